@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+
+const chainFile = z.strictObject({
+  /** Names of plugins in the order they shall run; the others stay where phase and name put them. */
+  order: z.array(z.string()).default([]),
+  disabled: z.array(z.string()).default([]),
+  /** Options by plugin. */
+  options: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  /** Names in a query that are no parameters and are passed over. */
+  ignoredParams: z.array(z.string()).default([]),
+})
+
+export type Chain = z.infer<typeof chainFile>
+
+/** Reads `chain.json`. @throws Error with the file's name and what is wrong with it */
+export async function loadChain(file: string): Promise<Chain> {
+  try {
+    return chainFile.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message
+    throw new Error(`${file}: ${reason}`, { cause })
+  }
+}

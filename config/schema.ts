@@ -1,0 +1,148 @@
+/** One environment variable: how it is read, and what people are told of it. */
+export interface Variable<T> {
+  /** One line: what it is for. */
+  help: string
+  /** What is accepted, for messages: `a whole number of bytes from 1`. */
+  expected: string
+  /** As shown to people; the value itself is what `read` makes of it. Undefined: none. */
+  default?: string
+  /** Never shown. */
+  secret?: boolean
+  /** The value, or undefined when the text is not of the expected form. */
+  read(text: string): T | undefined
+}
+
+function integer({
+  min,
+  max,
+  unit,
+  ...rest
+}: {
+  min: number
+  max?: number
+  unit?: string
+  help: string
+  default: number
+}): Variable<number> {
+  const bounds = max === undefined ? `from ${min}` : `from ${min} to ${max}`
+  return {
+    ...rest,
+    default: String(rest.default),
+    expected: `a whole number${unit ? ` of ${unit}` : ''} ${bounds}`,
+    read(text) {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+      return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined
+    },
+  }
+}
+
+function oneOf<const W extends string>({
+  words,
+  ...rest
+}: {
+  words: readonly W[]
+  help: string
+  default: W
+}): Variable<W> {
+  return {
+    ...rest,
+    expected: `one of ${words.join(', ')}`,
+    read: (text) => words.find((word) => word === text),
+  }
+}
+
+function text<D extends string | undefined>(options: {
+  help: string
+  expected: string
+  pattern: RegExp
+  default?: D
+  secret?: boolean
+}): Variable<string> {
+  const { pattern, ...rest } = options
+  return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) } as Variable<string>
+}
+
+const GIB = 1024 ** 3
+
+/** Every environment variable of the service. Those without a default may be absent. */
+export const VARIABLES = {
+  PORT: integer({ min: 0, max: 65535, default: 3000, help: 'Port to listen on; 0 takes a free one' }),
+  HOST: text({
+    pattern: /^[\w.:%-]+$/,
+    expected: 'an address or host name',
+    default: '0.0.0.0',
+    help: 'Address to listen on',
+  }),
+  BASE_URL: {
+    help: 'Address under which clients reach the service; stands in the URLs of answers',
+    expected: 'an http or https URL without query',
+    default: 'http://localhost:<PORT>',
+    read: readBaseUrl,
+  },
+  DATA_DIR: text({
+    pattern: /^[^\0]+$/,
+    expected: 'a path',
+    default: './data',
+    help: 'Folder for files, index and credentials; belongs to one process',
+  }),
+  CLIENT_TOKEN: text({
+    pattern: /^[\w-]{8,128}$/,
+    expected: '8 to 128 letters, digits, "-" or "_"',
+    help: "The first client's public token, in URLs; made once and kept in DATA_DIR/credentials.json when absent",
+  }),
+  SECRET_CLIENT_TOKEN: text({
+    pattern: /^[\x21-\x7e]{16,256}$/,
+    expected: '16 to 256 printable characters without spaces',
+    secret: true,
+    help: "The first client's secret token, for the Authorization header; made once and kept in DATA_DIR/credentials.json when absent",
+  }),
+  UPLOAD_MAX_BYTES: integer({
+    min: 1,
+    unit: 'bytes',
+    default: 5 * GIB,
+    help: 'Largest file that is accepted',
+  }),
+  ZIP_RATE_POINTS: integer({
+    min: 1,
+    max: 1_000_000,
+    unit: 'requests',
+    default: 10,
+    help: 'Archives that a client may ask for in ZIP_RATE_SECONDS',
+  }),
+  ZIP_RATE_SECONDS: integer({
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    default: 60,
+    help: 'Window of ZIP_RATE_POINTS',
+  }),
+  PLUGINS_DIR: text({
+    pattern: /^[^\0]+$/,
+    expected: 'a path',
+    help: 'One more folder of drop-in plugins (.js)',
+  }),
+  FULL_CONTENT_RANGE: oneOf({
+    words: ['auto', 'always', 'never'],
+    default: 'auto',
+    help: 'When a full answer has "Content-Range: bytes 0 - <size>"; auto: to clients without a proxy between',
+  }),
+  WEB_CONCURRENCY: {
+    ...integer({ min: 1, max: 1, default: 1, help: 'Web processes' }),
+    expected: '1, since index and rate limits are embedded and belong to one process',
+  },
+  LOG_LEVEL: oneOf({
+    words: ['debug', 'info', 'warn', 'error', 'silent'],
+    default: 'info',
+    help: 'Least severe lines that are logged',
+  }),
+} satisfies Record<string, Variable<unknown>>
+
+export type VariableName = keyof typeof VARIABLES
+
+function readBaseUrl(value: string): string | undefined {
+  if (!URL.canParse(value)) return undefined
+  const url = new URL(value)
+  if (!/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password)
+    return undefined
+  return url.href.replace(/\/+$/, '')
+}

@@ -1,0 +1,77 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+
+// What sharp writes, by Sluice's names.
+const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const
+type OutputFormat = (typeof FORMATS)[number]
+
+/** Encodes the picture: in the format asked for, else in that of the source. */
+export default definePlugin({
+  name: 'image-format',
+  engine: 'sharp',
+  phase: 'encode',
+  always: true,
+  params: {
+    f: {
+      type: 'enum',
+      values: [...FORMATS, 'auto'],
+      synonyms: { jpg: 'jpeg', tif: 'tiff' },
+      aliases: ['format'],
+      help: 'Format; auto is the best that the Accept header names',
+    },
+    q: {
+      type: 'integer',
+      min: 1,
+      max: 100,
+      default: 75,
+      aliases: ['quality'],
+      help: 'Quality of jpeg, webp, avif and tiff',
+    },
+  },
+  resolve(params, { format, accept }) {
+    if (params.f !== 'auto') return params
+    return { ...params, f: bestAccepted(accept(), format.name) }
+  },
+  opening: ({ f }, { format }) => ({ frames: keepsFrames(outputFormat(f, format.name)) ? 'all' : 'first' }),
+  transform(image, { f, q: quality }, { source }) {
+    switch (outputFormat(f, source.format)) {
+      case 'jpeg':
+        // JPEG has no transparency: white is what a page shows through it.
+        return image.flatten({ background: '#fff' }).jpeg({ quality, progressive: true })
+      case 'png':
+        return image.png()
+      case 'webp':
+        return image.webp({ quality })
+      case 'avif':
+        // Effort 2 of 9: higher ones take many times as long for a few percent.
+        return image.avif({ quality, effort: 2 })
+      case 'tiff':
+        return image.tiff({ quality })
+      case 'gif':
+        return image.gif()
+    }
+  },
+})
+
+/** PNG for a source that cannot be written as it is (SVG): it keeps the edges and the transparency. */
+function outputFormat(asked: string | undefined, source: string): OutputFormat {
+  return FORMATS.find((format) => format === (asked ?? source)) ?? 'png'
+}
+
+function keepsFrames(format: OutputFormat): boolean {
+  return format === 'gif' || format === 'webp'
+}
+
+/** AVIF, WebP or the source's format; an animation stays one, which rules out AVIF. */
+function bestAccepted(accept: string, source: string): OutputFormat {
+  if (source !== 'gif' && accepts(accept, 'image/avif')) return 'avif'
+  if (accepts(accept, 'image/webp')) return 'webp'
+  return outputFormat(undefined, source)
+}
+
+// Only a type that is named counts: `image/*` is also what browsers say that cannot show AVIF.
+function accepts(accept: string, mediaType: string): boolean {
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === mediaType && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
+}

@@ -1,0 +1,54 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+import { badParameter } from '../../src/core/problem.ts'
+
+/** Resizes to a width, a height or both. Never enlarges: a picture that is smaller keeps its size. */
+export default definePlugin({
+  name: 'image-resize',
+  engine: 'sharp',
+  phase: 'geometry',
+  params: {
+    w: { type: 'integer', min: 1, max: 5000, unit: 'px', aliases: ['width'], help: 'Width' },
+    h: { type: 'integer', min: 1, max: 5000, unit: 'px', aliases: ['height'], help: 'Height' },
+    fit: {
+      type: 'enum',
+      values: ['cover', 'contain', 'fill', 'inside', 'outside'],
+      default: 'cover',
+      help: 'How the picture meets a width and a height: cut to cover them, padded to be contained, stretched to fill, as large as fits inside, as small as reaches outside',
+    },
+    dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixels per pixel of w and h' },
+  },
+  transform(image, { w, h, fit, dpr }, { source, limits }) {
+    const longest = Math.max(w ?? 0, h ?? 0)
+    if (longest * dpr > limits.outputMaxSide) {
+      throw badParameter(
+        'dpr',
+        `w and h times dpr to be at most ${limits.outputMaxSide} px`,
+        `${longest} x ${dpr}`,
+      )
+    }
+    const width = w && Math.round(w * dpr)
+    const height = h && Math.round(h * dpr)
+    if (!width && !height) return image
+    if (!width || !height) {
+      // The side that is not named has a limit as well: a banner of 100 x 60000 px asked for by its width.
+      const side = limits.outputMaxSide
+      return image.resize({
+        width: width ?? side,
+        height: height ?? side,
+        fit: 'inside',
+        withoutEnlargement: true,
+      })
+    }
+    if (fit === 'cover' || fit === 'fill') {
+      // A picture smaller than the box gets the largest box of the same shape that it fills.
+      const scale = Math.min(1, source.width / width, source.height / height)
+      const box = {
+        width: Math.max(1, Math.round(width * scale)),
+        height: Math.max(1, Math.round(height * scale)),
+      }
+      return image.resize({ ...box, fit })
+    }
+    const background = { r: 0, g: 0, b: 0, alpha: 0 }
+    return image.resize({ width, height, fit, background, withoutEnlargement: true })
+  },
+})

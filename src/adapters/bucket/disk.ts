@@ -1,0 +1,208 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Asset } from '../../core/asset.ts'
+import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
+import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
+import { fileNotFound } from '../../core/problem.ts'
+import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
+
+/** Where a {@link diskBuckets} keeps its files. */
+export interface DiskBucketOptions {
+  /** An absolute path; each client has a folder `<clientId>` in it. */
+  folder: string
+  /** Where objects can be fetched: `<baseUrl>/v1/bucket/<token>/<key>`. */
+  baseUrl: string
+}
+
+/**
+ * Buckets as folders of a disk. A file appears under its name only when all of it is there: it is written under a
+ * temporary name, flushed, renamed, and the folder is flushed, so that neither a crash nor a power cut leaves a part.
+ * Temporary files of an earlier process are removed at the start: the folder belongs to one process.
+ */
+export async function diskBuckets({ folder, baseUrl }: DiskBucketOptions): Promise<Buckets> {
+  const temporary = join(folder, '.tmp')
+  await rm(temporary, { recursive: true, force: true })
+  await mkdir(temporary, { recursive: true })
+  let puts = 0
+  return {
+    of: ({ id, token }) =>
+      diskBucket({
+        root: join(folder, id),
+        newTemporaryPath: () => join(temporary, `${process.pid}-${++puts}`),
+        urlOf: (key) => `${baseUrl}/v1/bucket/${token}/${key.split('/').map(encodeURIComponent).join('/')}`,
+      }),
+    async ping() {
+      await stat(temporary)
+    },
+  }
+}
+
+function diskBucket({
+  root,
+  newTemporaryPath,
+  urlOf,
+}: {
+  root: string
+  newTemporaryPath: () => string
+  urlOf: Bucket['urlOf']
+}): Bucket {
+  const pathOf = (key: ObjectKey) => join(root, key)
+  return {
+    urlOf,
+
+    async find(key, known) {
+      const path = pathOf(key)
+      const found = await unlessMissing(stat(path))
+      if (!found?.isFile()) return undefined
+      const mediaType = known?.mediaType ?? (await mediaTypeOf(key, path))
+      return diskAsset(path, { size: found.size, lastModified: found.mtime, mediaType })
+    },
+
+    async put(key, bytes, { signal }) {
+      const temporary = newTemporaryPath()
+      try {
+        // `flush` is an fsync before the close.
+        await pipeline(
+          bytes,
+          createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }),
+          signal ? { signal } : {},
+        )
+        signal?.throwIfAborted()
+        const path = pathOf(key)
+        await renameInto(temporary, path, root)
+      } catch (error) {
+        await rm(temporary, { force: true })
+        throw error
+      }
+    },
+
+    async delete(keys) {
+      const failed: Array<{ key: ObjectKey; error: unknown }> = []
+      const folders = new Set<string>()
+      for (const key of keys) {
+        const path = pathOf(key)
+        try {
+          await unlessMissing(unlink(path))
+          folders.add(dirname(path))
+        } catch (error) {
+          failed.push({ key, error })
+        }
+      }
+      for (const path of folders) {
+        await unlessMissing(flushFolder(path))
+        await removeEmptyFolders(path, root)
+      }
+      return { failed }
+    },
+
+    async *list(prefix) {
+      // The folder that all keys with this prefix lie under; below it the whole key decides.
+      const start = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))
+      for await (const path of walk(start)) {
+        const key = relative(root, path)
+        if (key.startsWith(prefix)) yield storedKey(key)
+      }
+    },
+  }
+}
+
+function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'mediaType'>): Asset {
+  return {
+    ...known,
+    async open({ range, signal } = {}) {
+      const file = await unlessMissing(open(path, 'r'))
+      if (!file) throw fileNotFound()
+      return createReadStream('', {
+        fd: file,
+        // Large enough that a gigabyte is not a million turns of the event loop.
+        highWaterMark: 256 * 1024,
+        ...(range ? { start: range.start, end: range.end } : {}),
+        ...(signal ? { signal } : {}),
+      })
+    },
+  }
+}
+
+/**
+ * An original's type stands in its key, a derivative's only in its bytes: a plugin may have chosen any. Sluice asks
+ * its index first and comes here when that has been emptied, or for its own records.
+ */
+async function mediaTypeOf(key: ObjectKey, path: string): Promise<string> {
+  const name = parseKey(key)
+  if (name && name.variant === undefined) return name.format.mediaType
+  const file = await unlessMissing(open(path, 'r'))
+  if (!file) return 'application/octet-stream'
+  try {
+    return (await sniff(await headOf(file), key)).mediaType
+  } finally {
+    await file.close()
+  }
+}
+
+async function headOf(file: FileHandle): Promise<Uint8Array> {
+  const { buffer, bytesRead } = await file.read(new Uint8Array(SNIFF_BYTES), 0, SNIFF_BYTES, 0)
+  return buffer.subarray(0, bytesRead)
+}
+
+/** Renames and flushes the folder. The folder may be removed under our hands by a delete that empties it. */
+async function renameInto(temporary: string, path: string, root: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    try {
+      await rename(temporary, path)
+      await flushFolder(dirname(path))
+      if (made) await flushNewFolders(dirname(path), root)
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 5) throw error
+    }
+  }
+}
+
+/** A new folder's name is an entry of its parent, which has to be flushed as well. */
+async function flushNewFolders(path: string, root: string): Promise<void> {
+  for (let folder = path; folder.length > root.length; folder = dirname(folder))
+    await flushFolder(dirname(folder))
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+async function removeEmptyFolders(path: string, root: string): Promise<void> {
+  for (let folder = path; folder.length > root.length; folder = dirname(folder)) {
+    try {
+      await rmdir(folder)
+    } catch {
+      // Not empty: somebody else's files are in it.
+      return
+    }
+  }
+}
+
+async function* walk(folder: string): AsyncGenerator<string> {
+  const entries = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? []
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* walk(path)
+    else if (entry.isFile()) yield path
+  }
+}
+
+/** The outcome, or undefined when there is no such file: also when a folder of its path is a file. */
+async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw error
+  }
+}

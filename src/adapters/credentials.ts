@@ -1,0 +1,53 @@
+import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { newClientToken, newSecretToken } from '../core/client.ts'
+
+const credentialsFile = z.strictObject({
+  clientToken: z.string().min(1),
+  secretClientToken: z.string().min(1),
+})
+
+export type Credentials = z.infer<typeof credentialsFile>
+
+/**
+ * The first client's tokens, made once and kept in a file that only its owner reads.
+ *
+ * @throws Error with the file's name when it holds something else
+ */
+export async function loadCredentials(file: string): Promise<Credentials> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return makeCredentials(file)
+  try {
+    return credentialsFile.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new Error(
+      `${file}: expected {"clientToken": "…", "secretClientToken": "…"}; remove it to get new tokens`,
+      { cause },
+    )
+  }
+}
+
+async function makeCredentials(file: string): Promise<Credentials> {
+  const credentials = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
+  const temporary = `${file}.tmp`
+  await unlink(temporary).catch(() => {})
+  await withHandle(await open(temporary, 'wx', 0o600), async (handle) => {
+    await handle.writeFile(`${JSON.stringify(credentials, null, 2)}\n`)
+    await handle.sync()
+  })
+  await rename(temporary, file)
+  await withHandle(await open(dirname(file), 'r'), (folder) => folder.sync())
+  return credentials
+}
+
+async function withHandle(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(handle)
+  } finally {
+    await handle.close()
+  }
+}

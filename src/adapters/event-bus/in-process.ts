@@ -1,0 +1,46 @@
+import type { EventName } from '../../core/events.ts'
+import type { Log } from '../../core/log.ts'
+import type { EventBus, Listener } from '../../core/ports/event-bus.ts'
+
+// How long one listener may take for one event before it is told to stop and no longer waited for.
+const LISTENER_LIMIT_MS = 10_000
+
+/** Events within one process, handed on after the current turn of the event loop. */
+export function inProcessEventBus(log: Log, { limitMs = LISTENER_LIMIT_MS } = {}): EventBus {
+  const listeners = new Map<EventName, Array<{ label: string; listener: Listener<EventName> }>>()
+  const running = new Set<Promise<void>>()
+
+  async function call(
+    name: EventName,
+    label: string,
+    listener: Listener<EventName>,
+    event: never,
+  ): Promise<void> {
+    const signal = AbortSignal.timeout(limitMs)
+    const over = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+    try {
+      await Promise.race([Promise.resolve().then(() => listener(event, signal)), over])
+    } catch (error) {
+      log.warn({ err: error, event: name, plugin: label }, 'an event handler failed')
+    }
+  }
+
+  return {
+    emit(name, event) {
+      for (const { label, listener } of listeners.get(name) ?? []) {
+        const done = call(name, label, listener, event as never).finally(() => running.delete(done))
+        running.add(done)
+      }
+    },
+    on(name, label, listener) {
+      const list = listeners.get(name) ?? []
+      list.push({ label, listener: listener as Listener<EventName> })
+      listeners.set(name, list)
+    },
+    async idle() {
+      while (running.size > 0) await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,249 @@
+import { type BatchOperation, ClassicLevel } from 'classic-level'
+import { type ObjectKey, storedKey } from '../../core/object-key.ts'
+import type {
+  DerivativeEntry,
+  FileIndex,
+  FileRef,
+  OriginalEntry,
+  Overdue,
+  RemovalCause,
+} from '../../core/ports/file-index.ts'
+import { createInTurn } from './in-turn.ts'
+
+/**
+ * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline that stands in it
+ * at the start is a dead process's, and over, however long it was meant to run.
+ *
+ * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
+ */
+export async function embeddedIndex(folder: string): Promise<FileIndex> {
+  const table = await openTable(folder)
+  const inTurn = createInTurn()
+  const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
+    inTurn([`${clientId}\0${key}`], work)
+
+  return {
+    async find(ref, derivative) {
+      const original = table.original(ref)
+      const derived = derivative && table.derivative(ref, derivative)
+      return { ...(original ? { original } : {}), ...(derived ? { derivative: derived } : {}) }
+    },
+
+    beginUpload: (ref, leaseUntil) =>
+      alone(ref, async () => {
+        if (table.original(ref)) throw new Error(`the index knows ${ref.key} already`)
+        await table.write([table.setOriginal(ref, { state: 'pending', leaseUntil })])
+      }),
+
+    renewUpload: (refs, leaseUntil) =>
+      inTurn(
+        refs.map(({ clientId, key }) => `${clientId}\0${key}`),
+        async () => {
+          const pending = refs.filter((ref) => table.original(ref)?.state === 'pending')
+          await table.write(pending.map((ref) => table.setOriginal(ref, { state: 'pending', leaseUntil })))
+        },
+      ),
+
+    finishUpload: (clientId, records) =>
+      inTurn(
+        records.map(({ key }) => `${clientId}\0${key}`),
+        async () => {
+          if (records.some(({ key }) => table.original({ clientId, key })?.state !== 'pending')) return false
+          await table.write(
+            records.map((record) =>
+              table.setOriginal({ clientId, key: record.key }, { state: 'stored', record }),
+            ),
+          )
+          return true
+        },
+      ),
+
+    adopt: (clientId, record) => {
+      const ref = { clientId, key: record.key }
+      return alone(ref, async () => {
+        const known = table.original(ref)
+        if (known) return known
+        await table.write([table.setOriginal(ref, { state: 'stored', record })])
+        return { state: 'stored', record }
+      })
+    },
+
+    beginDerivative: (ref, derivative, deadline) =>
+      alone(ref, async () => {
+        if (table.original(ref)?.state !== 'stored') return false
+        await table.write([table.setDerivative(ref, derivative, { state: 'pending', deadline })])
+        return true
+      }),
+
+    finishDerivative: (ref, record) =>
+      alone(ref, async () => {
+        if (table.original(ref)?.state !== 'stored') return false
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
+        return true
+      }),
+
+    dropDerivative: (ref, derivative) =>
+      alone(ref, async () => {
+        if (table.derivative(ref, derivative)?.state !== 'pending') return
+        const drop = [table.setDerivative(ref, derivative, undefined)]
+        if (table.original(ref)?.state === 'gone') {
+          const others = await table.derivatives(ref)
+          if (others.every(({ key }) => key === derivative)) drop.push(table.setOriginal(ref, undefined))
+        }
+        await table.write(drop)
+      }),
+
+    beginRemoval: (ref, { cause, leaseUntil, now }) =>
+      alone(ref, async () => {
+        const entry = table.original(ref)
+        const derivatives = await table.derivatives(ref)
+        const over = (until: number) => table.isInherited(ref) || until <= now
+        if (
+          !entry ||
+          !mayGo(entry, { cause, over, busy: derivatives.some((one) => table.isAhead(ref, one, now)) })
+        ) {
+          return undefined
+        }
+        await table.write([table.setOriginal(ref, { state: 'going', leaseUntil })])
+        return derivatives.map(({ key }) => key)
+      }),
+
+    finishRemoval: (ref, now) =>
+      alone(ref, async () => {
+        if (table.original(ref)?.state !== 'going') return
+        const derivatives = await table.derivatives(ref)
+        const ahead = derivatives.filter((one) => table.isAhead(ref, one, now))
+        await table.write([
+          table.setOriginal(ref, ahead.length > 0 ? { state: 'gone' } : undefined),
+          ...derivatives
+            .filter((one) => !ahead.includes(one))
+            .map(({ key }) => table.setDerivative(ref, key, undefined)),
+        ])
+      }),
+
+    async *overdue(now) {
+      for (const item of await table.unsettled()) {
+        if (item.kind === 'derivative') {
+          const entry = table.derivative(item.ref, item.derivative)
+          const original = table.original(item.ref)
+          // Those of an original on its way out go with it.
+          if (original && original.state !== 'stored') continue
+          if (entry && table.isOver(item.ref, { key: item.derivative, entry }, now)) yield item
+          continue
+        }
+        const entry = table.original(item.ref)
+        if (entry?.state === 'gone') {
+          const derivatives = await table.derivatives(item.ref)
+          if (!derivatives.some((one) => table.isAhead(item.ref, one, now))) yield item
+        } else if (
+          entry &&
+          'leaseUntil' in entry &&
+          (table.isInherited(item.ref) || entry.leaseUntil <= now)
+        ) {
+          yield item
+        }
+      }
+    },
+
+    ping: async () => table.ping(),
+    close: () => table.close(),
+  }
+}
+
+/** Whether an original in this state may be removed for this cause; `busy`: a deadline of a derivative lies ahead. */
+function mayGo(
+  entry: OriginalEntry,
+  { cause, over, busy }: { cause: RemovalCause; over: (until: number) => boolean; busy: boolean },
+): boolean {
+  switch (cause) {
+    case 'delete':
+      return entry.state === 'stored' || entry.state === 'going'
+    case 'abandon':
+      return entry.state === 'pending'
+    case 'sweep':
+      if (entry.state === 'gone') return !busy
+      return entry.state !== 'stored' && over(entry.leaseUntil)
+  }
+}
+
+type Entry = OriginalEntry | DerivativeEntry
+type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
+interface Derived {
+  key: ObjectKey
+  entry: DerivativeEntry
+}
+
+/**
+ * The rows: `o client original` and `d client original derivative`, and for each that is not settled an empty
+ * `u` + row beside it, so that a sweep need not read the whole index. NUL parts the fields: no key holds one.
+ */
+async function openTable(folder: string) {
+  const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
+  await level.open()
+  // Rows that an earlier process left unsettled and that this one has not written since.
+  const inherited = new Set<string>()
+  for await (const marker of level.keys(under('u'))) inherited.add(marker.slice(2))
+
+  const originalRow = ({ clientId, key }: FileRef) => row('o', clientId, key)
+  const derivativeRow = ({ clientId, key }: FileRef, derivative: string) =>
+    row('d', clientId, key, derivative)
+  const set = (name: string, entry: Entry | undefined): Row[] => [
+    entry ? { type: 'put', key: name, value: entry } : { type: 'del', key: name },
+    entry && entry.state !== 'stored'
+      ? { type: 'put', key: row('u', name), value: 0 }
+      : { type: 'del', key: row('u', name) },
+  ]
+  const isInherited = (name: string) => inherited.has(name)
+  const isOver = (ref: FileRef, { key, entry }: Derived, now: number) =>
+    entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
+
+  return {
+    original: (ref: FileRef) => level.getSync(originalRow(ref)) as OriginalEntry | undefined,
+    derivative: (ref: FileRef, key: ObjectKey) =>
+      level.getSync(derivativeRow(ref, key)) as DerivativeEntry | undefined,
+    async derivatives(ref: FileRef): Promise<Derived[]> {
+      const rows = await level.iterator(under(derivativeRow(ref, '').slice(0, -1))).all()
+      return rows.map(([name, entry]) => ({
+        key: storedKey(name.slice(name.lastIndexOf('\0') + 1)),
+        entry: entry as DerivativeEntry,
+      }))
+    },
+    async unsettled(): Promise<Overdue[]> {
+      const markers = await level.keys(under('u')).all()
+      return markers.map((marker) => {
+        const [kind, clientId = '', key = '', derivative = ''] = marker.slice(2).split('\0')
+        const ref = { clientId, key: storedKey(key) }
+        return kind === 'o'
+          ? { kind: 'original', ref }
+          : { kind: 'derivative', ref, derivative: storedKey(derivative) }
+      })
+    },
+    setOriginal: (ref: FileRef, entry: OriginalEntry | undefined) => set(originalRow(ref), entry),
+    setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
+      set(derivativeRow(ref, key), entry),
+    /** All in one step, on the disk when it resolves. */
+    async write(changes: Row[][]): Promise<void> {
+      const rows = changes.flat()
+      if (rows.length === 0) return
+      await level.batch(rows, { sync: true })
+      for (const { key } of rows) inherited.delete(key)
+    },
+    isInherited: (ref: FileRef) => isInherited(originalRow(ref)),
+    isOver,
+    isAhead: (ref: FileRef, derived: Derived, now: number) =>
+      derived.entry.state === 'pending' && !isOver(ref, derived, now),
+    ping() {
+      level.getSync('ping')
+    },
+    close: () => level.close(),
+  }
+}
+
+function row(...fields: string[]): string {
+  return fields.join('\0')
+}
+
+/** The range of all rows whose first fields these are. */
+function under(fields: string): { gt: string; lt: string } {
+  return { gt: `${fields}\0`, lt: `${fields}\x01` }
+}

@@ -1,0 +1,18 @@
+import type { Locks, ShareOptions } from '../../core/ports/locks.ts'
+import { createSharedWorks, type SharedWork, shareWork } from '../../core/shared-work.ts'
+
+/** Locks within one process: a dead holder takes its waiters along, so nothing needs renewal. */
+export function inProcessLocks(): Locks {
+  const held = createSharedWorks<unknown>()
+  return {
+    async share<T>(
+      name: string,
+      work: (signal: AbortSignal) => Promise<T>,
+      { signal, limitMs }: ShareOptions,
+    ) {
+      const start = (): SharedWork<T> =>
+        shareWork<T>(async (aborted, answer) => answer(await work(aborted)), { limitMs })
+      return (await held.join(name, start, signal)) as T
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { base58 } from '@scure/base'
+
+/** One user of the service: a team, a site. Its files live in a root of their own. */
+export interface Client {
+  /** Names the client in indexes, logs and folders; never changes. */
+  id: string
+  /** Public: stands in delivery URLs. */
+  token: string
+  /** SHA-256 digests of the secret tokens that are valid now, in hexadecimal; two during a rotation. */
+  secretDigests: readonly string[]
+  /** Milliseconds since 1970. */
+  createdAt: number
+}
+
+/** The client that an installation starts with. */
+export const FIRST_CLIENT_ID = 'first'
+
+export function newClientId(): string {
+  return base58.encode(randomBytes(8)).padStart(11, '1')
+}
+
+/** A public token: 128 random bits, `pub_…`. */
+export function newClientToken(): string {
+  return `pub_${base58.encode(randomBytes(16))}`
+}
+
+/** A secret token: 256 random bits, `sec_…`. */
+export function newSecretToken(): string {
+  return `sec_${base58.encode(randomBytes(32))}`
+}
+
+/** What is kept of a secret. A plain hash is enough: there is nothing to guess in 256 random bits. */
+export function digestSecret(secret: string): string {
+  return createHash('sha256').update(`sluice-secret:${secret}`).digest('hex')
+}

@@ -1,0 +1,21 @@
+const MAX_BYTES = 255
+
+/**
+ * A file name as it is kept: the last part of a path, without control characters, at most 255 bytes, cut between
+ * characters. May be empty.
+ */
+export function cleanFileName(name: string): string {
+  const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
+  const clean = base
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]/gu, '')
+    .trim()
+  let bytes = 0
+  let kept = ''
+  for (const character of clean) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > MAX_BYTES) break
+    kept += character
+  }
+  return kept
+}

@@ -1,0 +1,130 @@
+/** The groups of media types that URLs and object keys name. */
+export const MEDIA_GROUPS = ['image', 'video', 'audio', 'text', 'application'] as const
+export type MediaGroup = (typeof MEDIA_GROUPS)[number]
+
+/** A file format as keys, URLs and headers name it. */
+export interface Format {
+  /** Short name, unique over all groups: `jpeg`. */
+  name: string
+  group: MediaGroup
+  /** As registered with IANA, without parameters: `image/jpeg`. */
+  mediaType: string
+  /** The usual extension without the dot, unique as well, so that a file's name alone gives its key: `jpg`. */
+  extension: string
+}
+
+// name, media type, extension where it is not the name. The group is the first part of the key, which is that of the
+// media type unless the last column says otherwise.
+const ROWS: ReadonlyArray<
+  readonly [name: string, mediaType: string, extension?: string, group?: MediaGroup]
+> = [
+  ['png', 'image/png'],
+  ['jpeg', 'image/jpeg', 'jpg'],
+  ['webp', 'image/webp'],
+  ['avif', 'image/avif'],
+  ['gif', 'image/gif'],
+  ['svg', 'image/svg+xml'],
+  ['tiff', 'image/tiff', 'tif'],
+  ['heic', 'image/heic'],
+  ['bmp', 'image/bmp'],
+  ['ico', 'image/vnd.microsoft.icon'],
+  ['jxl', 'image/jxl'],
+  ['jp2', 'image/jp2'],
+  ['psd', 'image/vnd.adobe.photoshop'],
+  ['mp4', 'video/mp4'],
+  ['m4v', 'video/x-m4v'],
+  ['webm', 'video/webm'],
+  ['mov', 'video/quicktime'],
+  ['avi', 'video/x-msvideo'],
+  ['mkv', 'video/matroska'],
+  ['mpeg', 'video/mpeg', 'mpg'],
+  ['ogv', 'video/ogg'],
+  ['3gp', 'video/3gpp'],
+  ['flv', 'video/x-flv'],
+  ['wmv', 'video/x-ms-wmv'],
+  ['m2ts', 'video/mp2t'],
+  ['mp3', 'audio/mpeg'],
+  ['m4a', 'audio/mp4'],
+  ['wav', 'audio/wav'],
+  ['ogg', 'audio/ogg'],
+  ['opus', 'audio/ogg'],
+  ['flac', 'audio/flac'],
+  ['aac', 'audio/aac'],
+  ['aiff', 'audio/aiff', 'aif'],
+  ['amr', 'audio/amr'],
+  ['midi', 'audio/midi', 'mid'],
+  ['txt', 'text/plain'],
+  ['html', 'text/html'],
+  ['css', 'text/css'],
+  ['csv', 'text/csv'],
+  ['markdown', 'text/markdown', 'md'],
+  ['javascript', 'text/javascript', 'js'],
+  ['calendar', 'text/calendar', 'ics'],
+  ['vcard', 'text/vcard', 'vcf'],
+  ['vtt', 'text/vtt'],
+  ['tsv', 'text/tab-separated-values'],
+  ['json', 'application/json'],
+  ['xml', 'application/xml'],
+  ['pdf', 'application/pdf'],
+  ['zip', 'application/zip'],
+  ['gzip', 'application/gzip', 'gz'],
+  ['tar', 'application/x-tar'],
+  ['7z', 'application/x-7z-compressed'],
+  ['rar', 'application/vnd.rar'],
+  ['rtf', 'application/rtf'],
+  ['wasm', 'application/wasm'],
+  ['epub', 'application/epub+zip'],
+  ['docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['pptx', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+  ['odt', 'application/vnd.oasis.opendocument.text'],
+  ['ods', 'application/vnd.oasis.opendocument.spreadsheet'],
+  ['odp', 'application/vnd.oasis.opendocument.presentation'],
+  ['woff', 'font/woff', 'woff', 'application'],
+  ['woff2', 'font/woff2', 'woff2', 'application'],
+  ['ttf', 'font/ttf', 'ttf', 'application'],
+  ['otf', 'font/otf', 'otf', 'application'],
+  ['bin', 'application/octet-stream'],
+]
+
+export const FORMATS: readonly Format[] = ROWS.map(([name, mediaType, extension, group]) => ({
+  name,
+  mediaType,
+  extension: extension ?? name,
+  group: group ?? (mediaType.slice(0, mediaType.indexOf('/')) as MediaGroup),
+}))
+
+const byName = new Map(FORMATS.map((format) => [format.name, format]))
+const byExtension = new Map(FORMATS.map((format) => [format.extension, format]))
+
+export function isMediaGroup(text: string): text is MediaGroup {
+  return (MEDIA_GROUPS as readonly string[]).includes(text)
+}
+
+/** The format called `name` (`jpeg`, not `jpg`). */
+export function formatNamed(name: string): Format | undefined {
+  return byName.get(name)
+}
+
+/** The format whose usual extension is `extension` (`jpg`, not `jpeg`). */
+export function formatOfExtension(extension: string): Format | undefined {
+  return byExtension.get(extension)
+}
+
+/** The format of a media type, with or without parameters; `bin` for one that is not known. */
+export function formatOfMediaType(mediaType: string): Format {
+  const bare = mediaType.split(';', 1)[0]?.trim()
+  return FORMATS.find((format) => format.mediaType === bare) ?? knownFormat('bin')
+}
+
+/** The format called `name`; for names that the program itself has written. @throws when there is none. */
+export function knownFormat(name: string): Format {
+  const format = byName.get(name)
+  if (!format) throw new Error(`no format is called ${name}`)
+  return format
+}
+
+/** Media types that a browser would run or render as a document: they are delivered in a sandbox. */
+export function isActiveContent(mediaType: string): boolean {
+  return /^(image\/svg\+xml|text\/html|application\/xml|text\/xml|application\/xhtml\+xml)/.test(mediaType)
+}

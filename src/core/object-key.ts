@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import { base58 } from '@scure/base'
+import { type Format, formatNamed, formatOfExtension, type MediaGroup } from './media.ts'
+import { badPath } from './problem.ts'
+
+declare const checked: unique symbol
+
+/**
+ * The name of an object in a client's root: `photos/2024/image/png/7uLq….png`. Buckets take nothing else, and only this
+ * file makes one, so no request can name a file outside the grammar:
+ *
+ * - original: `[<folder>/]<group>/<format>/<id>.<extension>`
+ * - derivative, beside it: `<original>_<variant>`
+ * - the service's own records: `.sluice/…`, which no path of a request resolves to
+ */
+export type ObjectKey = string & { readonly [checked]: true }
+
+/** An original's key, taken apart. */
+export interface OriginalName {
+  key: ObjectKey
+  /** Without slashes at its ends; empty for none. */
+  folder: string
+  format: Format
+  /** `<id>.<extension>` */
+  sourceName: string
+}
+
+/** What a request's path may mean, in the order in which the meanings are tried. */
+export interface PathMeanings {
+  /** The path as a full key of an original, or of a derivative (`variant` set). */
+  full?: OriginalName & { variant?: string }
+  /** The path as `[folder/]<sourceName>`. */
+  short?: OriginalName
+}
+
+export const FOLDER_MAX_SEGMENTS = 8
+export const FOLDER_MAX_BYTES = 200
+// The longest key: folder, group and format, source name, variant with its fingerprint, and the slashes between them.
+const PATH_MAX_BYTES = 512
+
+const RECORDS = '.sluice'
+const ID = '[1-9A-HJ-NP-Za-km-z]{22}'
+const SOURCE_NAME = new RegExp(`^${ID}\\.([a-z0-9]+)$`)
+const LAST_SEGMENT = new RegExp(`^(${ID}\\.[a-z0-9]+)(?:_(.+))?$`)
+
+/** A new file id: 128 random bits as 22 characters of base58. */
+export function newFileId(): string {
+  return base58.encode(randomBytes(16)).padStart(22, '1')
+}
+
+/** The key of a new original. `folder` comes from {@link parseFolder}. */
+export function newOriginal({
+  folder,
+  format,
+  id,
+}: {
+  folder: string
+  format: Format
+  id: string
+}): OriginalName {
+  return original(folder, format, `${id}.${format.extension}`)
+}
+
+function original(folder: string, format: Format, sourceName: string): OriginalName {
+  const key = `${folder ? `${folder}/` : ''}${format.group}/${format.name}/${sourceName}` as ObjectKey
+  return { key, folder, format, sourceName }
+}
+
+/** The key of a derivative. `variant` comes from `core/variant.ts`. */
+export function derivativeKey(originalKey: ObjectKey, variant: string): ObjectKey {
+  return `${originalKey}_${variant}` as ObjectKey
+}
+
+/** What every derivative's key begins with, and no other key of the grammar does. */
+export function derivativePrefix(originalKey: ObjectKey): string {
+  return `${originalKey}_`
+}
+
+/** Where an original's record lies in the bucket. */
+export function recordKey(originalKey: ObjectKey): ObjectKey {
+  return `${RECORDS}/meta/${originalKey}.json` as ObjectKey
+}
+
+/** Where a client's record lies, in the first client's root. */
+export function clientRecordKey(clientId: string): ObjectKey {
+  return `${clientRecordPrefix}${clientId}.json` as ObjectKey
+}
+
+export const clientRecordPrefix = `${RECORDS}/clients/`
+
+/**
+ * A key that comes back from a bucket or index of ours.
+ * @throws Error when it could never have been put there
+ */
+export function storedKey(text: string): ObjectKey {
+  if (unsafe(text)) throw new Error(`not an object key: ${JSON.stringify(text)}`)
+  return text as ObjectKey
+}
+
+/** Takes a key of the grammar apart; undefined for anything else, `.sluice/` included. */
+export function parseKey(text: string): (OriginalName & { variant?: string }) | undefined {
+  const segments = text.split('/')
+  const last = LAST_SEGMENT.exec(segments.pop() ?? '')
+  const formatName = segments.pop() ?? ''
+  const group = segments.pop() ?? ''
+  const format = formatNamed(formatName)
+  const sourceName = last?.[1] ?? ''
+  if (!format || format.group !== group || SOURCE_NAME.exec(sourceName)?.[1] !== format.extension)
+    return undefined
+  if (segments[0] === RECORDS) return undefined
+  const name = original(segments.join('/'), format, sourceName)
+  return last?.[2] === undefined ? name : { ...name, variant: last[2] }
+}
+
+/**
+ * Reads the path of a request: decoded once by then, checked here.
+ *
+ * @param group the group in the URL; a short path of another group means nothing
+ * @throws Problem 400 for a path that no file could have
+ */
+export function parsePath(
+  path: string,
+  { group, param = 'path' }: { group?: MediaGroup; param?: string } = {},
+): PathMeanings {
+  const reason = unsafe(path)
+  if (reason) throw badPath(param, reason, path)
+  const meanings: PathMeanings = {}
+  const full = parseKey(path)
+  if (full) meanings.full = full
+
+  const slash = path.lastIndexOf('/')
+  const sourceName = path.slice(slash + 1)
+  const folder = slash === -1 ? '' : path.slice(0, slash)
+  const format = formatOfExtension(SOURCE_NAME.exec(sourceName)?.[1] ?? '')
+  if (format && (group === undefined || format.group === group) && folder.split('/')[0] !== RECORDS) {
+    meanings.short = original(folder, format, sourceName)
+  }
+  return meanings
+}
+
+/**
+ * Reads the folder of an upload: 1 to 8 segments, 200 bytes in all.
+ * @returns the folder; empty for none
+ * @throws Problem 400
+ */
+export function parseFolder(folder: string | undefined, param = 'path'): string {
+  if (folder === undefined) return ''
+  const segments = folder.split('/')
+  const reason =
+    unsafe(folder) ??
+    (Buffer.byteLength(folder) > FOLDER_MAX_BYTES ? `at most ${FOLDER_MAX_BYTES} bytes` : undefined) ??
+    (segments.length > FOLDER_MAX_SEGMENTS ? `at most ${FOLDER_MAX_SEGMENTS} segments` : undefined) ??
+    (segments[0] === RECORDS ? `${RECORDS} is the service's own` : undefined) ??
+    // On a disk such a folder would stand where a file stands.
+    (segments.some((segment) => LAST_SEGMENT.test(segment))
+      ? 'no segment named like a stored file'
+      : undefined)
+  if (reason) throw badPath(param, reason, folder)
+  return folder
+}
+
+/** Why a path can be no file's, or undefined. */
+function unsafe(path: string): string | undefined {
+  if (path === '') return 'not empty'
+  if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `at most ${PATH_MAX_BYTES} bytes`
+  if (/[\p{Cc}\u2028\u2029]/u.test(path)) return 'no control characters'
+  if (!path.isWellFormed()) return 'well-formed Unicode'
+  if (path.startsWith('/')) return 'no "/" at its start'
+  if (/[\\?#]/.test(path)) return 'no "\\", "?" or "#"'
+  if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return 'no scheme'
+  // Decoded once already: what is still encoded was encoded twice, to slip past a check like this one.
+  if (/%(?:[01][0-9a-f]|2[ef3]|3f|5c|7f|25)/i.test(path)) return 'nothing encoded twice'
+  for (const segment of path.split('/')) {
+    if (segment === '') return 'no empty segment'
+    if (segment === '.' || segment === '..') return `no "${segment}" segment`
+  }
+  return undefined
+}

@@ -1,0 +1,131 @@
+import type { Asset } from './asset.ts'
+import type { EventName, Events } from './events.ts'
+import type { Log } from './log.ts'
+import type { Format, MediaGroup } from './media.ts'
+import type { ParameterSpecs, ParameterValues } from './parameter.ts'
+
+/** Where in the chain a plugin runs, first to last. Within a phase: `config/chain.json`, else the name. */
+export const PHASES = ['prepare', 'geometry', 'effect', 'encode'] as const
+export type Phase = (typeof PHASES)[number]
+
+/**
+ * Of each engine: the `draft` its plugins edit, what it knows of the `source`, and how a source may be opened
+ * (`opening`). Engines add themselves here.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging, one member per engine
+export interface Engines {}
+export type EngineName = keyof Engines
+
+/**
+ * One transform: what it accepts, as data, and what it does to its engine's draft. A plain object with these members,
+ * exported as default from a file in `plugins/`, is a plugin; {@link definePlugin} adds types.
+ */
+export interface TransformPlugin<
+  P extends ParameterSpecs = ParameterSpecs,
+  E extends EngineName = EngineName,
+> {
+  /** Unique: `image-sepia`. */
+  name: string
+  engine: E
+  phase: Phase
+  /** What it is for; by default what the engine makes: `['image']` for sharp. */
+  media?: readonly MediaGroup[]
+  /** The plugin runs when a query names one of these. */
+  params: P
+  /** Joins every plan that some parameter has started. */
+  always?: boolean
+  /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
+  version?: number
+  /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
+  options?: Readonly<Record<string, unknown>>
+  /** How the source must be opened for these values, before any step runs: only its first frame, say. */
+  opening?(params: ParameterValues<P>, request: Pick<PlanRequest, 'format'>): Partial<Engines[E]['opening']>
+  /**
+   * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`.
+   * @returns the values to use, all of them
+   */
+  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P>
+  /** Edits the draft, or answers with another in its place. */
+  transform(
+    draft: Engines[E]['draft'],
+    params: ParameterValues<P>,
+    context: TransformContext<E>,
+  ): TransformResult<E>
+}
+
+type TransformResult<E extends EngineName> =
+  | Engines[E]['draft']
+  | undefined
+  | undefined
+  | Promise<Engines[E]['draft'] | undefined | undefined>
+
+/** What is known when a plan is made. */
+export interface PlanRequest {
+  /** The source's format. */
+  format: Format
+  /** The request's `Accept` header. Reading it makes the answer vary by it, and caches are told so. */
+  accept(): string
+}
+
+/** What a transform gets beside draft and parameters. */
+export interface TransformContext<E extends EngineName = EngineName> {
+  /** What the engine found in the source: for sharp its size, pages, format, before any step. */
+  source: Engines[E]['source']
+  /** The plugin's settings: its own defaults under those of `config/chain.json`. */
+  options: Readonly<Record<string, unknown>>
+  /** Aborted when the time is over or nobody waits any more. */
+  signal: AbortSignal
+  limits: TransformLimits
+  log: Log
+}
+
+/** What one transformation may cost. All bounds are inclusive. */
+export interface TransformLimits {
+  sourceMaxBytes: number
+  /** Over all frames. */
+  sourceMaxPixels: number
+  /** Of each side, in pixels. */
+  outputMaxSide: number
+  timeoutMs: number
+}
+
+/** Opens a source once, lets plugins edit the draft, renders once. */
+export interface Engine<E extends EngineName = EngineName> {
+  name: E
+  /** What its plugins are for, unless they say otherwise. */
+  media: readonly MediaGroup[]
+  /** @throws Problem 422 for a source that is broken or past a limit, before the costly part of the work */
+  open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
+  /** @throws Problem 422 */
+  render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
+}
+
+export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>
+
+export type EngineContext = Pick<TransformContext, 'signal' | 'limits' | 'log'>
+
+/** A plugin that is told what happened, after it is durable. */
+export interface EventPlugin {
+  /** Unique among the event plugins. */
+  name: string
+  /** Handlers by event. Their failures are logged and touch nothing. */
+  on: { [N in EventName]?: (event: Events[N], context: EventContext) => unknown }
+}
+
+export interface EventContext {
+  /** Aborted when the handler's time is over. */
+  signal: AbortSignal
+  log: Log
+}
+
+/** Types a transform plugin: `params` decides what `transform` receives. */
+export function definePlugin<const P extends ParameterSpecs, E extends EngineName>(
+  plugin: TransformPlugin<P, E>,
+): TransformPlugin<P, E> {
+  return plugin
+}
+
+/** Types an event plugin. */
+export function defineEventPlugin(plugin: EventPlugin): EventPlugin {
+  return plugin
+}

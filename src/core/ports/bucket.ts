@@ -1,0 +1,39 @@
+import type { Readable } from 'node:stream'
+import type { Asset } from '../asset.ts'
+import type { Client } from '../client.ts'
+import type { ObjectKey } from '../object-key.ts'
+
+/** The objects of one client. An outage throws; a miss is `undefined`. */
+export interface Bucket {
+  /** `known`: what the caller knows already, so that it need not be found out. */
+  find(key: ObjectKey, known?: { mediaType: string }): Promise<Asset | undefined>
+  /**
+   * Stores all of `bytes` under `key`, in place of what is there, or nothing: when the stream fails, the signal aborts
+   * or the process dies, no object has appeared or changed. Resolves when the object survives a power cut.
+   * Consumes or destroys the stream.
+   */
+  put(key: ObjectKey, bytes: Readable, options: PutOptions): Promise<void>
+  /** Deletes what is there of `keys`; a missing one counts as deleted. */
+  delete(keys: readonly ObjectKey[]): Promise<DeleteOutcome>
+  /** The keys that begin with `prefix`, in no particular order. */
+  list(prefix: string): AsyncIterable<ObjectKey>
+  /** The public address of an object, whether it exists or not. */
+  urlOf(key: ObjectKey): string
+}
+
+export interface PutOptions {
+  mediaType: string
+  signal?: AbortSignal
+}
+
+export interface DeleteOutcome {
+  /** Keys that may still be there, each with its error. */
+  failed: ReadonlyArray<{ key: ObjectKey; error: unknown }>
+}
+
+/** Where the buckets of all clients are. No client's root contains another's. */
+export interface Buckets {
+  of(client: Pick<Client, 'id' | 'token'>): Bucket
+  /** @throws when objects cannot be stored or read at the moment */
+  ping(): Promise<void>
+}

@@ -1,0 +1,102 @@
+import type { ObjectKey } from '../object-key.ts'
+
+/** Names an original of a client. */
+export interface FileRef {
+  clientId: string
+  key: ObjectKey
+}
+
+/** What is known of a stored original. */
+export interface OriginalRecord {
+  key: ObjectKey
+  /** As uploaded, cleaned, at most 255 bytes. */
+  originalName: string
+  /** With its parameters: `text/plain; charset=utf-8`. */
+  mediaType: string
+  /** Bytes. */
+  size: number
+  /** Hexadecimal. */
+  sha256: string
+  /** Milliseconds since 1970. */
+  storedAt: number
+}
+
+/** What is known of a stored derivative. */
+export interface DerivativeRecord {
+  key: ObjectKey
+  mediaType: string
+  /** Bytes. */
+  size: number
+}
+
+/**
+ * An original's states. All instants are milliseconds since 1970.
+ *
+ * - `pending`: being uploaded by someone who renews the lease
+ * - `stored`
+ * - `going`: being deleted by someone who renews the lease; from here on there is no way back
+ * - `gone`: a tombstone: deleted, but a transform that began before may still put bytes until its deadline
+ */
+export type OriginalEntry =
+  | { state: 'pending'; leaseUntil: number }
+  | { state: 'stored'; record: OriginalRecord }
+  | { state: 'going'; leaseUntil: number }
+  | { state: 'gone' }
+
+export type DerivativeEntry =
+  | { state: 'pending'; deadline: number }
+  | { state: 'stored'; record: DerivativeRecord }
+
+/** Something that nobody works on any more: its lease or deadline is over. */
+export type Overdue =
+  | { kind: 'original'; ref: FileRef }
+  | { kind: 'derivative'; ref: FileRef; derivative: ObjectKey }
+
+/**
+ * The index of originals and of what was derived from them. Every method is one atomic step, durable when it
+ * resolves, so that a crash between two steps leaves a state that {@link FileIndex.overdue} finds and a sweep ends.
+ * The buckets are the truth: an emptied index is filled again by {@link FileIndex.adopt}.
+ */
+export interface FileIndex {
+  /** An original and, when asked for, one of its derivatives. */
+  find(
+    ref: FileRef,
+    derivative?: ObjectKey,
+  ): Promise<{ original?: OriginalEntry; derivative?: DerivativeEntry }>
+
+  /** New → `pending`. @throws when the key is known already */
+  beginUpload(ref: FileRef, leaseUntil: number): Promise<void>
+  /** Moves the lease of those that are still `pending`. */
+  renewUpload(refs: readonly FileRef[], leaseUntil: number): Promise<void>
+  /** `pending` → `stored`, all or none. @returns false when one is not `pending` any more (its lease ran out) */
+  finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
+  /** Unknown → `stored`: an original found in the bucket. @returns the entry there is now */
+  adopt(clientId: string, record: OriginalRecord): Promise<OriginalEntry>
+
+  /** Adds the derivative as `pending`. @returns false, and does nothing, when the original is not `stored` */
+  beginDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<boolean>
+  /** → `stored`. @returns false, and does nothing, when the original is not `stored` any more: delete the bytes */
+  finishDerivative(ref: FileRef, record: DerivativeRecord): Promise<boolean>
+  /** Forgets a derivative that is `pending`; the last one of a `gone` original takes the tombstone along. */
+  dropDerivative(ref: FileRef, derivative: ObjectKey): Promise<void>
+
+  /**
+   * → `going`, if the original is in one of the states that `cause` allows:
+   * `delete`: stored or going; `abandon`: pending; `sweep`: pending or going past its lease, gone past all deadlines.
+   * @returns the keys of all derivatives known, or undefined when the state does not allow it
+   */
+  beginRemoval(
+    ref: FileRef,
+    options: { cause: RemovalCause; leaseUntil: number; now: number },
+  ): Promise<ObjectKey[] | undefined>
+  /** `going` → forgotten, or `gone` while a pending derivative's deadline lies ahead. */
+  finishRemoval(ref: FileRef, now: number): Promise<void>
+
+  /** What a sweep has to look at. */
+  overdue(now: number): AsyncIterable<Overdue>
+  /** @throws when the index cannot be used at the moment */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+export type RemovalCause = 'delete' | 'abandon' | 'sweep'

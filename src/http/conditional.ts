@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * What a request's conditions say: `failed` is a 412, `not-modified` a 304; `whole`: go on, but without the range,
+ * because `If-Range` names another version; `proceed`: go on.
+ */
+export type Verdict = 'failed' | 'not-modified' | 'whole' | 'proceed'
+
+/**
+ * Evaluates the conditions of a GET or HEAD in the order of precedence.
+ *
+ * @param current `etag` quoted and strong; `lastModified` counts to the second, as HTTP dates do
+ * @see RFC 9110 section 13.2.2
+ */
+export function evaluateConditions(
+  { headers }: IncomingMessage,
+  current: { etag: string; lastModified: Date },
+): Verdict {
+  const modifiedAt = Math.floor(current.lastModified.getTime() / 1000) * 1000
+  const since = (header: string | undefined) => (header === undefined ? Number.NaN : Date.parse(header))
+
+  if (headers['if-match'] !== undefined) {
+    if (!listed(headers['if-match'], current.etag, 'strong')) return 'failed'
+  } else if (modifiedAt > since(headers['if-unmodified-since'])) {
+    return 'failed'
+  }
+
+  if (headers['if-none-match'] !== undefined) {
+    if (listed(headers['if-none-match'], current.etag, 'weak')) return 'not-modified'
+  } else if (modifiedAt <= since(headers['if-modified-since'])) {
+    return 'not-modified'
+  }
+
+  const ifRange = headers['if-range']
+  if (typeof ifRange !== 'string') return 'proceed'
+  const same = ifRange.includes('"') ? ifRange === current.etag : since(ifRange) === modifiedAt
+  return same ? 'proceed' : 'whole'
+}
+
+/** RFC 9110 section 8.8.3.2: a weak tag never matches strongly; weakly, only what is quoted counts. */
+function listed(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+  if (header.trim() === '*') return true
+  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? []
+  return tags.some((tag) => (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag)
+}

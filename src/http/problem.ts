@@ -1,0 +1,101 @@
+import { STATUS_CODES } from 'node:http'
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
+import type { Log } from '../core/log.ts'
+import { Problem } from '../core/problem.ts'
+
+/**
+ * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
+ * stack, a path of the machine or a secret. Once headers are out, the connection is destroyed instead.
+ *
+ * @see RFC 9457
+ */
+export function problemHandler(log: Log): ErrorRequestHandler {
+  return (error, _req, res, _next) => {
+    // The client has left: nobody to tell, nothing to mend.
+    if (error instanceof Error && error.name === 'AbortError') return
+    const problem = asProblem(error)
+    if (problem.status >= 500)
+      log.error({ err: error, requestId: requestId(res), status: problem.status }, 'a request failed')
+    if (res.headersSent) res.destroy()
+    else if (!res.destroyed) sendProblem(res, problem)
+  }
+}
+
+/** For paths that no route has. */
+export const notFound: RequestHandler = (_req, _res) => {
+  throw new Problem({ status: 404, code: 'route_not_found', detail: 'there is no such address' })
+}
+
+/** For routes that have no such method. `allowed`: what they have. */
+export function methodNotAllowed(...allowed: string[]): RequestHandler {
+  return (req) => {
+    const list = allowed.join(', ')
+    throw new Problem({
+      status: 405,
+      code: 'method_not_allowed',
+      detail: `expected ${list} for this address but received ${req.method}`,
+      headers: { Allow: list },
+    })
+  }
+}
+
+function sendProblem(res: Response, problem: Problem): void {
+  // Whatever a handler had prepared was for another answer; CORS stays, or a page could not read this one.
+  for (const name of [
+    'ETag',
+    'Last-Modified',
+    'Content-Range',
+    'Content-Disposition',
+    'Content-Length',
+    'Accept-Ranges',
+  ]) {
+    res.removeHeader(name)
+  }
+  for (const [name, value] of Object.entries(problem.headers)) res.setHeader(name, value)
+  res.setHeader('Cache-Control', 'no-store')
+  res.setHeader('X-Content-Type-Options', 'nosniff')
+  res.status(problem.status).type('application/problem+json')
+  const body = {
+    type: `urn:sluice:problem:${problem.code}`,
+    title: STATUS_CODES[problem.status] ?? 'Error',
+    status: problem.status,
+    detail: problem.message,
+    code: problem.code,
+    instance: requestId(res),
+    ...problem.members,
+  }
+  const bytes = Buffer.from(JSON.stringify(body))
+  res.setHeader('Content-Length', bytes.length)
+  res.end(bytes)
+}
+
+/** Problems as they are; what Express and its parsers throw by its status; everything else is ours: 500. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { status, type } = (error ?? {}) as { status?: unknown; type?: unknown }
+  if (type === 'entity.too.large') {
+    return new Problem({
+      status: 413,
+      code: 'too_large',
+      detail: 'expected a smaller request body',
+      cause: error,
+    })
+  }
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    const detail =
+      error instanceof URIError
+        ? 'expected a path in valid percent-encoding'
+        : 'expected a well-formed request'
+    return new Problem({ status, code: 'bad_request', detail, cause: error })
+  }
+  return new Problem({
+    status: 500,
+    code: 'internal',
+    detail: 'something went wrong here; the log knows it by the instance',
+    cause: error,
+  })
+}
+
+function requestId(res: Response): string {
+  return String(res.getHeader('X-Request-Id') ?? '')
+}

@@ -1,0 +1,19 @@
+import { Router } from 'express'
+import { parsePath } from '../core/object-key.ts'
+import type { Clients } from '../service/clients.ts'
+import type { Removals } from '../service/remove.ts'
+import { methodNotAllowed } from './problem.ts'
+import { wildcardPath } from './request.ts'
+
+/** `DELETE /v1/upload/<key>`: deletes an original with everything derived from it. */
+export function removeRoutes({ clients, removals }: { clients: Clients; removals: Removals }): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.delete('/v1/upload/*path', async (req, res) => {
+    const client = clients.authenticate(req.headers.authorization)
+    const { key, derivatives } = await removals.remove(client, parsePath(wildcardPath(req)))
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({ s3PathOriginal: key, derivatives })
+  })
+  routes.all('/v1/upload/*path', methodNotAllowed('DELETE'))
+  return routes
+}

@@ -1,0 +1,22 @@
+import type { Request, Response } from 'express'
+
+/** Aborted when the client has left before its answer was complete. */
+export function clientGone(res: Response): AbortSignal {
+  const controller = new AbortController()
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort(new DOMException('the client has left', 'AbortError'))
+  })
+  return controller.signal
+}
+
+/** The path that a wildcard route has matched: decoded once by Express, segment by segment. */
+export function wildcardPath(req: Request): string {
+  const { path } = req.params as { path?: string | string[] }
+  return Array.isArray(path) ? path.join('/') : (path ?? '')
+}
+
+/** Names and values of the query in their order; repeated names stay repeated. */
+export function queryPairs(req: Request): Array<[name: string, value: string]> {
+  const at = req.url.indexOf('?')
+  return at === -1 ? [] : [...new URLSearchParams(req.url.slice(at + 1))]
+}

@@ -1,0 +1,48 @@
+import express, { type Express } from 'express'
+import type { Log } from '../core/log.ts'
+import type { RateLimiter } from '../core/ports/rate-limiter.ts'
+import type { Archive } from '../service/archive.ts'
+import type { Clients } from '../service/clients.ts'
+import type { Deliveries } from '../service/deliver.ts'
+import type { Removals } from '../service/remove.ts'
+import type { Upload } from '../service/upload.ts'
+import { deliverRoutes } from './deliver.ts'
+import { healthRoutes, type ReadinessChecks } from './health.ts'
+import { notFound, problemHandler } from './problem.ts'
+import { removeRoutes } from './remove.ts'
+import { requestLog } from './request-log.ts'
+import type { FullContentRange } from './send.ts'
+import { uploadRoutes } from './upload.ts'
+import { zipRoutes } from './zip.ts'
+
+/** What the HTTP layer stands on. */
+export interface HttpOptions {
+  clients: Clients
+  upload: Upload
+  deliveries: Deliveries
+  removals: Removals
+  archive: Archive
+  zipLimiter: RateLimiter
+  checks: ReadinessChecks
+  /** Without a slash at its end. */
+  baseUrl: string
+  fullContentRange: FullContentRange
+  log: Log
+}
+
+/** All routes of the service. */
+export function createHttp(options: HttpOptions): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  // Files have their keys as tags; nothing else is to be revalidated.
+  app.disable('etag')
+  app.use(requestLog(options.log))
+  app.use(healthRoutes(options.checks))
+  app.use(uploadRoutes(options))
+  app.use(removeRoutes(options))
+  app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
+  app.use(deliverRoutes(options))
+  app.use(notFound)
+  app.use(problemHandler(options.log))
+  return app
+}

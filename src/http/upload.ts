@@ -1,0 +1,61 @@
+import { Router } from 'express'
+import type { Client } from '../core/client.ts'
+import { badParameter } from '../core/problem.ts'
+import type { Clients } from '../service/clients.ts'
+import type { Upload, UploadedFile } from '../service/upload.ts'
+import { drainAfterAnswer } from './drain.ts'
+import { fileParts } from './multipart.ts'
+import { methodNotAllowed } from './problem.ts'
+import { clientGone, queryPairs } from './request.ts'
+
+interface Dependencies {
+  clients: Clients
+  upload: Upload
+  baseUrl: string
+}
+
+/** `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. */
+export function uploadRoutes({ clients, upload, baseUrl }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.post('/v1/upload', drainAfterAnswer, async (req, res) => {
+    const client = clients.authenticate(req.headers.authorization)
+    const folder = onlyPath(queryPairs(req))
+    const signal = clientGone(res)
+    const stored = await upload({ client, folder, files: fileParts(req, signal), signal })
+    res.setHeader('Cache-Control', 'no-store')
+    res.json(stored.map((file) => toWire(file, { client, baseUrl })))
+  })
+  routes.all('/v1/upload', methodNotAllowed('POST'))
+  return routes
+}
+
+/** The record of the service document, section 2.1: these ten fields and no other. */
+function toWire(
+  { name, record, bucketUrl }: UploadedFile,
+  { client, baseUrl }: { client: Client; baseUrl: string },
+) {
+  const { key, folder, sourceName, format } = name
+  const path = folder ? key.split('/').map(encodeURIComponent).join('/') : sourceName
+  return {
+    sourceName,
+    src: `${baseUrl}/v1/${format.group}/upload/${client.token}/${path}`,
+    originalSrc: bucketUrl,
+    originalName: record.originalName,
+    s3PathOriginal: key,
+    s3Path: key,
+    options: {},
+    size: record.size,
+    mimeType: format.group,
+    format: format.name,
+  }
+}
+
+function onlyPath(query: ReadonlyArray<readonly [string, string]>): string | undefined {
+  let folder: string | undefined
+  for (const [name, value] of query) {
+    if (name !== 'path') throw badParameter('the query', 'only path', name)
+    if (folder !== undefined) throw badParameter('path', 'one value', `${folder}, ${value}`)
+    folder = value
+  }
+  return folder
+}

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import pino from 'pino'
+import { type Config, describeVariables, loadConfig } from '../config/load.ts'
+import { createApp } from './app.ts'
+import { banner, usage } from './process/banner.ts'
+import { holderOfPort } from './process/port-holder.ts'
+
+// How long requests in progress may take to end after SIGTERM.
+const DRAIN_MS = 10_000
+// A socket on which nothing moves: longer than a transformation that waits for its turn, shorter than forever.
+const IDLE_MS = 120_000
+const HEADERS_MS = 30_000
+// Longer than the load balancers in front keep theirs (60 s), so that it is they who close.
+const KEEP_ALIVE_MS = 75_000
+
+async function main(): Promise<void> {
+  const argument = process.argv[2]
+  if (argument === '--help' || argument === '-h') {
+    process.stdout.write(usage(describeVariables()))
+    return
+  }
+  if (argument !== undefined)
+    throw new Error(`expected no arguments but received "${argument}"; --help tells more`)
+
+  const environment = loadConfig()
+  const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
+  const log = pino({ level: config.LOG_LEVEL })
+  let handle: RequestListener = starting
+  const server = createServer((req, res) => handle(req, res))
+  const port = await listen(server, config)
+  const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
+  const app = await createApp({ config, root: projectRoot(), baseUrl, log })
+  handle = app.handle
+  const showSecret = config.SECRET_CLIENT_TOKEN === undefined
+  process.stdout.write(
+    banner({ baseUrl, dataDir: config.DATA_DIR, credentials: app.credentials, showSecret }),
+  )
+  log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
+
+  const stop = async (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping: requests in progress may end')
+    await drain(server)
+    await app.close()
+    process.exit(0)
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+}
+
+const starting: RequestListener = (_req, res) => {
+  res.writeHead(503, { 'Retry-After': '1', 'Cache-Control': 'no-store' }).end()
+}
+
+/** @returns the port, which was chosen now when it is 0 in the configuration */
+async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
+  // A large upload takes as long as it takes; what must not happen is that nothing moves.
+  server.requestTimeout = 0
+  server.headersTimeout = HEADERS_MS
+  server.keepAliveTimeout = KEEP_ALIVE_MS
+  server.setTimeout(IDLE_MS)
+  await new Promise<void>((listening, reject) => {
+    server.once('error', reject)
+    server.listen(PORT, HOST, listening)
+  }).catch(async (cause) => {
+    if (cause.code !== 'EADDRINUSE') throw cause
+    throw new Error(
+      `port ${PORT} is in use by ${await holderOfPort(PORT)}; stop that one or set another PORT`,
+      { cause },
+    )
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** No new requests; those in progress may end, for a while. */
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise((done) => server.close(done))
+  // A connection that has just ended its request would otherwise be kept for the next one.
+  const idle = setInterval(() => server.closeIdleConnections(), 100)
+  const over = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  await closed
+  clearInterval(idle)
+  clearTimeout(over)
+}
+
+/** The folder of package.json, whether this runs from src or from dist. */
+function projectRoot(): string {
+  let folder = import.meta.dirname
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  return folder
+}
+
+await main().catch((error: Error) => {
+  process.stderr.write(`sluice: ${error.message}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,139 @@
+import { EVENT_NAMES } from '../core/events.ts'
+import { isMediaGroup, type MediaGroup } from '../core/media.ts'
+import type { ParameterSpec } from '../core/parameter.ts'
+import {
+  type Engine,
+  type EngineName,
+  type EventPlugin,
+  PHASES,
+  type TransformPlugin,
+} from '../core/plugin.ts'
+
+/** A plugin that cannot be used. The message names its file. */
+export class PluginError extends Error {
+  constructor(file: string, reason: string, cause?: unknown) {
+    super(`plugin ${file}: ${reason}`, { cause })
+    this.name = 'PluginError'
+  }
+}
+
+/** The name that every plugin has. */
+export function checkName(file: string, candidate: { name?: unknown }): string {
+  const { name } = candidate
+  if (typeof name === 'string' && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return name
+  throw new PluginError(file, `expected a name of a-z, 0-9 and "-" but received ${JSON.stringify(name)}`)
+}
+
+export function checkEventPlugin(file: string, candidate: object): EventPlugin {
+  const { on } = candidate as { on: unknown }
+  if (typeof on !== 'object' || on === null)
+    throw new PluginError(file, 'expected on to be an object of handlers')
+  for (const [event, handler] of Object.entries(on)) {
+    if (!(EVENT_NAMES as readonly string[]).includes(event)) {
+      throw new PluginError(
+        file,
+        `expected on to name events of ${EVENT_NAMES.join(', ')} but it names "${event}"`,
+      )
+    }
+    if (typeof handler !== 'function') throw new PluginError(file, `expected a function for on["${event}"]`)
+  }
+  return candidate as EventPlugin
+}
+
+export function checkTransform(
+  file: string,
+  candidate: object,
+  engines: ReadonlyMap<EngineName, Engine>,
+): TransformPlugin {
+  const plugin = candidate as Partial<Record<keyof TransformPlugin, unknown>>
+  const expect = (fits: boolean, expectation: string, member: keyof TransformPlugin) => {
+    if (fits) return
+    throw new PluginError(
+      file,
+      `expected ${expectation} for ${member} but received ${JSON.stringify(plugin[member])}`,
+    )
+  }
+  const oneOf = (words: Iterable<string>, word: unknown) => [...words].includes(word as string)
+  expect(oneOf(engines.keys(), plugin.engine), `one of ${[...engines.keys()].join(', ')}`, 'engine')
+  expect(oneOf(PHASES, plugin.phase), `one of ${PHASES.join(', ')}`, 'phase')
+  expect(typeof plugin.transform === 'function', 'a function', 'transform')
+  expect(
+    plugin.version === undefined || (Number.isInteger(plugin.version) && Number(plugin.version) >= 1),
+    'an integer from 1',
+    'version',
+  )
+  expect(plugin.always === undefined || typeof plugin.always === 'boolean', 'true or false', 'always')
+  expect(plugin.resolve === undefined || typeof plugin.resolve === 'function', 'a function', 'resolve')
+  expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')
+  expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')
+  expect(
+    plugin.media === undefined ||
+      (Array.isArray(plugin.media) && plugin.media.every((group) => isMediaGroup(group))),
+    'an array of media groups',
+    'media',
+  )
+  expect(isRecord(plugin.params), 'an object of parameters', 'params')
+  for (const [name, spec] of Object.entries(plugin.params as object)) checkParameter(file, name, spec)
+  return candidate as TransformPlugin
+}
+
+function checkParameter(file: string, name: string, spec: unknown): void {
+  const expect = (fits: boolean, expectation: string) => {
+    if (!fits) throw new PluginError(file, `expected ${expectation} for the parameter ${name}`)
+  }
+  expect(/^[a-z][a-z0-9_]*$/.test(name), 'a name of a-z, 0-9 and "_"')
+  expect(isRecord(spec), 'an object')
+  const record = spec as Partial<ParameterSpec> & Record<string, unknown>
+  expect(typeof record.help === 'string' && record.help !== '', 'one line of help')
+  expect(
+    record.aliases === undefined ||
+      (Array.isArray(record.aliases) && record.aliases.every((alias) => /^[a-z][a-z0-9_]*$/.test(alias))),
+    'aliases of a-z, 0-9 and "_"',
+  )
+  switch (record.type) {
+    case 'integer':
+    case 'number':
+      expect(
+        Number.isFinite(record.min) &&
+          Number.isFinite(record.max) &&
+          Number(record.min) <= Number(record.max),
+        'min and max, in this order,',
+      )
+      break
+    case 'enum':
+      expect(
+        Array.isArray(record.values) &&
+          record.values.length > 0 &&
+          record.values.every((value) => /^[a-z0-9.:-]+$/.test(value)),
+        'values of a-z, 0-9, ".", ":" and "-"',
+      )
+      break
+    case 'flag':
+      break
+    default:
+      expect(false, 'a type of integer, number, enum, flag')
+  }
+}
+
+/** @throws PluginError when a parameter, under any of its names, means two things for one media group */
+export function checkParameters(
+  transforms: ReadonlyArray<{ plugin: TransformPlugin; media: readonly MediaGroup[]; file: string }>,
+): void {
+  const claimed = new Map<string, string>()
+  for (const { plugin, media, file } of transforms) {
+    for (const [name, spec] of Object.entries(plugin.params)) {
+      for (const word of [name, ...(spec.aliases ?? [])]) {
+        for (const group of media) {
+          const earlier = claimed.get(`${group} ${word}`)
+          if (earlier)
+            throw new PluginError(file, `the parameter ${word} is taken by ${earlier} for ${group} files`)
+          claimed.set(`${group} ${word}`, plugin.name)
+        }
+      }
+    }
+  }
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

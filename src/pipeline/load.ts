@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { MediaGroup } from '../core/media.ts'
+import {
+  type Engine,
+  type EngineName,
+  type EventPlugin,
+  PHASES,
+  type TransformPlugin,
+} from '../core/plugin.ts'
+import { sha256 } from '../core/variant.ts'
+import { checkEventPlugin, checkName, checkParameters, checkTransform, PluginError } from './check.ts'
+
+/** A folder of plugin files, looked through with its subfolders. A missing folder holds none. */
+export interface PluginFolder {
+  path: string
+  /** `.js` or `.ts` */
+  extension: string
+  /** Whether what is in it came with Sluice: a release's own plugins need no fingerprint of their text. */
+  shipped: boolean
+}
+
+/** What the operator says of the chain: `config/chain.json`. */
+export interface ChainSettings {
+  /** Names of plugins in the order they shall run; the others stay where phase and name put them. */
+  order: readonly string[]
+  disabled: readonly string[]
+  /** Options by plugin. */
+  options: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+/** A transform plugin that has been checked, with what the chain says of it. */
+export interface LoadedPlugin {
+  plugin: TransformPlugin
+  media: readonly MediaGroup[]
+  options: Readonly<Record<string, unknown>>
+  /** Undefined when the plugin is as shipped; else a digest of what makes it different. */
+  fingerprint: string | undefined
+}
+
+export interface PluginSet {
+  /** In the order in which they run. */
+  transforms: readonly LoadedPlugin[]
+  events: readonly EventPlugin[]
+}
+
+/**
+ * Loads and checks all plugins of `folders`. Nothing is skipped in silence: one that is broken stops the boot.
+ *
+ * @throws PluginError
+ */
+export async function loadPlugins({
+  folders,
+  engines,
+  chain,
+}: {
+  folders: readonly PluginFolder[]
+  engines: ReadonlyMap<EngineName, Engine>
+  chain: ChainSettings
+}): Promise<PluginSet> {
+  const transforms: Array<LoadedPlugin & { file: string }> = []
+  const events: EventPlugin[] = []
+  const fileOf = new Map<string, string>()
+  for (const folder of folders) {
+    for (const file of await filesOf(folder)) {
+      const candidate = await importDefault(file)
+      const name = checkName(file, candidate)
+      const earlier = fileOf.get(name)
+      if (earlier) throw new PluginError(file, `the name ${name} is taken by ${earlier}`)
+      fileOf.set(name, file)
+      if (chain.disabled.includes(name)) continue
+      if ('on' in candidate) {
+        events.push(checkEventPlugin(file, candidate))
+        continue
+      }
+      const plugin = checkTransform(file, candidate, engines)
+      const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
+      transforms.push({
+        file,
+        plugin,
+        media: plugin.media ?? engines.get(plugin.engine)?.media ?? [],
+        options: { ...plugin.options, ...chain.options[name] },
+        fingerprint,
+      })
+    }
+  }
+  checkParameters(transforms)
+  checkChain(chain, fileOf)
+  return { transforms: inOrder(transforms, chain.order), events }
+}
+
+async function filesOf({ path, extension }: PluginFolder): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return []
+      throw error
+    },
+  )
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith(extension) && !entry.name.endsWith('.d.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.slice(path.length).includes('/node_modules/'))
+    .sort()
+}
+
+async function importDefault(file: string): Promise<object> {
+  let module: { default?: unknown }
+  try {
+    module = await import(pathToFileURL(file).href)
+  } catch (cause) {
+    throw new PluginError(
+      file,
+      `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    )
+  }
+  if (typeof module.default !== 'object' || module.default === null) {
+    throw new PluginError(
+      file,
+      `expected a plugin object as the default export but found ${typeof module.default}`,
+    )
+  }
+  return module.default
+}
+
+function checkChain(chain: ChainSettings, fileOf: ReadonlyMap<string, string>): void {
+  for (const name of [...chain.order, ...chain.disabled, ...Object.keys(chain.options)]) {
+    if (!fileOf.has(name)) throw new PluginError('config/chain.json', `there is no plugin called ${name}`)
+  }
+}
+
+/**
+ * Undefined for a plugin as it was shipped in its first version. A drop-in's text is part of the digest, so that an
+ * edited one never serves what an earlier one made, whether its author raised the version or not.
+ */
+async function fingerprintOf(
+  plugin: TransformPlugin,
+  file: string,
+  shipped: boolean,
+  options: Readonly<Record<string, unknown>> | undefined,
+): Promise<string | undefined> {
+  const version = plugin.version ?? 1
+  if (shipped && version === 1 && options === undefined) return undefined
+  const text = shipped
+    ? ''
+    : createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex')
+  return sha256(JSON.stringify([plugin.name, version, options ?? {}, text]))
+}
+
+/** By phase and name; then those that `order` lists exchange their places until they stand in its order. */
+export function inOrder<L extends LoadedPlugin>(transforms: readonly L[], order: readonly string[]): L[] {
+  const natural = [...transforms].sort(
+    (a, b) =>
+      PHASES.indexOf(a.plugin.phase) - PHASES.indexOf(b.plugin.phase) ||
+      (a.plugin.name < b.plugin.name ? -1 : 1),
+  )
+  const listed = order.flatMap((name) => natural.filter(({ plugin }) => plugin.name === name))
+  let next = 0
+  return natural.map((one) => (order.includes(one.plugin.name) ? (listed[next++] ?? one) : one))
+}

@@ -1,0 +1,139 @@
+import leven from 'leven'
+import type { Format } from '../core/media.ts'
+import { canonicalValue, type ParameterSpec, type ParameterValue, parseParameter } from '../core/parameter.ts'
+import type { PlanRequest } from '../core/plugin.ts'
+import { badParameter, Problem, quoted } from '../core/problem.ts'
+import { sha256, variantOf } from '../core/variant.ts'
+import type { LoadedPlugin } from './load.ts'
+import { inOrder } from './load.ts'
+
+/** What is to be done to a source, and the name of the outcome. */
+export interface Plan {
+  /** In the order in which they run; none: the original is what was asked for. */
+  steps: readonly Step[]
+  /** The canonical text that names the derivative; empty without steps. */
+  variant: string
+  /** Whether another `Accept` header could have led to another plan. */
+  variesByAccept: boolean
+}
+
+export interface Step extends LoadedPlugin {
+  params: Readonly<Record<string, ParameterValue | undefined>>
+}
+
+export interface PlanInput {
+  /** Names and values of the query, decoded, in any order. */
+  query: Iterable<readonly [name: string, value: string]>
+  /** The source's. */
+  format: Format
+  /** The request's `Accept` header; empty when there is none. */
+  accept: string
+}
+
+export type Planner = (input: PlanInput) => Plan
+
+/** Parameters in one request; far more than there are plugins. */
+const MAX_PARAMETERS = 64
+// Marks that links collect on their way through mails, campaigns and caches.
+const ALWAYS_IGNORED = /^(utm_.*|fbclid|gclid|v|_)$/
+
+/** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
+export function createPlanner(transforms: readonly LoadedPlugin[], ignored: readonly string[]): Planner {
+  return ({ query, format, accept }) => {
+    const plugins = transforms.filter(({ media }) => media.includes(format.group))
+    const asked = readQuery(query, { plugins, ignored, group: format.group })
+    if (asked.size === 0) return { steps: [], variant: '', variesByAccept: false }
+
+    let variesByAccept = false
+    const request: PlanRequest = {
+      format,
+      accept() {
+        variesByAccept = true
+        return accept
+      },
+    }
+    const named = new Map<string, string>()
+    const steps: Step[] = []
+    for (const loaded of plugins) {
+      const { plugin } = loaded
+      const names = Object.keys(plugin.params)
+      if (!plugin.always && !names.some((name) => asked.has(name))) continue
+      const given = Object.fromEntries(
+        names.flatMap((name) => (asked.has(name) ? [[name, asked.get(name)]] : [])),
+      )
+      const resolved = plugin.resolve?.(given as never, request) ?? given
+      for (const name of names) {
+        const value = (resolved as Step['params'])[name]
+        if (value !== undefined) named.set(name, canonicalValue(value))
+      }
+      steps.push({ ...loaded, params: { ...defaults(plugin.params), ...resolved } })
+    }
+    return { steps, variant: variantOf(named, fingerprint(steps)), variesByAccept }
+  }
+}
+
+type Group = Format['group']
+
+/** The values by canonical name. @throws Problem 400 */
+function readQuery(
+  query: PlanInput['query'],
+  { plugins, ignored, group }: { plugins: readonly LoadedPlugin[]; ignored: readonly string[]; group: Group },
+): Map<string, ParameterValue> {
+  const known = knownNames(plugins)
+  const asked = new Map<string, ParameterValue>()
+  const seen = new Map<string, string>()
+  for (const [word, received] of query) {
+    if (ALWAYS_IGNORED.test(word) || ignored.includes(word)) continue
+    const parameter = known.get(word)
+    if (!parameter) throw unknownParameter(word, known.keys(), group)
+    const { name, spec } = parameter
+    const earlier = seen.get(name)
+    if (earlier !== undefined) throw badParameter(word, 'one value', `${earlier}, ${received}`)
+    seen.set(name, received)
+    if (seen.size > MAX_PARAMETERS)
+      throw badParameter('the query', `at most ${MAX_PARAMETERS} parameters`, 'more')
+    const value = parseParameter(word, spec, received)
+    if (value !== undefined) asked.set(name, value)
+  }
+  return asked
+}
+
+function knownNames(plugins: readonly LoadedPlugin[]): Map<string, { name: string; spec: ParameterSpec }> {
+  const known = new Map<string, { name: string; spec: ParameterSpec }>()
+  for (const { plugin } of plugins) {
+    for (const [name, spec] of Object.entries(plugin.params)) {
+      for (const word of [name, ...(spec.aliases ?? [])]) known.set(word, { name, spec })
+    }
+  }
+  return known
+}
+
+function unknownParameter(word: string, known: Iterable<string>, group: Group): Problem {
+  const nearest = [...known]
+    .map((name) => ({ name, distance: leven(word.toLowerCase().slice(0, 40), name) }))
+    .sort((a, b) => a.distance - b.distance)[0]
+  // Two slips in a word, one in a short name: more is another word.
+  const near =
+    nearest && nearest.distance <= Math.min(2, Math.ceil(nearest.name.length / 2)) ? nearest.name : undefined
+  return new Problem({
+    status: 400,
+    code: 'unknown_parameter',
+    detail: `there is no parameter ${quoted(word)} for ${group} files${near ? `; did you mean "${near}"?` : ''}`,
+    members: { param: JSON.parse(quoted(word)), ...(near ? { nearest: near } : {}) },
+  })
+}
+
+function defaults(specs: Readonly<Record<string, ParameterSpec>>): Step['params'] {
+  return Object.fromEntries(
+    Object.entries(specs).flatMap(([name, spec]) => ('default' in spec ? [[name, spec.default]] : [])),
+  )
+}
+
+/** Undefined for a plan of shipped plugins in their shipped order: its derivatives have the plain name. */
+function fingerprint(steps: readonly Step[]): string | undefined {
+  const natural = inOrder(steps, [])
+  const shipped = steps.every((step, i) => step.fingerprint === undefined && step === natural[i])
+  return shipped
+    ? undefined
+    : sha256(JSON.stringify(steps.map((step) => step.fingerprint ?? step.plugin.name)))
+}

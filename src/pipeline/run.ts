@@ -1,0 +1,55 @@
+import type { Asset } from '../core/asset.ts'
+import { formatOfMediaType } from '../core/media.ts'
+import type { Engine, EngineContext, EngineName } from '../core/plugin.ts'
+import { Problem } from '../core/problem.ts'
+import type { Plan, Step } from './plan.ts'
+
+/** Carries out a plan that has steps. @throws Problem 422 for a source that cannot be transformed */
+export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Promise<Asset>
+
+/**
+ * Makes a runner over the engines. Consecutive steps of one engine share a draft: one decode and one encode, whatever
+ * their number. A change of engine renders, and opens what was rendered.
+ */
+export function createRunner(engines: ReadonlyMap<EngineName, Engine>): Runner {
+  return async (plan, source, context) => {
+    let asset = source
+    for (const steps of runsOfOneEngine(plan.steps)) asset = await runEngine(engines, steps, asset, context)
+    return asset
+  }
+}
+
+async function runEngine(
+  engines: ReadonlyMap<EngineName, Engine>,
+  steps: readonly Step[],
+  source: Asset,
+  context: EngineContext,
+): Promise<Asset> {
+  const name = steps[0]?.plugin.engine
+  const engine = name && engines.get(name)
+  if (!engine) throw new Error(`there is no engine called ${name}`)
+  const format = formatOfMediaType(source.mediaType)
+  const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
+  const opened = await engine.open(source, Object.assign({}, ...openings), context)
+  let draft = opened.draft
+  for (const { plugin, params, options } of steps) {
+    context.signal.throwIfAborted()
+    try {
+      draft = (await plugin.transform(draft, params, { ...context, source: opened.source, options })) ?? draft
+    } catch (cause) {
+      if (cause instanceof Problem) throw cause
+      throw new Error(`the plugin ${plugin.name} failed`, { cause })
+    }
+  }
+  return engine.render(draft, context)
+}
+
+function runsOfOneEngine(steps: readonly Step[]): Step[][] {
+  const runs: Step[][] = []
+  for (const step of steps) {
+    const last = runs.at(-1)
+    if (last?.[0]?.plugin.engine === step.plugin.engine) last.push(step)
+    else runs.push([step])
+  }
+  return runs
+}

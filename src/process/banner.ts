@@ -1,0 +1,54 @@
+/** What the server prints when it is ready: who may call it, and lines to paste. */
+export function banner({
+  baseUrl,
+  dataDir,
+  credentials,
+  showSecret,
+}: {
+  baseUrl: string
+  dataDir: string
+  credentials: { clientToken: string; secretClientToken: string }
+  /** False when the operator has set the secret: it is no news, and this may be a log. */
+  showSecret: boolean
+}): string {
+  const { clientToken } = credentials
+  const secret = showSecret ? credentials.secretClientToken : '$SECRET_CLIENT_TOKEN'
+  return `
+Sluice is ready at ${baseUrl}
+
+  client token (public, in URLs)   ${clientToken}
+  secret client token              ${showSecret ? secret : 'as set in SECRET_CLIENT_TOKEN'}
+  files and index                  ${dataDir}
+
+Upload a picture, then open "src" with a transformation behind it:
+
+  curl -H 'Authorization: ${secret}' -F file=@photo.jpg ${baseUrl}/v1/upload
+  curl -o small.webp '${baseUrl}/v1/image/upload/${clientToken}/<sourceName>?w=300&f=webp'
+  curl -X DELETE -H 'Authorization: ${secret}' ${baseUrl}/v1/upload/<s3PathOriginal>
+
+`.replace(/'(Authorization: \$SECRET_CLIENT_TOKEN)'/g, '"$1"')
+}
+
+/** A row of the configuration table. */
+export interface DescribedVariable {
+  name: string
+  default: string
+  expected: string
+  help: string
+}
+
+/** The text of `--help`. */
+export function usage(variables: readonly DescribedVariable[]): string {
+  const rows = variables.map(
+    ({ name, default: value, expected, help }) =>
+      `  ${name}${value ? ` (default ${value})` : ''}\n      ${help}: ${expected}\n`,
+  )
+  return `Sluice: file storage, transformation and delivery
+
+Usage: npm start            install, build and start, on a fresh clone
+       node dist/src/main.js   start what is built
+
+Environment variables:
+
+${rows.join('')}`
+}

@@ -1,0 +1,111 @@
+import type { Asset } from '../core/asset.ts'
+import type { Client } from '../core/client.ts'
+import type { MediaGroup } from '../core/media.ts'
+import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import { fileNotFound, Problem } from '../core/problem.ts'
+import type { Planner } from '../pipeline/plan.ts'
+import { type Derivations, dated } from './derive.ts'
+import type { FoundOriginal, Originals } from './originals.ts'
+
+export interface DeliveryRequest {
+  client: Client
+  /** As in the URL: the file's own, or there is no such file. */
+  group: MediaGroup
+  /** Decoded once, not checked yet. */
+  path: string
+  /** What is to be done with it; none: as it is. */
+  query: ReadonlyArray<readonly [name: string, value: string]>
+  /** The `Accept` header; empty when there is none. */
+  accept: string
+  signal: AbortSignal
+}
+
+/** A file to send. */
+export interface Delivery {
+  key: ObjectKey
+  asset: Asset
+  /** The original's, for those who save it. */
+  originalName: string
+  /** Whether caches must keep it apart by `Accept`. */
+  variesByAccept: boolean
+}
+
+/** The files that URLs name: originals, and what is made of them. */
+export interface Deliveries {
+  /** @throws Problem 400, 404, 422, 503 */
+  deliver(request: DeliveryRequest): Promise<Delivery>
+  /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
+  object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
+}
+
+export function createDeliveries({
+  originals,
+  derivations,
+  buckets,
+  plan,
+}: {
+  originals: Originals
+  derivations: Derivations
+  buckets: Buckets
+  plan: Planner
+}): Deliveries {
+  async function original(
+    client: Client,
+    { name, record }: FoundOriginal,
+  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+    const asset = await buckets.of(client).find(name.key, record)
+    if (!asset) throw fileNotFound()
+    return { key: name.key, asset: dated(asset, record.storedAt), originalName: record.originalName }
+  }
+
+  /** The stored bytes of a derivative, or undefined when it has to be made. */
+  async function stored(client: Client, { name, record }: FoundOriginal, key: ObjectKey) {
+    const entry = await originals.derivative(client, name.key, key)
+    const asset = entry?.state === 'stored' ? await buckets.of(client).find(key, entry.record) : undefined
+    return asset && { key, asset: dated(asset, record.storedAt), originalName: record.originalName }
+  }
+
+  return {
+    async deliver({ client, group, path, query, accept, signal }) {
+      const found = await originals.resolve(client, parsePath(path, { group }))
+      if (!found || found.name.format.group !== group) throw fileNotFound()
+      const { steps, variant, variesByAccept, ...rest } = plan({ query, format: found.name.format, accept })
+      if (found.variant !== undefined) {
+        if (steps.length > 0) throw transformOfDerivative()
+        const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
+        if (!derivative) throw fileNotFound()
+        return { ...derivative, variesByAccept: false }
+      }
+      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
+      const key = derivativeKey(found.name.key, variant)
+      const derivative = await stored(client, found, key)
+      if (derivative) return { ...derivative, variesByAccept }
+      const asset = await derivations.derive({
+        ...found,
+        client,
+        plan: { steps, variant, variesByAccept, ...rest },
+        signal,
+      })
+      return { key, asset, originalName: found.record.originalName, variesByAccept }
+    },
+
+    async object({ client, path }) {
+      const { full } = parsePath(path)
+      const found = full && (await originals.resolve(client, { full }))
+      if (!found) throw fileNotFound()
+      if (found.variant === undefined) return { ...(await original(client, found)), variesByAccept: false }
+      const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
+      if (!derivative) throw fileNotFound()
+      return { ...derivative, variesByAccept: false }
+    },
+  }
+}
+
+function transformOfDerivative(): Problem {
+  return new Problem({
+    status: 400,
+    code: 'transform_of_derivative',
+    detail: 'expected no parameters for a derivative: transform its original',
+  })
+}

@@ -1,0 +1,139 @@
+import type { Asset } from '../core/asset.ts'
+import type { Client } from '../core/client.ts'
+import type { Log } from '../core/log.ts'
+import { derivativeKey, type ObjectKey } from '../core/object-key.ts'
+import type { TransformLimits } from '../core/plugin.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { EventBus } from '../core/ports/event-bus.ts'
+import type { FileIndex } from '../core/ports/file-index.ts'
+import type { Locks } from '../core/ports/locks.ts'
+import { fileNotFound, Problem } from '../core/problem.ts'
+import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
+import type { Admission } from '../pipeline/admission.ts'
+import type { Plan } from '../pipeline/plan.ts'
+import type { Runner } from '../pipeline/run.ts'
+import type { FoundOriginal } from './originals.ts'
+
+export interface DeriveRequest extends FoundOriginal {
+  client: Client
+  /** With at least one step. */
+  plan: Plan
+  signal: AbortSignal
+}
+
+/** Makes derivatives that are not there yet, and stores them. */
+export interface Derivations {
+  /**
+   * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
+   * are still being stored.
+   * @throws Problem 404 when the original is going, 422 when it cannot be transformed, 503 when too many wait
+   */
+  derive(request: DeriveRequest): Promise<Asset>
+  /** Resolves when nothing is being made or stored; for an orderly end. */
+  idle(): Promise<void>
+}
+
+export function createDerivations({
+  index,
+  buckets,
+  locks,
+  events,
+  run,
+  admit,
+  limits,
+  log,
+  now = Date.now,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  locks: Locks
+  events: EventBus
+  run: Runner
+  admit: Admission
+  limits: TransformLimits
+  log: Log
+  now?: () => number
+}): Derivations {
+  const flights = createSharedWorks<Asset>()
+  // Waiting for a turn, rendering, storing: each at most as long as a render may take.
+  const limitMs = 3 * limits.timeoutMs
+
+  /** `pending` → render → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
+  async function make(
+    { client, name, record, plan }: DeriveRequest,
+    { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: Asset) => void },
+  ): Promise<void> {
+    const ref = { clientId: client.id, key: name.key }
+    const bucket = buckets.of(client)
+    // Past this instant the work has been aborted: a delete that finds the entry waits no longer for its bytes.
+    if (!(await index.beginDerivative(ref, key, now() + limitMs))) throw fileNotFound()
+    try {
+      const source = await bucket.find(name.key, record)
+      if (!source) throw fileNotFound()
+      const rendered = await admit(() => run(plan, source, { signal, limits, log }), signal)
+      answer(dated(rendered, record.storedAt))
+      await bucket.put(key, await rendered.open(), { mediaType: rendered.mediaType, signal })
+      const { mediaType, size } = rendered
+      if (await index.finishDerivative(ref, { key, mediaType, size })) {
+        events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
+        return
+      }
+      await bucket.delete([key])
+      await index.dropDerivative(ref, key)
+    } catch (error) {
+      await index
+        .dropDerivative(ref, key)
+        .catch((cause) => log.warn({ err: cause, key }, 'a derivative is left to the sweep'))
+      const { code, message } =
+        error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
+      if (!signal.aborted) {
+        events.emit('derivative.failed', {
+          clientId: client.id,
+          key,
+          original: name.key,
+          code,
+          detail: message,
+        })
+      }
+      throw error
+    }
+  }
+
+  function fly(request: DeriveRequest, key: ObjectKey): SharedWork<Asset> {
+    const { client, record } = request
+    return shareWork<Asset>(
+      async (signal, answer) => {
+        await locks.share(
+          `derive ${client.id} ${key}`,
+          (held) => make(request, { key, signal: held, answer }),
+          { signal, limitMs },
+        )
+        // Another process has made it: its bytes are in the bucket. An answer given before stands.
+        const stored = await buckets.of(client).find(key)
+        if (!stored) throw fileNotFound()
+        answer(dated(stored, record.storedAt))
+      },
+      {
+        limitMs,
+        onLateFailure: (error) =>
+          log.warn({ err: error, client: client.id, key }, 'a derivative was sent but not stored'),
+      },
+    )
+  }
+
+  return {
+    async derive(request) {
+      const key = derivativeKey(request.name.key, request.plan.variant)
+      return flights.join(`${request.client.id} ${key}`, () => fly(request, key), request.signal)
+    },
+    idle: () => flights.idle(),
+  }
+}
+
+/**
+ * A derivative is as old as its original: so its date is the same before and after it is stored, and when it is made
+ * again.
+ */
+export function dated(asset: Asset, at: number): Asset {
+  return { ...asset, lastModified: new Date(at) }
+}

@@ -1,0 +1,96 @@
+import type { Client } from '../core/client.ts'
+import type { Log } from '../core/log.ts'
+import { derivativePrefix, type ObjectKey, type PathMeanings, recordKey } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { EventBus } from '../core/ports/event-bus.ts'
+import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.ts'
+import { fileNotFound, unavailable } from '../core/problem.ts'
+import type { Originals } from './originals.ts'
+
+/** Takes originals away, with everything derived from them. */
+export interface Removals {
+  /**
+   * Deletes the original that a path means.
+   * @returns its key and how many derivatives went with it
+   * @throws Problem 404 when there is none, 503 when some of it could not be deleted yet (a sweep goes on with it)
+   */
+  remove(client: Client, meanings: PathMeanings): Promise<{ key: ObjectKey; derivatives: number }>
+  /** Takes back uploads that failed. Throws nothing: what stays is swept when its lease is over. */
+  abandon(client: Client, keys: readonly ObjectKey[]): Promise<void>
+  /** Ends what a dead process left: an upload, a delete, a tombstone. */
+  sweep(client: Client, ref: FileRef): Promise<void>
+}
+
+// How long a delete may be silent before another process goes on with it.
+const LEASE_MS = 60_000
+
+export function createRemovals({
+  index,
+  buckets,
+  originals,
+  events,
+  log,
+  now = Date.now,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  originals: Originals
+  events: EventBus
+  log: Log
+  now?: () => number
+}): Removals {
+  /** @returns the derivatives that went, or undefined when the original's state does not allow it */
+  async function take(client: Client, ref: FileRef, cause: RemovalCause): Promise<ObjectKey[] | undefined> {
+    const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
+    if (!indexed) return undefined
+    const bucket = buckets.of(client)
+    const gone = async (keys: readonly ObjectKey[]) => {
+      const { failed } = await bucket.delete(keys)
+      if (failed.length === 0) return
+      throw unavailable(
+        `${failed.length} of ${keys.length} files could not be deleted yet; the delete goes on by itself`,
+        {
+          cause: failed[0]?.error,
+        },
+      )
+    }
+    await gone([ref.key])
+    // The index can lag behind the bucket after a restore, so both are asked.
+    const derivatives = new Set(indexed)
+    for await (const key of bucket.list(derivativePrefix(ref.key))) derivatives.add(key)
+    await gone([...derivatives])
+    await gone([recordKey(ref.key)])
+    await index.finishRemoval(ref, now())
+    return [...derivatives]
+  }
+
+  return {
+    async remove(client, { full, short }) {
+      for (const name of [full, short]) {
+        if (!name || (name === full && full.variant !== undefined)) continue
+        const ref = { clientId: client.id, key: name.key }
+        // An original that the index has lost is taken in first, so that its delete is known to all.
+        if (!(await index.find(ref)).original) await originals.resolve(client, { full: name })
+        const derivatives = await take(client, ref, 'delete')
+        if (!derivatives) continue
+        events.emit('original.deleted', { clientId: client.id, key: name.key, derivatives })
+        return { key: name.key, derivatives: derivatives.length }
+      }
+      throw fileNotFound()
+    },
+
+    async abandon(client, keys) {
+      for (const key of keys) {
+        try {
+          await take(client, { clientId: client.id, key }, 'abandon')
+        } catch (error) {
+          log.warn({ err: error, client: client.id, key }, 'a failed upload is left to the sweep')
+        }
+      }
+    },
+
+    async sweep(client, ref) {
+      await take(client, ref, 'sweep')
+    },
+  }
+}

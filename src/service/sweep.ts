@@ -1,0 +1,61 @@
+import type { Client } from '../core/client.ts'
+import type { Log } from '../core/log.ts'
+import type { ObjectKey } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { ClientStore } from '../core/ports/client-store.ts'
+import type { FileIndex, FileRef } from '../core/ports/file-index.ts'
+import type { Removals } from './remove.ts'
+
+/**
+ * Goes once over what nobody works on any more, at the start and every minute, and ends it: uploads and deletes are
+ * taken away; a derivative whose bytes are there is kept, since a put is all or nothing. One that fails is tried again
+ * the next time.
+ *
+ * @returns how many were ended
+ */
+export type Sweep = () => Promise<number>
+
+export function createSweep({
+  index,
+  buckets,
+  clients,
+  removals,
+  log,
+  now = Date.now,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  clients: ClientStore
+  removals: Removals
+  log: Log
+  now?: () => number
+}): Sweep {
+  async function settleDerivative(client: Client, ref: FileRef, derivative: ObjectKey): Promise<void> {
+    const bucket = buckets.of(client)
+    const asset = await bucket.find(derivative)
+    const kept =
+      asset &&
+      (await index.finishDerivative(ref, { key: derivative, mediaType: asset.mediaType, size: asset.size }))
+    if (kept) return
+    if (asset) await bucket.delete([derivative])
+    await index.dropDerivative(ref, derivative)
+  }
+
+  return async () => {
+    let ended = 0
+    for await (const item of index.overdue(now())) {
+      const { ref } = item
+      try {
+        const client = clients.find(ref.clientId)
+        if (!client) continue
+        if (item.kind === 'original') await removals.sweep(client, ref)
+        else await settleDerivative(client, ref, item.derivative)
+        ended += 1
+      } catch (error) {
+        log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      }
+    }
+    if (ended > 0) log.info({ ended }, 'swept what an earlier process left')
+    return ended
+  }
+}

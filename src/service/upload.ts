@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Client } from '../core/client.ts'
+import { cleanFileName } from '../core/file-name.ts'
+import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
+import type { Bucket, Buckets } from '../core/ports/bucket.ts'
+import type { EventBus } from '../core/ports/event-bus.ts'
+import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
+import { tooLarge, unavailable } from '../core/problem.ts'
+import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
+import { serializeRecord } from './originals.ts'
+import type { Removals } from './remove.ts'
+
+/** One file that is coming in. */
+export interface IncomingFile {
+  /** As its sender calls it. */
+  name: string
+  bytes: Readable
+}
+
+export interface UploadRequest {
+  client: Client
+  /** As asked for; checked here. */
+  folder: string | undefined
+  /** One after the other: the next is taken when the one before has been read to its end. */
+  files: AsyncIterable<IncomingFile>
+  signal: AbortSignal
+}
+
+/** A stored original and where it can be fetched from the bucket. */
+export interface UploadedFile {
+  name: OriginalName
+  record: OriginalRecord
+  bucketUrl: string
+}
+
+/** Stores all files of a request, or none. @throws Problem 400, 413, 503 */
+export type Upload = (request: UploadRequest) => Promise<UploadedFile[]>
+
+// Renewed three times in its length, so that two lost renewals do no harm.
+const LEASE_MS = 60_000
+
+export function createUpload({
+  index,
+  buckets,
+  events,
+  removals,
+  maxBytes,
+  now = Date.now,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  events: EventBus
+  removals: Removals
+  /** Of each file. */
+  maxBytes: number
+  now?: () => number
+}): Upload {
+  /** `pending` → bytes → record. */
+  async function store(
+    file: IncomingFile,
+    context: { client: Client; bucket: Bucket; folder: string; begun: OriginalName[]; signal: AbortSignal },
+  ) {
+    const { client, bucket, begun, signal } = context
+    const { head, rest } = await takeHead(file.bytes)
+    const sniffed = await sniff(head, file.name)
+    const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newFileId() })
+    await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
+    begun.push(name)
+    const meter = { size: 0, digest: createHash('sha256') }
+    const bytes = Readable.from(metered(head, rest, { meter, maxBytes }), { objectMode: false })
+    await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
+    const record = describe(file, name, {
+      sniffed,
+      size: meter.size,
+      sha256: meter.digest.digest('hex'),
+      storedAt: now(),
+    })
+    await bucket.put(recordKey(name.key), Readable.from([serializeRecord(record)]), {
+      mediaType: 'application/json',
+      signal,
+    })
+    return record
+  }
+
+  return async ({ client, folder, files, signal }) => {
+    const bucket = buckets.of(client)
+    const context = { client, bucket, folder: parseFolder(folder), begun: [] as OriginalName[], signal }
+    const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
+    const renewal = setInterval(
+      () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
+      LEASE_MS / 3,
+    )
+    const records: OriginalRecord[] = []
+    try {
+      for await (const file of files) records.push(await store(file, context))
+      signal.throwIfAborted()
+      if (!(await index.finishUpload(client.id, records)))
+        throw unavailable('the upload took too long to finish; send it again')
+    } catch (error) {
+      await removals.abandon(
+        client,
+        context.begun.map(({ key }) => key),
+      )
+      throw error
+    } finally {
+      clearInterval(renewal)
+    }
+    for (const { key, originalName, mediaType, size, sha256 } of records) {
+      events.emit('original.stored', { clientId: client.id, key, originalName, mediaType, size, sha256 })
+    }
+    return records.map((record, i) => ({
+      name: context.begun[i] as OriginalName,
+      record,
+      bucketUrl: bucket.urlOf(record.key),
+    }))
+  }
+}
+
+function describe(
+  file: IncomingFile,
+  { key, sourceName }: OriginalName,
+  { sniffed, ...known }: { sniffed: SniffedType; size: number; sha256: string; storedAt: number },
+): OriginalRecord {
+  return { key, originalName: cleanFileName(file.name) || sourceName, mediaType: sniffed.mediaType, ...known }
+}
+
+/** The first bytes, as many as sniffing wants, and an iterator over what follows. */
+async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIterator<Buffer> }> {
+  const rest: AsyncIterator<Buffer> = bytes[Symbol.asyncIterator]()
+  const chunks: Buffer[] = []
+  for (let length = 0; length < SNIFF_BYTES; ) {
+    const next = await rest.next()
+    if (next.done) break
+    chunks.push(next.value)
+    length += next.value.length
+  }
+  return { head: Buffer.concat(chunks), rest }
+}
+
+/** Passes the bytes on, counts and hashes them. @throws Problem 413 past `maxBytes` */
+async function* metered(
+  head: Buffer,
+  rest: AsyncIterator<Buffer>,
+  { meter, maxBytes }: { meter: { size: number; digest: ReturnType<typeof createHash> }; maxBytes: number },
+): AsyncGenerator<Buffer> {
+  try {
+    for (let chunk = head; ; ) {
+      meter.size += chunk.length
+      if (meter.size > maxBytes) throw tooLarge('a file', maxBytes)
+      meter.digest.update(chunk)
+      yield chunk
+      const next = await rest.next()
+      if (next.done) return
+      chunk = next.value
+    }
+  } finally {
+    await rest.return?.()
+  }
+}

@@ -1,0 +1,64 @@
+import sharp from 'sharp'
+
+type Encoding = 'jpeg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff'
+
+/**
+ * A picture whose four corners differ: red, green, blue, white, clockwise from the top left. So turning, flipping and
+ * cutting it shows.
+ */
+export async function picture({
+  width = 400,
+  height = 300,
+  format = 'png',
+  orientation,
+}: {
+  width?: number
+  height?: number
+  format?: Encoding
+  orientation?: number
+} = {}): Promise<Buffer> {
+  const half = { width: Math.ceil(width / 2), height: Math.ceil(height / 2) }
+  const quarter = (background: string, left: number, top: number) => ({
+    input: { create: { ...half, channels: 3 as const, background } },
+    left,
+    top,
+  })
+  const image = sharp({ create: { width, height, channels: 3, background: '#ff0000' } }).composite([
+    quarter('#00ff00', width - half.width, 0),
+    quarter('#0000ff', width - half.width, height - half.height),
+    quarter('#ffffff', 0, height - half.height),
+  ])
+  if (orientation !== undefined) image.withMetadata({ orientation })
+  return image.toFormat(format).toBuffer()
+}
+
+/** An animation of full frames, each of one colour. */
+export async function animation({
+  width = 40,
+  height = 30,
+  colours = ['#f00', '#0f0', '#00f'],
+  format = 'gif' as 'gif' | 'webp',
+} = {}) {
+  const frames = await Promise.all(
+    colours.map((background) =>
+      sharp({ create: { width, height, channels: 4, background } })
+        .png()
+        .toBuffer(),
+    ),
+  )
+  return sharp(frames, { join: { animated: true } })
+    .toFormat(format)
+    .toBuffer()
+}
+
+/** The colour of one pixel, 0 to 255 each. */
+export async function colourAt(
+  bytes: Uint8Array,
+  x: number,
+  y: number,
+): Promise<{ r: number; g: number; b: number; a: number }> {
+  const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+  const at = (y * info.width + x) * 4
+  const [r = 0, g = 0, b = 0, a = 0] = data.subarray(at, at + 4)
+  return { r, g, b, a }
+}

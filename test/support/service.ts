@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../config/load.ts'
+import { type App, type AppOptions, createApp } from '../../src/app.ts'
+import type { Log } from '../../src/core/log.ts'
+import type { Tokens } from '../../src/service/clients.ts'
+
+/** A log that keeps its lines, as pino would write them. */
+export interface KeptLog extends Log {
+  readonly lines: Array<{ level: string; message: string; fields: Record<string, unknown> }>
+}
+
+export function keptLog(): KeptLog {
+  const lines: KeptLog['lines'] = []
+  const at = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, message, fields: { ...fields } })
+  }
+  return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** The real service on a real socket, with a data folder of its own. */
+export interface Service {
+  app: App
+  url: string
+  dataDir: string
+  /** The first client's. */
+  tokens: Tokens
+  log: KeptLog
+  /** Stops it and, unless told otherwise, removes its folder. */
+  stop(options?: { keepData: boolean }): Promise<void>
+}
+
+export interface ServiceOptions extends Partial<Pick<AppOptions, 'engines' | 'wrapStorage' | 'root'>> {
+  /** Environment variables over the defaults. */
+  env?: Readonly<Record<string, string>>
+  /** A folder that an earlier service has left. */
+  dataDir?: string
+}
+
+export const PROJECT = join(import.meta.dirname, '..', '..')
+
+export async function startService({
+  env = {},
+  dataDir,
+  root = PROJECT,
+  ...options
+}: ServiceOptions = {}): Promise<Service> {
+  const folder = dataDir ?? (await temporaryFolder())
+  const log = keptLog()
+  let handle: Parameters<typeof createServer>[1]
+  const server = createServer((req, res) => handle?.(req, res))
+  const port = await listen(server)
+  const url = `http://127.0.0.1:${port}`
+  const app = await createApp({
+    config: loadConfig({ ...env, DATA_DIR: folder }),
+    root,
+    baseUrl: url,
+    log,
+    ...options,
+  })
+  handle = app.handle
+  const { clientToken, secretClientToken } = app.credentials
+  return {
+    app,
+    url,
+    dataDir: folder,
+    tokens: { clientToken, secretClientToken },
+    log,
+    async stop({ keepData } = { keepData: false }) {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+      await app.close()
+      if (!keepData) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function temporaryFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'sluice-test-'))
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return (server.address() as AddressInfo).port
+}
