@@ -40,14 +40,18 @@ async function main(): Promise<void> {
   )
   log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
 
+  let stopping = false
   const stop = async (signal: NodeJS.Signals) => {
+    // Ctrl-C under npm comes twice: from the terminal and from npm.
+    if (stopping) return
+    stopping = true
     log.info({ signal }, 'stopping: requests in progress may end')
     await drain(server)
     await app.close()
     process.exit(0)
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
 }
 
 const starting: RequestListener = (_req, res) => {

@@ -1,0 +1,173 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import sharp from 'sharp'
+import { command } from './ready/run.js'
+
+const HELP = `npm run demo [-- <options>]
+
+Makes a picture, uploads it to a running server, transforms, zips and deletes it, and prints each step.
+
+  --url <url>        the server; http://localhost:3000 when not given
+  --secret <token>   the client's secret token; else SECRET_CLIENT_TOKEN, else the one in DATA_DIR/credentials.json
+  --out <folder>     where the pictures and the archive go; a new temporary folder when not given`
+
+await command(async () => {
+  const { values } = parseArgs({
+    options: {
+      url: { type: 'string', default: 'http://localhost:3000' },
+      secret: { type: 'string' },
+      out: { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  })
+  if (values.help) return console.log(HELP)
+  if (values.out) mkdirSync(values.out, { recursive: true })
+  await demo({
+    url: values.url.replace(/\/+$/, ''),
+    secret: values.secret ?? process.env.SECRET_CLIENT_TOKEN ?? secretOfDataDir(),
+    folder: values.out ?? mkdtempSync(join(tmpdir(), 'sluice-demo-')),
+  })
+})
+
+/** The five steps of a file's life; each throws when the server does anything but what is documented. */
+async function demo({ url, secret, folder }) {
+  const authorization = { Authorization: secret }
+  const save = (name, bytes) => {
+    writeFileSync(join(folder, name), bytes)
+    console.log(`${' '.repeat(10)} ${join(folder, name)}`)
+  }
+
+  const picture = await step('make', makePicture, (png) => `a picture of 1200 x 800, ${sizeOf(png)}`)
+  save('picture.png', picture)
+
+  const record = await step(
+    'upload',
+    async () => {
+      const body = new FormData()
+      body.append('file', new Blob([picture], { type: 'image/png' }), 'picture.png')
+      const answer = await request(`${url}/v1/upload`, { method: 'POST', headers: authorization, body })
+      const [first] = await answer.json()
+      return first
+    },
+    ({ size, src }) => `${size} bytes, now at ${src}`,
+  )
+
+  const small = await step(
+    'transform',
+    async () => bytesOf(await request(`${record.src}?w=300&f=webp`)),
+    (webp) => `?w=300&f=webp, ${sizeOf(webp)}`,
+  )
+  const { width, format } = await sharp(small).metadata()
+  expect(width === 300 && format === 'webp', `a webp of width 300, received a ${format} of width ${width}`)
+  save('small.webp', small)
+
+  const archive = await step(
+    'zip',
+    async () => {
+      const files = [
+        { path: record.sourceName },
+        { path: record.sourceName, params: { w: 100, f: 'webp' }, name: 'small.webp' },
+      ]
+      const headers = { ...authorization, 'Content-Type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify({ files }) }
+      return bytesOf(await request(`${url}/v1/zip`, init))
+    },
+    (zip) => `${namesIn(zip).join(', ')}, ${sizeOf(zip)}`,
+  )
+  expect(namesIn(archive).length === 3, 'an archive of two pictures and a manifest')
+  save('archive.zip', archive)
+
+  await step(
+    'delete',
+    () => request(`${url}/v1/upload/${record.s3PathOriginal}`, { method: 'DELETE', headers: authorization }),
+    () => 'the original and what was derived from it',
+  )
+
+  await step(
+    'look again',
+    () => request(record.src, { status: 404 }),
+    () => '404, it is gone',
+  )
+}
+
+/** Does one step and prints its name, its time and what came of it. */
+async function step(name, work, describe) {
+  const start = performance.now()
+  try {
+    const result = await work()
+    const time = `${Math.round(performance.now() - start)} ms`
+    console.log(`${name.padEnd(10)} ${time.padStart(8)}  ${describe(result)}`)
+    return result
+  } catch (error) {
+    throw new Error(`${name} failed: ${error.message}`, { cause: error })
+  }
+}
+
+/** A fetch that throws unless the answer has the status that is expected. */
+async function request(url, { status = 200, ...init } = {}) {
+  const answer = await fetch(url, init).catch((error) => {
+    throw new Error(
+      `no server at ${new URL(url).origin} (${error.cause?.code ?? error.message}); start it with npm start`,
+    )
+  })
+  if (answer.status !== status) {
+    const what = `${init.method ?? 'GET'} ${url}`
+    throw new Error(
+      `expected status ${status} for ${what}, received ${answer.status}: ${await answer.text()}`,
+    )
+  }
+  return answer
+}
+
+async function bytesOf(answer) {
+  return Buffer.from(await answer.arrayBuffer())
+}
+
+function sizeOf({ length }) {
+  return `${(length / 1000).toFixed(1)} kB`
+}
+
+function expect(holds, what) {
+  if (!holds) throw new Error(`expected ${what}`)
+}
+
+/** A gradient with a circle in it: a picture in which a wrong size, turn or crop is seen at once. */
+function makePicture() {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="800">
+    <linearGradient id="sky" x2="1" y2="1"><stop stop-color="#0b3d91"/><stop offset="1" stop-color="#ffb347"/></linearGradient>
+    <rect width="1200" height="800" fill="url(#sky)"/>
+    <circle cx="400" cy="300" r="180" fill="#fff8e1" stroke="#d7263d" stroke-width="24"/>
+  </svg>`
+  return sharp(Buffer.from(svg)).png().toBuffer()
+}
+
+/**
+ * The names in a ZIP archive, from the directory at its end.
+ *
+ * @see APPNOTE.TXT sections 4.3.12 and 4.3.16
+ */
+function namesIn(zip) {
+  const end = zip.lastIndexOf('PK\x05\x06', undefined, 'latin1')
+  expect(end >= 0, `a ZIP archive, received ${sizeOf(zip)} of something else`)
+  const names = []
+  let entry = zip.readUInt32LE(end + 16)
+  for (let left = zip.readUInt16LE(end + 10); left > 0; left--) {
+    const [name, extra, comment] = [28, 30, 32].map((offset) => zip.readUInt16LE(entry + offset))
+    names.push(zip.toString('utf8', entry + 46, entry + 46 + name))
+    entry += 46 + name + extra + comment
+  }
+  return names
+}
+
+function secretOfDataDir() {
+  const file = join(process.env.DATA_DIR ?? './data', 'credentials.json')
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).secretClientToken
+  } catch (error) {
+    throw new Error(
+      `no secret token: ${error.message}. Start the server with npm start, or give --secret or SECRET_CLIENT_TOKEN`,
+    )
+  }
+}

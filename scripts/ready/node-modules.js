@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, run, say } from './run.js'
+
+/** What npm has installed: it writes this file at the very end, so half an installation counts as none. */
+const INSTALLED = 'node_modules/.package-lock.json'
+
+/** Installs the npm packages unless those of package-lock.json are here. */
+export async function ensurePackages() {
+  if (absent().length === 0) return
+  say('Installing the npm packages (npm ci) ...')
+  // The build needs the development packages, which npm leaves out under NODE_ENV=production.
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+  const code = await run('npm', args, { stdio: ['ignore', process.stderr, process.stderr] })
+  if (code !== 0) throw new Error(`npm ci failed with exit code ${code}.`)
+}
+
+/** The packages of the lock that are not here in its version; optional ones are those of other platforms. */
+function absent() {
+  const wanted = packagesOf('package-lock.json')
+  const here = existsSync(join(root, INSTALLED)) ? packagesOf(INSTALLED) : {}
+  return Object.keys(wanted).filter(
+    (path) => path !== '' && !wanted[path].optional && here[path]?.version !== wanted[path].version,
+  )
+}
+
+function packagesOf(lock) {
+  return JSON.parse(readFileSync(join(root, lock), 'utf8')).packages
+}

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { run, say } from './run.js'
+
+/**
+ * As root, with the packages as arguments. A package's service would start at once and take a port that a test may
+ * want: policy-rc.d forbids it while this runs. A list of packages that cannot be renewed may still be good enough.
+ */
+const INSTALL = `
+policy=/usr/sbin/policy-rc.d
+trap 'exit 143' INT TERM
+if [ ! -e $policy ]; then
+  trap 'rm -f $policy' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' > $policy && chmod +x $policy
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get -o DPkg::Lock::Timeout=600 update -qq
+apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "$@" > /dev/null`
+
+/**
+ * Installs from Debian's packages the programs that are missing, where this user may.
+ *
+ * @param {Record<string, string>} packages by program: the package that brings it
+ * @throws {Error} naming what is missing and the command that installs it
+ */
+export async function ensurePrograms(packages) {
+  const missing = Object.keys(packages).filter((program) => !has(program))
+  if (missing.length === 0) return
+  const names = missing.map((program) => packages[program])
+  const asRoot = rootCommand()
+  if (asRoot) {
+    say(`Installing the system's packages: ${names.join(', ')} ...`)
+    const [file, ...args] = [...asRoot, 'sh', '-c', INSTALL, 'sh', ...names]
+    await run(file, args, { stdio: ['ignore', process.stderr, process.stderr] })
+    if (missing.every(has)) return
+  }
+  throw new Error(
+    `The tests need ${missing.join(', ')}. Install with: ` +
+      `sudo apt-get update && sudo apt-get install --no-install-recommends ${names.join(' ')}`,
+  )
+}
+
+/** What stands before a command to run it as root without being asked; undefined where that, or apt, is not to be had. */
+function rootCommand() {
+  if (!has('apt-get')) return undefined
+  if (process.getuid() === 0) return []
+  try {
+    execFileSync('sudo', ['-n', 'true'], { stdio: 'ignore' })
+    return ['sudo', '-n']
+  } catch {
+    return undefined
+  }
+}
+
+function has(program) {
+  return process.env.PATH.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}

@@ -1,0 +1,135 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect } from 'chai'
+
+/** npm that notes each call and "installs" a compiler, which notes each build and "compiles" by copying. */
+const NPM = `#!/bin/sh
+echo "npm $*" >> calls
+sleep 0.2
+mkdir -p node_modules/.bin
+cat > node_modules/.bin/tsc <<'END'
+#!/bin/sh
+echo tsc >> calls
+mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js"
+! grep -q broken src/main.ts
+END
+chmod +x node_modules/.bin/tsc
+cp package-lock.json node_modules/.package-lock.json
+`
+const SERVER = `console.log('arguments', ...process.argv.slice(2)); process.exitCode = 7`
+const LOCK = {
+  packages: {
+    '': {},
+    'node_modules/here': { version: '1.0.0' },
+    'node_modules/elsewhere': { version: '1.0.0', optional: true },
+  },
+}
+
+describe('scripts', () => {
+  let folder: string
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-scripts-'))
+    for (const path of ['scripts', 'package.json']) cpSync(path, join(folder, path), { recursive: true })
+    for (const name of ['src', 'plugins', 'config', 'bin']) mkdirSync(join(folder, name))
+    for (const name of ['tsconfig.json', 'tsconfig.build.json']) save(name, '{}')
+    save('package-lock.json', JSON.stringify(LOCK))
+    save('src/main.ts', SERVER)
+    writeFileSync(join(folder, 'bin/npm'), NPM, { mode: 0o755 })
+  })
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('start installs, builds and is the server, with its arguments and its exit code', async () => {
+    const { code, stdout } = await node(['scripts/start.js', '--help'])
+    expect(stdout).to.equal('arguments --help\n')
+    expect(code).to.equal(7)
+    expect(calls()).to.deep.equal(['npm ci --include=dev --no-audit --no-fund --loglevel=error', 'tsc'])
+  })
+
+  it('start does nothing twice', async () => {
+    await node(['scripts/start.js'])
+    const { stdout, stderr } = await node(['scripts/start.js'])
+    expect({ stdout, stderr }).to.deep.equal({ stdout: 'arguments\n', stderr: '' })
+    expect(calls()).to.have.length(2)
+  })
+
+  it('start builds again when a source has changed or gone', async () => {
+    save('plugins/one.ts', '')
+    await node(['scripts/start.js'])
+    save('src/main.ts', `console.log('new')`)
+    expect((await node(['scripts/start.js'])).stdout).to.equal('new\n')
+    rmSync(join(folder, 'plugins/one.ts'))
+    await node(['scripts/start.js'])
+    expect(calls().slice(1)).to.deep.equal(['tsc', 'tsc', 'tsc'])
+  })
+
+  it('start installs again when the lock asks for another version, or when half is missing', async () => {
+    await node(['scripts/start.js'])
+    save('package-lock.json', JSON.stringify(LOCK).replace('1.0.0', '1.0.1'))
+    await node(['scripts/start.js'])
+    save('node_modules/.package-lock.json', '{"packages":{}}')
+    await node(['scripts/start.js'])
+    expect(calls().filter((call) => call.startsWith('npm'))).to.have.length(3)
+  })
+
+  it('two starts at once install and build once', async () => {
+    const both = await Promise.all([node(['scripts/start.js']), node(['scripts/start.js'])])
+    expect(both.map(({ stdout }) => stdout)).to.deep.equal(['arguments\n', 'arguments\n'])
+    expect(calls()).to.have.length(2)
+  })
+
+  it('a failing build leaves the last one where it is', async () => {
+    await node(['scripts/start.js'])
+    save('src/main.ts', 'broken')
+    const { code, stderr } = await node(['scripts/start.js'])
+    expect(code).to.equal(1)
+    expect(stderr).to.include('The build failed')
+    expect(readFileSync(join(folder, 'dist/src/main.js'), 'utf8')).to.equal(SERVER)
+    expect(existsSync(join(folder, 'dist-next'))).to.equal(false)
+  })
+
+  it('start names the Node it needs when this one is too old', async () => {
+    save('package.json', JSON.stringify({ type: 'module', engines: { node: '>=999.1.0' } }))
+    const { code, stderr } = await node(['scripts/start.js'])
+    expect(code).to.equal(1)
+    expect(stderr).to.match(/^Sluice needs Node 999\.1\.0 or later, this is \d+\.\d+\.\d+\..*\n$/)
+  })
+
+  it('test names the programs it misses and the command that installs them', async () => {
+    const { code, stderr } = await node(['scripts/test.js'], { PATH: join(folder, 'bin') })
+    expect(code).to.equal(1)
+    expect(stderr).to.equal(
+      'The tests need unzip, bsdtar, python3. Install with: sudo apt-get update && ' +
+        'sudo apt-get install --no-install-recommends unzip libarchive-tools python3\n',
+    )
+  })
+
+  for (const name of ['build', 'demo', 'setup', 'test']) {
+    it(`${name} --help says what it does`, async () => {
+      const { code, stdout } = await node([resolve(`scripts/${name}.js`), '--help'])
+      expect(code).to.equal(0)
+      expect(stdout).to.match(new RegExp(`^npm (run )?${name}`))
+    })
+  }
+
+  const save = (name: string, content: string) => writeFileSync(join(folder, name), content)
+
+  const calls = () => readFileSync(join(folder, 'calls'), 'utf8').trimEnd().split('\n')
+
+  /** Runs a script of the copied project; its npm and its compiler are the ones above. */
+  async function node(args: string[], env: Record<string, string> = {}) {
+    const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, args, {
+      cwd: folder,
+      env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}`, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const code = new Promise<number | null>((done) => child.once('exit', done))
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    return { code: await code, stdout, stderr }
+  }
+})
