@@ -169,7 +169,7 @@ function unsafe(path: string): string | undefined {
   if (/[\\?#]/.test(path)) return 'no "\\", "?" or "#"'
   if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return 'no scheme'
   // Decoded once already: what is still encoded was encoded twice, to slip past a check like this one.
-  if (/%(?:[01][0-9a-f]|2[ef3]|3f|5c|7f|25)/i.test(path)) return 'nothing encoded twice'
+  if (/%(?:[01][0-9a-f]|2[ef3]|3f|5c|7f|25|c2%[89][0-9a-f])/i.test(path)) return 'nothing encoded twice'
   for (const segment of path.split('/')) {
     if (segment === '') return 'no empty segment'
     if (segment === '.' || segment === '..') return `no "${segment}" segment`

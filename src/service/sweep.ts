@@ -9,7 +9,7 @@ import type { Removals } from './remove.ts'
 /**
  * Goes once over what nobody works on any more, at the start and every minute, and ends it: uploads and deletes are
  * taken away; a derivative whose bytes are there is kept, since a put is all or nothing. One that fails is tried again
- * the next time.
+ * the next time. Called while it runs, it answers with the outcome of that run.
  *
  * @returns how many were ended
  */
@@ -41,7 +41,7 @@ export function createSweep({
     await index.dropDerivative(ref, derivative)
   }
 
-  return async () => {
+  async function sweep(): Promise<number> {
     let ended = 0
     for await (const item of index.overdue(now())) {
       const { ref } = item
@@ -57,5 +57,13 @@ export function createSweep({
     }
     if (ended > 0) log.info({ ended }, 'swept what an earlier process left')
     return ended
+  }
+
+  let running: Promise<number> | undefined
+  return () => {
+    running ??= sweep().finally(() => {
+      running = undefined
+    })
+    return running
   }
 }

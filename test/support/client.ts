@@ -21,7 +21,14 @@ export interface FileToUpload {
   type?: string
 }
 
-type Caller = Pick<Service, 'url' | 'tokens'>
+/** Who asks, and where. */
+export type Caller = Pick<Service, 'url' | 'tokens'>
+
+/** One more client of a service, with tokens of its own. */
+export async function newClient({ app, url }: Service): Promise<Caller & { id: string }> {
+  const { client, tokens } = await app.clients.create()
+  return { url, tokens, id: client.id }
+}
 
 /** Sends files to `POST /v1/upload` as the parts named `file`. */
 export async function postFiles(

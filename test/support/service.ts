@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
-import { type App, type AppOptions, createApp } from '../../src/app.ts'
+import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Tokens } from '../../src/service/clients.ts'
 
@@ -29,6 +29,13 @@ export interface Service {
   /** The first client's. */
   tokens: Tokens
   log: KeptLog
+  /** What the services stand on: to look into it, and to change it behind their back. */
+  storage: Storage
+  /**
+   * Every file of the bucket as it lies there, sorted: `<client id>/<key>`, and the half written ones; without the
+   * clients' own records, which are always there.
+   */
+  objects(): Promise<string[]>
   /** Stops it and, unless told otherwise, removes its folder. */
   stop(options?: { keepData: boolean }): Promise<void>
 }
@@ -46,6 +53,7 @@ export async function startService({
   env = {},
   dataDir,
   root = PROJECT,
+  wrapStorage = (storage) => storage,
   ...options
 }: ServiceOptions = {}): Promise<Service> {
   const folder = dataDir ?? (await temporaryFolder())
@@ -54,13 +62,19 @@ export async function startService({
   const server = createServer((req, res) => handle?.(req, res))
   const port = await listen(server)
   const url = `http://127.0.0.1:${port}`
+  let storage: Storage | undefined
   const app = await createApp({
     config: loadConfig({ ...env, DATA_DIR: folder }),
     root,
     baseUrl: url,
     log,
+    wrapStorage: (inner) => {
+      storage = inner
+      return wrapStorage(inner)
+    },
     ...options,
   })
+  if (!storage) throw new Error('the app has not asked for its storage')
   handle = app.handle
   const { clientToken, secretClientToken } = app.credentials
   return {
@@ -69,6 +83,8 @@ export async function startService({
     dataDir: folder,
     tokens: { clientToken, secretClientToken },
     log,
+    storage,
+    objects: () => filesUnder(join(folder, 'bucket')),
     async stop({ keepData } = { keepData: false }) {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -80,6 +96,15 @@ export async function startService({
 
 export async function temporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'sluice-test-'))
+}
+
+async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes('.sluice/clients/'))
+    .sort()
 }
 
 async function listen(server: Server): Promise<number> {

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Tokens } from '../../src/service/clients.ts'
+import { PROJECT } from './service.ts'
+
+/** A process of ours and what it has printed so far. */
+export interface Running {
+  child: ChildProcess
+  /** Standard output and standard error, in the order in which they came. */
+  output(): string
+  /** Its exit code, or the signal that ended it. */
+  ended: Promise<number | NodeJS.Signals>
+}
+
+/** A web process that answers. */
+export interface RunningServer extends Running {
+  url: string
+  tokens: Tokens
+  pid: number
+}
+
+const BUILT_SERVER = [join(PROJECT, 'dist', 'src', 'main.js')]
+
+/** Starts Node on `script`, with nothing of this environment but what it needs. */
+export function run(script: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const { PATH = '', NODE_V8_COVERAGE } = process.env
+  const inherited = { PATH, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}) }
+  const child = spawn(process.execPath, script, { cwd: PROJECT, env: { ...inherited, ...env } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  return { child, output: () => output, ended }
+}
+
+/** Starts the built server, or another script that prints the same banner, on a free port and waits until it answers. */
+export async function startProcess(
+  env: Readonly<Record<string, string>>,
+  script: readonly string[] = BUILT_SERVER,
+): Promise<RunningServer> {
+  const running = run(script, { PORT: '0', HOST: '127.0.0.1', ...env })
+  const url = await readyUrl(running)
+  const credentials = await readFile(join(env.DATA_DIR ?? '', 'credentials.json'), 'utf8')
+  return { ...running, url, tokens: JSON.parse(credentials), pid: running.child.pid ?? 0 }
+}
+
+/** Runs the built server to its end; for those that must not start. */
+export async function runToEnd(env: Readonly<Record<string, string>>, args: readonly string[] = []) {
+  const running = run([...BUILT_SERVER, ...args], env)
+  const code = await running.ended
+  return { code, output: running.output() }
+}
+
+/** The address in the banner, as soon as that is printed. */
+async function readyUrl({ child, output, ended }: Running): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const url = /Sluice is ready at http:\/\/localhost:(\d+)/.exec(output())
+      if (url) resolve(`http://127.0.0.1:${url[1]}`)
+    })
+    void ended.then((how) =>
+      reject(new Error(`the server ended with ${how} before it was ready:\n${output()}`)),
+    )
+  })
+}

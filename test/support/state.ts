@@ -1,0 +1,45 @@
+import { readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { ClassicLevel } from 'classic-level'
+
+/** What an embedded installation holds: for each file and each row one line, sorted. */
+export interface State {
+  /** The files of all clients, `<client>/<key>`, without the clients' own records. */
+  files: string[]
+  /** The index's rows as `<kind> <client> <key…> <state>`; `u` rows are those that are not settled. */
+  rows: string[]
+}
+
+/** Reads the folder of a service that has stopped. */
+export async function readState(dataDir: string): Promise<State> {
+  const bucket = join(dataDir, 'bucket')
+  const entries = await readdir(bucket, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(bucket, join(entry.parentPath, entry.name)))
+    .filter((file) => !/^[^/]+\/\.sluice\/clients\//.test(file))
+  const level = new ClassicLevel<string, { state?: string }>(join(dataDir, 'index'), {
+    valueEncoding: 'json',
+  })
+  const rows = await level.iterator().all()
+  await level.close()
+  return {
+    files: files.sort(),
+    rows: rows.map(([key, value]) => `${key.replaceAll('\0', ' ')} ${value.state ?? ''}`).sort(),
+  }
+}
+
+/** The state in which these originals are stored, each with the variants that have been made of it. */
+export function storedState(client: string, originals: Readonly<Record<string, readonly string[]>>): State {
+  const files: string[] = []
+  const rows: string[] = []
+  for (const [key, variants] of Object.entries(originals)) {
+    files.push(`${client}/${key}`, `${client}/.sluice/meta/${key}.json`)
+    rows.push(`o ${client} ${key} stored`)
+    for (const variant of variants) {
+      files.push(`${client}/${key}_${variant}`)
+      rows.push(`d ${client} ${key} ${key}_${variant} stored`)
+    }
+  }
+  return { files: files.sort(), rows: rows.sort() }
+}
