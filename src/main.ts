@@ -34,11 +34,6 @@ async function main(): Promise<void> {
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({ config, root: projectRoot(), baseUrl, log })
   handle = app.handle
-  const showSecret = config.SECRET_CLIENT_TOKEN === undefined
-  process.stdout.write(
-    banner({ baseUrl, dataDir: config.DATA_DIR, credentials: app.credentials, showSecret }),
-  )
-  log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
 
   let stopping = false
   const stop = async (signal: NodeJS.Signals) => {
@@ -52,6 +47,12 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+
+  const showSecret = config.SECRET_CLIENT_TOKEN === undefined
+  process.stdout.write(
+    banner({ baseUrl, dataDir: config.DATA_DIR, credentials: app.credentials, showSecret }),
+  )
+  log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
 }
 
 const starting: RequestListener = (_req, res) => {

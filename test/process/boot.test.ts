@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { describeVariables } from '../../config/load.ts'
+import { uploadOne } from '../support/client.ts'
+import { picture } from '../support/images.ts'
+import { run, runToEnd, startProcess } from '../support/process.ts'
+import { PROJECT, temporaryFolder } from '../support/service.ts'
+
+describe('the server process', function () {
+  this.timeout(30_000)
+  let folder: string
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  it('prints every variable with --help', async () => {
+    const { code, output } = await runToEnd({}, ['--help'])
+    expect(code).to.equal(0)
+    for (const { name, help, expected } of describeVariables()) {
+      expect(output).to.include(name).and.include(help).and.include(expected)
+    }
+  })
+
+  it('refuses an argument that it does not know', async () => {
+    const { code, output } = await runToEnd({ DATA_DIR: folder }, ['--port=80'])
+    expect(code).to.equal(1)
+    expect(output).to.include('"--port=80"').and.include('--help')
+  })
+
+  it('reports all bad values at once and starts nothing', async () => {
+    const secret = 'short'
+    const { code, output } = await runToEnd({
+      DATA_DIR: join(folder, 'data'),
+      PORT: '80000',
+      UPLOAD_MAX_BYTES: '10MB',
+      LOG_LEVEL: 'loud',
+      SECRET_CLIENT_TOKEN: secret,
+    })
+    expect(code).to.equal(1)
+    expect(output).to.include('PORT: expected a whole number from 0 to 65535, received "80000"')
+    expect(output).to.include('UPLOAD_MAX_BYTES: expected a whole number of bytes from 1, received "10MB"')
+    expect(output).to.include('LOG_LEVEL: expected one of debug, info, warn, error, silent, received "loud"')
+    expect(output).to.include('SECRET_CLIENT_TOKEN: expected').and.not.include(`"${secret}"`)
+    expect(await stat(join(folder, 'data')).catch(() => 'nothing')).to.equal('nothing')
+  })
+
+  it('prints tokens and lines to paste, and keeps the tokens for the next start, readable by their owner only', async () => {
+    const first = await startProcess({ DATA_DIR: folder })
+    expect(first.output()).to.include(first.tokens.clientToken).and.include(first.tokens.secretClientToken)
+    expect(first.output()).to.include(`curl -H 'Authorization: ${first.tokens.secretClientToken}'`)
+    first.child.kill('SIGTERM')
+    expect(await first.ended).to.equal(0)
+    const { mode } = await stat(join(folder, 'credentials.json'))
+    expect(mode & 0o777).to.equal(0o600)
+
+    const second = await startProcess({ DATA_DIR: folder })
+    expect(second.tokens).to.deep.equal(first.tokens)
+    second.child.kill('SIGTERM')
+    await second.ended
+  })
+
+  it('prints no secret that the operator has set', async () => {
+    const secret = 'a-secret-of-the-operator'
+    await writeFile(join(folder, 'credentials.json'), '{}')
+    const server = await startProcess({
+      DATA_DIR: folder,
+      CLIENT_TOKEN: 'pub_of_mine',
+      SECRET_CLIENT_TOKEN: secret,
+    })
+    const tokens = { clientToken: 'pub_of_mine', secretClientToken: secret }
+    await uploadOne({ url: server.url, tokens }, { name: 'a.png', bytes: await picture() })
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(server.output()).to.include('pub_of_mine').and.not.include(secret)
+  })
+
+  it('says who holds the data folder, and leaves it alone', async () => {
+    const first = await startProcess({ DATA_DIR: folder })
+    const { code, output } = await runToEnd({ DATA_DIR: folder, PORT: '0' })
+    expect(code).to.equal(1)
+    expect(output).to.include(`DATA_DIR ${folder} is in use by process ${first.pid}`)
+    expect((await fetch(`${first.url}/readyz`)).status).to.equal(200)
+    first.child.kill('SIGTERM')
+    expect(await first.ended).to.equal(0)
+  })
+
+  it('says who holds the port', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { code, output } = await runToEnd({ DATA_DIR: folder, HOST: '127.0.0.1', PORT: String(port) })
+    other.close()
+    expect(code).to.equal(1)
+    expect(output).to.include(`port ${port} is in use by process ${process.pid}`)
+  })
+
+  it('does not start with a broken drop-in, and names its file', async () => {
+    const plugins = join(folder, 'plugins')
+    await mkdir(plugins)
+    await writeFile(
+      join(plugins, 'broken.js'),
+      'export default { name: "broken", engine: "sharp", phase: "later" }',
+    )
+    const { code, output } = await runToEnd({
+      DATA_DIR: join(folder, 'data'),
+      PLUGINS_DIR: plugins,
+      PORT: '0',
+    })
+    expect(code).to.equal(1)
+    expect(output).to.include(join(plugins, 'broken.js')).and.include('phase').and.include('"later"')
+  })
+
+  it('lets a download in progress end after SIGTERM, and takes no new request', async () => {
+    const server = await startProcess({ DATA_DIR: folder })
+    const bytes = Buffer.alloc(32 * 1024 * 1024, 'sluice ')
+    const record = await uploadOne(server, { name: 'a.txt', bytes })
+    const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
+    server.child.kill('SIGTERM')
+    await new Promise((done) => setTimeout(done, 300))
+    const refused = await fetch(`${server.url}/healthz`).catch(() => 'refused')
+    expect(refused).to.equal('refused')
+    expect((await response.arrayBuffer()).byteLength).to.equal(bytes.length)
+    expect(await server.ended).to.equal(0)
+  })
+
+  it('ends within 12 seconds of SIGTERM even when a client takes nothing', async () => {
+    const server = await startProcess({ DATA_DIR: folder })
+    const record = await uploadOne(server, {
+      name: 'a.txt',
+      bytes: Buffer.alloc(32 * 1024 * 1024, 'sluice '),
+    })
+    const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
+    const asked = performance.now()
+    server.child.kill('SIGTERM')
+    expect(await server.ended).to.equal(0)
+    expect(performance.now() - asked).to.be.within(5_000, 12_000)
+    await response.body?.cancel().catch(() => {})
+  })
+
+  it('works as the line of the Procfile says', async () => {
+    const [, command = ''] = /^web: node (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
+    const server = run(command.split(' '), { DATA_DIR: folder, PORT: '0', HOST: '127.0.0.1' })
+    while (!server.output().includes('Sluice is ready'))
+      await once(server.child.stdout ?? server.child, 'data')
+    server.child.kill('SIGINT')
+    expect(await server.ended).to.equal(0)
+  })
+})
