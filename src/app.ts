@@ -78,13 +78,9 @@ const SWEEP_EVERY_MS = 60_000
  * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, root, baseUrl, log } = options
+  const { config, baseUrl, log } = options
   const dataDir = config.DATA_DIR
-  const engines = new Map<EngineName, Engine>(
-    (options.engines ?? [sharpEngine]).map((engine) => [engine.name, engine]),
-  )
-  const chain = await loadChain(join(root, 'config', 'chain.json'))
-  const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
+  const { chain, engines, plugins } = await loadEverything(options)
 
   await makeDataDir(dataDir)
   const embedded = await embeddedIndex(join(dataDir, 'index')).catch(async (error) => {
@@ -148,6 +144,20 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   }
 }
+
+/**
+ * What is read before anything is touched: the chain and all plugins.
+ *
+ * @throws PluginError for a broken plugin, Error for a broken `config/chain.json`
+ */
+export async function loadEverything({ config, root, engines: given = [sharpEngine] }: LoadOptions) {
+  const engines = new Map<EngineName, Engine>(given.map((engine) => [engine.name, engine]))
+  const chain = await loadChain(join(root, 'config', 'chain.json'))
+  const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
+  return { chain, engines, plugins }
+}
+
+type LoadOptions = Pick<AppOptions, 'config' | 'root' | 'engines'>
 
 /** Sluice's own plugins lie beside this file's folder, compiled as it is; drop-ins are plain JavaScript. */
 function pluginFolders(root: string, more: string | undefined): PluginFolder[] {

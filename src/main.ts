@@ -2,14 +2,17 @@ import { existsSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
-import { createApp } from './app.ts'
+import { createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
 import { holderOfPort } from './process/port-holder.ts'
 
 // How long requests in progress may take to end after SIGTERM.
 const DRAIN_MS = 10_000
+// And what goes on without a client: storing what has been sent, event handlers.
+const CLOSE_MS = 2_000
 // A socket on which nothing moves: longer than a transformation that waits for its turn, shorter than forever.
 const IDLE_MS = 120_000
 const HEADERS_MS = 30_000
@@ -20,6 +23,13 @@ async function main(): Promise<void> {
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') {
     process.stdout.write(usage(describeVariables()))
+    return
+  }
+  if (argument === '--check') {
+    const { plugins } = await loadEverything({ config: loadConfig(), root: projectRoot() })
+    process.stdout.write(
+      `configuration and plugins are in order: ${plugins.transforms.length} transformations\n`,
+    )
     return
   }
   if (argument !== undefined)
@@ -42,7 +52,8 @@ async function main(): Promise<void> {
     stopping = true
     log.info({ signal }, 'stopping: requests in progress may end')
     await drain(server)
-    await app.close()
+    // An encoder cannot be stopped: what it was for is swept at the next start.
+    await Promise.race([app.close(), setTimeout(CLOSE_MS)])
     process.exit(0)
   }
   process.on('SIGTERM', stop)
@@ -84,10 +95,10 @@ async function drain(server: Server): Promise<void> {
   const closed = new Promise((done) => server.close(done))
   // A connection that has just ended its request would otherwise be kept for the next one.
   const idle = setInterval(() => server.closeIdleConnections(), 100)
-  const over = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  await Promise.race([closed, setTimeout(DRAIN_MS)])
+  server.closeAllConnections()
   await closed
   clearInterval(idle)
-  clearTimeout(over)
 }
 
 /** The folder of package.json, whether this runs from src or from dist. */

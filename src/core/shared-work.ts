@@ -33,6 +33,8 @@ export function createSharedWorks<T>(): SharedWorks<T> {
         const left = abortion(signal)
         await Promise.race([work.ended, left.promise]).finally(left.stop)
       }
+      // Nothing is started for one who has left already: it would have nobody whose leaving could stop it.
+      signal?.throwIfAborted()
       let work = works.get(name)
       if (!work) {
         work = start()

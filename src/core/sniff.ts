@@ -59,7 +59,10 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
   const signature = await fileTypeFromBuffer(head).catch(() => undefined)
   if (signature) {
     const found = formatNamed(RENAMED[signature.ext] ?? signature.ext) ?? formatOfExtension(signature.ext)
-    if (found) return sniffed(found, false)
+    // A few letters are a signature, too: "BMI,age" of a bitmap, "The wide world" of a movie. No picture, movie or
+    // sound is well-formed text.
+    const chance = text?.utf8 && found && /^(image|video|audio)$/.test(found.group)
+    if (found && !chance) return sniffed(found, text?.utf8 ?? false)
   }
   if (text === undefined) return sniffed(knownFormat('bin'), false)
   return sniffed(textFormat(fileName, head.length), text.utf8)
@@ -89,7 +92,8 @@ function decodeText(head: Uint8Array): { content: string; utf8: boolean } | unde
   }
   try {
     // `stream` forgives a character that the end of the head cuts in two.
-    return { content: new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }), utf8: true }
+    const stream = head.length >= SNIFF_BYTES
+    return { content: new TextDecoder('utf-8', { fatal: true }).decode(head, { stream }), utf8: true }
   } catch {
     return { content: new TextDecoder('latin1').decode(head), utf8: false }
   }

@@ -8,6 +8,7 @@ import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
+import { homeRoutes } from './home.ts'
 import { notFound, problemHandler } from './problem.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
@@ -37,6 +38,7 @@ export function createHttp(options: HttpOptions): Express {
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
   app.use(requestLog(options.log))
+  app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   app.use(uploadRoutes(options))
   app.use(removeRoutes(options))

@@ -26,6 +26,17 @@ describe('the server process', function () {
     }
   })
 
+  it('only looks at configuration and plugins with --check, as the Procfile does on release', async () => {
+    const dataDir = join(folder, 'data')
+    const fine = await runToEnd({ DATA_DIR: dataDir }, ['--check'])
+    expect(fine.code, fine.output).to.equal(0)
+    await writeFile(join(folder, 'broken.js'), 'export default 1')
+    const broken = await runToEnd({ DATA_DIR: dataDir, PLUGINS_DIR: folder }, ['--check'])
+    expect(broken.code).to.equal(1)
+    expect(broken.output).to.include('broken.js')
+    expect(await stat(dataDir).catch(() => 'nothing')).to.equal('nothing')
+  })
+
   it('refuses an argument that it does not know', async () => {
     const { code, output } = await runToEnd({ DATA_DIR: folder }, ['--port=80'])
     expect(code).to.equal(1)

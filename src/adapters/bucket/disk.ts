@@ -8,6 +8,9 @@ import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 
+// How often a folder may be removed between its making and its first file.
+const FOLDER_ATTEMPTS = 10
+
 /** Where a {@link diskBuckets} keeps its files. */
 export interface DiskBucketOptions {
   /** An absolute path; each client has a folder `<clientId>` in it. */
@@ -146,25 +149,28 @@ async function headOf(file: FileHandle): Promise<Uint8Array> {
   return buffer.subarray(0, bytesRead)
 }
 
-/** Renames and flushes the folder. The folder may be removed under our hands by a delete that empties it. */
+/** Renames and flushes the folder, which a delete that empties it may remove under our hands, before and after. */
 async function renameInto(temporary: string, path: string, root: string): Promise<void> {
+  const folder = dirname(path)
+  let made = false
   for (let attempt = 1; ; attempt += 1) {
-    const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     try {
+      if (await mkdir(folder, { recursive: true, mode: 0o700 })) made = true
       await rename(temporary, path)
-      await flushFolder(dirname(path))
-      if (made) await flushNewFolders(dirname(path), root)
-      return
+      break
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 5) throw error
+      if (!isMissing(error) || attempt === FOLDER_ATTEMPTS) throw error
     }
   }
+  // From here on the file is stored: when its folder is missing, it has been deleted since.
+  await unlessMissing(flushFolder(folder))
+  if (made) await flushParents(folder, root)
 }
 
-/** A new folder's name is an entry of its parent, which has to be flushed as well. */
-async function flushNewFolders(path: string, root: string): Promise<void> {
-  for (let folder = path; folder.length > root.length; folder = dirname(folder))
-    await flushFolder(dirname(folder))
+/** A new folder's name is an entry of its parent, which has to be flushed as well; the root is a new folder once. */
+async function flushParents(path: string, root: string): Promise<void> {
+  for (let folder = path; folder.length >= root.length; folder = dirname(folder))
+    await unlessMissing(flushFolder(dirname(folder)))
 }
 
 async function flushFolder(path: string): Promise<void> {
@@ -201,8 +207,12 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }

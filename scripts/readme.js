@@ -1,0 +1,65 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeVariables } from '../config/load.ts'
+import { expectation } from '../src/core/parameter.ts'
+import { sharpEngine } from '../src/engines/sharp.ts'
+import { loadPlugins } from '../src/pipeline/load.ts'
+import { root } from './ready/run.js'
+
+const HELP = `npm run readme
+
+Writes the tables of README.md, each between its two marks, from the data that the program itself reads.
+With -- --check it writes nothing, and exits with 1 when a table is not up to date.`
+
+/** README.md with its tables made anew. */
+async function renewed(text) {
+  const plugins = await loadPlugins({
+    folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
+    engines: new Map([[sharpEngine.name, sharpEngine]]),
+    chain: { order: [], disabled: [], options: {} },
+  })
+  return fill(fill(text, 'variables', variables()), 'parameters', parameters(plugins.transforms))
+}
+
+function variables() {
+  const rows = describeVariables().map(({ name, default: value, expected, help }) => [
+    `\`${name}\``,
+    value ? `\`${value}\`` : '',
+    `${help}: ${expected}`,
+  ])
+  return table(['Variable', 'Default', 'What it is for, and what it takes'], rows)
+}
+
+function parameters(transforms) {
+  const rows = transforms.flatMap(({ plugin }) =>
+    Object.entries(plugin.params).map(([name, spec]) => [
+      [name, ...(spec.aliases ?? [])].map((word) => `\`${word}\``).join(', '),
+      `${expectation(spec)}${'default' in spec ? ` (default ${spec.default})` : ''}`,
+      spec.help,
+      `\`${plugin.name}\``,
+    ]),
+  )
+  return table(['Parameter', 'Takes', 'What it does', 'Plugin'], rows)
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function fill(text, name, content) {
+  const [begin, end] = [`<!-- ${name}: made by npm run readme -->`, `<!-- end of ${name} -->`]
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from === -1 || to < from) throw new Error(`README.md: expected the marks ${begin} and ${end}`)
+  return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`
+}
+
+const file = join(root, 'README.md')
+const before = readFileSync(file, 'utf8')
+const after = await renewed(before)
+if (process.argv.includes('--help')) console.log(HELP)
+else if (!process.argv.includes('--check')) writeFileSync(file, after)
+else if (after !== before) {
+  console.error('README.md is not up to date: npm run readme')
+  process.exitCode = 1
+}

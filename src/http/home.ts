@@ -1,0 +1,36 @@
+import { Router } from 'express'
+import helmet from 'helmet'
+import { methodNotAllowed } from './problem.ts'
+
+/** `GET /`: what this address is, for a person who opens it. */
+export function homeRoutes(): Router {
+  const routes = Router()
+  // Documents only: helmet's defaults would keep other sites from showing the files.
+  routes.get('/', helmet({ strictTransportSecurity: false }), (_req, res) => {
+    res.type('html').send(PAGE)
+  })
+  routes.all('/', methodNotAllowed('GET', 'HEAD'))
+  return routes
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Sluice</title>
+<style>
+  body { max-width: 44rem; margin: 4rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+  code { background: #8882; padding: 0.1em 0.3em; border-radius: 0.2em; overflow-wrap: anywhere; }
+  :root { color-scheme: light dark; }
+</style>
+<h1>Sluice</h1>
+<p>File storage, transformation and delivery. It runs; this page is all there is to see here.</p>
+<ul>
+  <li><code>POST /v1/upload</code> stores files</li>
+  <li><code>GET /v1/image/upload/&lt;client token&gt;/&lt;path&gt;?w=300&amp;f=webp</code> delivers them, transformed</li>
+  <li><code>POST /v1/zip</code> bundles them</li>
+  <li><code>DELETE /v1/upload/&lt;path&gt;</code> deletes them with everything derived from them</li>
+  <li><a href="/readyz"><code>GET /readyz</code></a> says whether it can serve</li>
+</ul>
+<p>The README that came with it tells the rest.</p>
+`
