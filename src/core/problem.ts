@@ -97,3 +97,16 @@ export function unavailable(
     cause,
   })
 }
+
+/** 503: the bucket takes no more bytes. Reading and deleting go on. */
+export function storageFull(cause: unknown): Problem {
+  const retryAfterSeconds = 60
+  return new Problem({
+    status: 503,
+    code: 'storage_full',
+    detail: 'there is no room left to store this; nothing was kept',
+    members: { retryAfterSeconds },
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+    cause,
+  })
+}

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
@@ -5,10 +6,11 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describeVariables } from '../../config/load.ts'
-import { uploadOne } from '../support/client.ts'
+import { postFiles, uploadOne } from '../support/client.ts'
 import { picture } from '../support/images.ts'
-import { run, runToEnd, startProcess } from '../support/process.ts'
+import { BUILT_SERVER, run, runToEnd, startProcess } from '../support/process.ts'
 import { PROJECT, temporaryFolder } from '../support/service.ts'
+import { readState, storedState } from '../support/state.ts'
 
 describe('the server process', function () {
   this.timeout(30_000)
@@ -151,6 +153,21 @@ describe('the server process', function () {
     expect(await server.ended).to.equal(0)
     expect(performance.now() - asked).to.be.within(5_000, 12_000)
     await response.body?.cancel().catch(() => {})
+  })
+
+  it('answers 503 when the disk is full, keeps nothing of the file, and goes on serving', async () => {
+    // Past 400 KiB a write fails, as on a full disk: setrlimit(2), RLIMIT_FSIZE, in blocks of 512 bytes.
+    const shell = ['-c', 'trap "" XFSZ; ulimit -f 800; exec "$@"', 'sh', process.execPath]
+    const server = await startProcess({ DATA_DIR: folder }, [...shell, ...BUILT_SERVER], '/bin/sh')
+    const large = await postFiles(server, [{ name: 'a.bin', bytes: randomBytes(600 * 1024) }])
+    expect(large.status).to.equal(503)
+    expect(large.headers.get('retry-after')).to.equal('60')
+    expect(await large.json()).to.include({ code: 'storage_full' })
+    const small = await uploadOne(server, { name: 'b.bin', bytes: randomBytes(1024) })
+    expect((await fetch(`${server.url}${new URL(small.src).pathname}`)).status).to.equal(200)
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(await readState(folder)).to.deep.equal(storedState('first', { [small.s3PathOriginal]: [] }))
   })
 
   it('works as the line of the Procfile says', async () => {

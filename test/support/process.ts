@@ -21,13 +21,17 @@ export interface RunningServer extends Running {
   pid: number
 }
 
-const BUILT_SERVER = [join(PROJECT, 'dist', 'src', 'main.js')]
+export const BUILT_SERVER = [join(PROJECT, 'dist', 'src', 'main.js')]
 
-/** Starts Node on `script`, with nothing of this environment but what it needs. */
-export function run(script: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+/** Starts Node, or another program, on `script`, with nothing of this environment but what it needs. */
+export function run(
+  script: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  program = process.execPath,
+): Running {
   const { PATH = '', NODE_V8_COVERAGE } = process.env
   const inherited = { PATH, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}) }
-  const child = spawn(process.execPath, script, { cwd: PROJECT, env: { ...inherited, ...env } })
+  const child = spawn(program, script, { cwd: PROJECT, env: { ...inherited, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -42,8 +46,9 @@ export function run(script: readonly string[], env: Readonly<Record<string, stri
 export async function startProcess(
   env: Readonly<Record<string, string>>,
   script: readonly string[] = BUILT_SERVER,
+  program?: string,
 ): Promise<RunningServer> {
-  const running = run(script, { PORT: '0', HOST: '127.0.0.1', ...env })
+  const running = run(script, { PORT: '0', HOST: '127.0.0.1', ...env }, program)
   const url = await readyUrl(running)
   const credentials = await readFile(join(env.DATA_DIR ?? '', 'credentials.json'), 'utf8')
   return { ...running, url, tokens: JSON.parse(credentials), pid: running.child.pid ?? 0 }

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Asset } from '../../core/asset.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
-import { fileNotFound } from '../../core/problem.ts'
+import { fileNotFound, storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 
 // How often a folder may be removed between its making and its first file.
@@ -77,7 +77,7 @@ function diskBucket({
         await renameInto(temporary, path, root)
       } catch (error) {
         await rm(temporary, { force: true })
-        throw error
+        throw isFull(error) ? storageFull(error) : error
       }
     },
 
@@ -147,6 +147,11 @@ async function mediaTypeOf(key: ObjectKey, path: string): Promise<string> {
 async function headOf(file: FileHandle): Promise<Uint8Array> {
   const { buffer, bytesRead } = await file.read(new Uint8Array(SNIFF_BYTES), 0, SNIFF_BYTES, 0)
   return buffer.subarray(0, bytesRead)
+}
+
+/** No space, no quota, or a file larger than this process may write. */
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
 
 /** Renames and flushes the folder, which a delete that empties it may remove under our hands, before and after. */
