@@ -34,7 +34,9 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     if (text === undefined) continue
     const value = variable.read(text)
     if (value === undefined) {
-      const shown = variable.secret ? `a value of ${text.length} characters` : JSON.stringify(text)
+      const shown = variable.secret
+        ? `a value of ${text.length} characters`
+        : JSON.stringify(text.replace(/\/\/[^@/]*@/, '//…@'))
       errors.push(`${name}: expected ${variable.expected}, received ${shown}`)
     } else {
       values[name] = value

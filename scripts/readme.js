@@ -16,7 +16,7 @@ async function renewed(text) {
   const plugins = await loadPlugins({
     folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
     engines: new Map([[sharpEngine.name, sharpEngine]]),
-    chain: { order: [], disabled: [], options: {} },
+    chain: { order: [], disabled: [], options: {}, ignoredParams: [] },
   })
   return fill(fill(text, 'variables', variables()), 'parameters', parameters(plugins.transforms))
 }

@@ -164,7 +164,7 @@ function pluginFolders(root: string, more: string | undefined): PluginFolder[] {
   const own = join(import.meta.dirname, '..', 'plugins')
   return [
     { path: own, extension: extname(import.meta.filename), shipped: true },
-    { path: join(root, 'plugins'), extension: '.js', shipped: false },
+    { path: join(root, 'plugins'), extension: '.js', shipped: false, optional: true },
     ...(more === undefined ? [] : [{ path: more, extension: '.js', shipped: false }]),
   ]
 }

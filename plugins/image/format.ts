@@ -1,3 +1,4 @@
+import type { Sharp } from 'sharp'
 import { definePlugin } from '../../src/core/plugin.ts'
 
 // What sharp writes, by Sluice's names.
@@ -35,8 +36,7 @@ export default definePlugin({
   transform(image, { f, q: quality }, { source }) {
     switch (outputFormat(f, source.format)) {
       case 'jpeg':
-        // JPEG has no transparency: white is what a page shows through it.
-        return image.flatten({ background: '#fff' }).jpeg({ quality, progressive: true })
+        return opaque(image).jpeg({ quality, progressive: true })
       case 'png':
         return image.png()
       case 'webp':
@@ -45,12 +45,20 @@ export default definePlugin({
         // Effort 2 of 9: higher ones take many times as long for a few percent.
         return image.avif({ quality, effort: 2 })
       case 'tiff':
-        return image.tiff({ quality })
+        return opaque(image).tiff({ quality })
       case 'gif':
         return image.gif()
     }
   },
 })
+
+/**
+ * JPEG, and TIFF that holds JPEG, have no transparency: white is what a page shows through it. Sharp flattens before it
+ * resizes, whatever the order of calls; what the resize leaves empty is white already and only has to lose its alpha.
+ */
+function opaque(image: Sharp): Sharp {
+  return image.flatten({ background: '#fff' }).removeAlpha()
+}
 
 /** PNG for a source that cannot be written as it is (SVG): it keeps the edges and the transparency. */
 function outputFormat(asked: string | undefined, source: string): OutputFormat {
@@ -61,11 +69,11 @@ function keepsFrames(format: OutputFormat): boolean {
   return format === 'gif' || format === 'webp'
 }
 
-/** AVIF, WebP or the source's format; an animation stays one, which rules out AVIF. */
+/** AVIF, WebP or the source's format; what may be an animation stays one, which rules out AVIF. */
 function bestAccepted(accept: string, source: string): OutputFormat {
-  if (source !== 'gif' && accepts(accept, 'image/avif')) return 'avif'
-  if (accepts(accept, 'image/webp')) return 'webp'
-  return outputFormat(undefined, source)
+  const same = outputFormat(undefined, source)
+  if (!keepsFrames(same) && accepts(accept, 'image/avif')) return 'avif'
+  return accepts(accept, 'image/webp') ? 'webp' : same
 }
 
 // Only a type that is named counts: `image/*` is also what browsers say that cannot show AVIF.

@@ -48,7 +48,8 @@ export default definePlugin({
       }
       return image.resize({ ...box, fit })
     }
-    const background = { r: 0, g: 0, b: 0, alpha: 0 }
+    // White beneath: what a format without transparency shows.
+    const background = { r: 255, g: 255, b: 255, alpha: 0 }
     return image.resize({ width, height, fit, background, withoutEnlargement: true })
   },
 })

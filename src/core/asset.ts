@@ -48,10 +48,31 @@ export function assetFromBytes(
   }
 }
 
+/**
+ * Opens an asset so that a stream which ends early fails instead: that of a file which was cut after its size was
+ * read.
+ * @throws Problem 404 when the file is gone by now
+ */
+export async function openWhole(asset: Asset, options: OpenOptions = {}): Promise<Readable> {
+  const { range } = options
+  const expected = range ? range.end - range.start + 1 : asset.size
+  const source = await asset.open(options)
+  async function* whole() {
+    let length = 0
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      length += chunk.length
+      yield chunk
+    }
+    if (length !== expected) throw new Error(`expected ${expected} bytes of a file but received ${length}`)
+  }
+  // A generator that nobody has begun to read would never let go of its source.
+  return Readable.from(whole(), { objectMode: false }).once('close', () => source.destroy())
+}
+
 /** All bytes of an asset, for those that are small by their limits. */
 export async function readAll(asset: Asset, signal?: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = []
-  const stream = await asset.open(signal ? { signal } : {})
+  const stream = await openWhole(asset, signal ? { signal } : {})
   for await (const chunk of stream) {
     signal?.throwIfAborted()
     chunks.push(chunk as Buffer)

@@ -39,6 +39,8 @@ export const FOLDER_MAX_BYTES = 200
 const PATH_MAX_BYTES = 512
 
 const RECORDS = '.sluice'
+// In any case: some file systems do not tell them apart.
+const isRecords = (segment: string | undefined) => segment?.toLowerCase() === RECORDS
 const ID = '[1-9A-HJ-NP-Za-km-z]{22}'
 const SOURCE_NAME = new RegExp(`^${ID}\\.([a-z0-9]+)$`)
 const LAST_SEGMENT = new RegExp(`^(${ID}\\.[a-z0-9]+)(?:_(.+))?$`)
@@ -107,7 +109,7 @@ export function parseKey(text: string): (OriginalName & { variant?: string }) | 
   const sourceName = last?.[1] ?? ''
   if (!format || format.group !== group || SOURCE_NAME.exec(sourceName)?.[1] !== format.extension)
     return undefined
-  if (segments[0] === RECORDS) return undefined
+  if (isRecords(segments[0])) return undefined
   const name = original(segments.join('/'), format, sourceName)
   return last?.[2] === undefined ? name : { ...name, variant: last[2] }
 }
@@ -132,7 +134,7 @@ export function parsePath(
   const sourceName = path.slice(slash + 1)
   const folder = slash === -1 ? '' : path.slice(0, slash)
   const format = formatOfExtension(SOURCE_NAME.exec(sourceName)?.[1] ?? '')
-  if (format && (group === undefined || format.group === group) && folder.split('/')[0] !== RECORDS) {
+  if (format && (group === undefined || format.group === group) && !isRecords(folder.split('/')[0])) {
     meanings.short = original(folder, format, sourceName)
   }
   return meanings
@@ -150,7 +152,7 @@ export function parseFolder(folder: string | undefined, param = 'path'): string 
     unsafe(folder) ??
     (Buffer.byteLength(folder) > FOLDER_MAX_BYTES ? `at most ${FOLDER_MAX_BYTES} bytes` : undefined) ??
     (segments.length > FOLDER_MAX_SEGMENTS ? `at most ${FOLDER_MAX_SEGMENTS} segments` : undefined) ??
-    (segments[0] === RECORDS ? `${RECORDS} is the service's own` : undefined) ??
+    (isRecords(segments[0]) ? `${RECORDS} is the service's own` : undefined) ??
     // On a disk such a folder would stand where a file stands.
     (segments.some((segment) => LAST_SEGMENT.test(segment))
       ? 'no segment named like a stored file'

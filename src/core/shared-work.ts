@@ -68,19 +68,28 @@ export function shareWork<T>(
   let end: Promise<void> = Promise.resolve()
   const answer = new Promise<T>((resolve, reject) => {
     const settle = (value: T) => {
+      // Too late: the waiters have been told of the abort, and so would be whoever joined now.
+      if (controller.signal.aborted) return
       answered = true
       resolve(value)
     }
     // Work that cannot be stopped in its tracks (an encoder) must not keep those who wait for it.
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
-    // A promise turn later, so that the first caller has joined by the time the work can look at its waiters.
-    end = Promise.resolve()
-      .then(() => work(controller.signal, settle))
-      .catch((error: unknown) => {
+    // One function, whose promise settles before an answer given in its last step has reached a waiter: who asks
+    // again after that finds this work ended.
+    end = (async () => {
+      // A promise turn later, so that the first caller has joined by the time the work can look at its waiters.
+      await null
+      try {
+        await work(controller.signal, settle)
+        if (!answered) reject(new Error('the work ended without an answer'))
+      } catch (error) {
         if (answered) onLateFailure?.(error)
         else reject(error)
-      })
-      .finally(() => clearTimeout(timer))
+      } finally {
+        clearTimeout(timer)
+      }
+    })()
   })
   // The failure reaches whoever has joined; without a waiter it is nobody's.
   answer.catch(() => {})

@@ -18,7 +18,7 @@ export interface ImageSource {
   /** Frames that are taken; 1 for a still picture. */
   pages: number
   hasAlpha: boolean
-  /** Sharp's name: `jpeg`, `png`, `svg`. */
+  /** Sluice's name: `jpeg`, `png`, `svg`. */
   format: string
 }
 
@@ -47,7 +47,7 @@ export const sharpEngine: Engine<'sharp'> = {
       )
     }
     const bytes = await readAll(asset, signal)
-    const metadata = await decoding(sharp(bytes, { limitInputPixels: false }).metadata())
+    const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
     const source = describe(metadata, frames)
     // From the header alone: nothing has been decoded by here.
     const pixels = source.width * source.height * source.pages
@@ -62,9 +62,8 @@ export const sharpEngine: Engine<'sharp'> = {
 
   async render(draft, { limits }) {
     draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    const { data, info } = await decoding(draft.toBuffer({ resolveWithObject: true }))
-    // libvips calls the container of an AVIF by its family's name.
-    const format = knownFormat(info.format === 'heif' ? 'avif' : info.format)
+    const { data, info } = await decoding(() => draft.toBuffer({ resolveWithObject: true }))
+    const format = knownFormat(formatName(info.format))
     return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
   },
 }
@@ -75,14 +74,19 @@ function describe(metadata: Metadata, frames: ImageOpening['frames']): ImageSour
     height: metadata.autoOrient.height,
     pages: frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1,
     hasAlpha: metadata.hasAlpha,
-    format: metadata.format,
+    format: formatName(metadata.format),
   }
 }
 
+/** libvips calls the container of an AVIF by its family's name; it reads no other of that family. */
+function formatName(name: string): string {
+  return name === 'heif' ? 'avif' : name
+}
+
 /** libvips's failures are about the picture: its message is for the log, the caller is told what it means. */
-async function decoding<T>(work: Promise<T>): Promise<T> {
+async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work
+    return await work()
   } catch (cause) {
     if (cause instanceof Problem) throw cause
     const timedOut = cause instanceof Error && /timeout/i.test(cause.message)

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import { isMediaGroup } from '../core/media.ts'
+import { DOWNLOAD_WORD } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
 import { methodNotAllowed, notFound } from './problem.ts'
@@ -38,11 +39,11 @@ export function deliverRoutes({ clients, deliveries, fullContentRange }: Depende
       client,
       group,
       path: wildcardPath(req),
-      query: pairs.filter(([name]) => name !== 'download'),
+      query: pairs.filter(([name]) => name !== DOWNLOAD_WORD),
       accept: req.headers.accept ?? '',
       signal: clientGone(res),
     })
-    const download = pairs.find(([name]) => name === 'download')?.[1]
+    const download = pairs.find(([name]) => name === DOWNLOAD_WORD)?.[1]
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,

@@ -4,8 +4,8 @@ import type { RequestHandler } from 'express'
 const LIMIT_MS = 5_000
 
 /**
- * Lets an answer that was given before the body had been read to its end reach the client: Node reads on and throws
- * away what comes; after a while the connection is closed. Closing at once would reset it, and the client would see
+ * Lets an answer that was given before the body had been read to its end reach the client: what still comes is read
+ * and thrown away; after a while the connection is closed. Closing at once would reset it, and the client would see
  * that instead of the answer.
  *
  * @see RFC 9112 section 9.6
@@ -13,6 +13,8 @@ const LIMIT_MS = 5_000
 export const drainAfterAnswer: RequestHandler = (req, res, next) => {
   res.once('finish', () => {
     if (req.complete || req.destroyed) return
+    // Node does so by itself only when nobody had begun to read.
+    req.resume()
     const timer = setTimeout(() => req.destroy(), LIMIT_MS)
     for (const event of ['end', 'close']) req.once(event, () => clearTimeout(timer))
   })

@@ -45,7 +45,11 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
   parser.on('partsLimit', () => fail(badParameter('the number of parts', `at most ${2 * MAX_FILES}`, 'more')))
   parser.on('error', (error) => fail(malformed(error)))
   parser.on('close', () => parts.end())
-  const leave = () => fail(signal.reason)
+  const leave = () => {
+    fail(signal.reason)
+    // Whoever reads the current part would wait for its next bytes for ever.
+    parser.destroy(signal.reason)
+  }
   signal.addEventListener('abort', leave, { once: true })
   req.pipe(parser)
 

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import type { Request, Response } from 'express'
-import type { Asset, ByteRange } from '../core/asset.ts'
+import { type Asset, type ByteRange, openWhole } from '../core/asset.ts'
 import { parseRange } from '../core/byte-range.ts'
 import { isActiveContent } from '../core/media.ts'
 import { Problem } from '../core/problem.ts'
@@ -50,7 +50,7 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     return
   }
   const signal = clientGone(res)
-  const body = await asset.open({ ...(range ? { range } : {}), signal })
+  const body = await openWhole(asset, { ...(range ? { range } : {}), signal })
   // A failure from here on destroys the connection: the client sees that the file is cut, not a wrong file.
   await pipeline(body, res, { signal }).catch((error) => {
     if (!signal.aborted) throw error

@@ -38,14 +38,14 @@ const zipRequest = z.strictObject({
     .string()
     .min(1)
     .max(255)
-    .regex(/^[^\\/\p{Cc}]+$/u)
+    .regex(/^[^\\/\p{Cc}\p{Cs}]+$/u)
     .default('archive.zip'),
 })
 
 /** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
 export function zipRoutes({ clients, archive, limiter }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const readJson = json({ limit: BODY_MAX_BYTES, strict: true })
+  const readJson = json({ limit: BODY_MAX_BYTES, strict: true, reviver: withoutProto })
   routes.post('/v1/zip', drainAfterAnswer, async (req, res) => {
     const client = clients.authenticate(req.headers.authorization)
     await takePoint(res, limiter, { policy: 'zip', key: client.id })
@@ -80,9 +80,15 @@ function readRequest(body: unknown): { archiveName: string; items: ArchiveItem[]
       name === undefined
         ? checkEntryName(decoded, `files[${i}].path`)
         : checkEntryName(name, `files[${i}].name`)
-    return { group: type, path: decoded, query, name: entryName }
+    return { group: type, path: decoded, requestedPath: path, query, name: entryName }
   })
   return { archiveName, items }
+}
+
+/** zod passes over a member of this name in silence; here every unknown one is refused. */
+function withoutProto(name: string, value: unknown): unknown {
+  if (name === '__proto__') throw new SyntaxError('a member is called __proto__')
+  return value
 }
 
 function decodeOnce(path: string, param: string): string {

@@ -6,12 +6,20 @@ export type Admission = <T>(work: () => Promise<T>, signal: AbortSignal) => Prom
 
 export function createAdmission({ atOnce, waiting }: { atOnce: number; waiting: number }): Admission {
   const limit = pLimit(atOnce)
+  // Those in the queue that have left: their places are free, though their turns still come.
+  let left = 0
   return async (work, signal) => {
-    if (limit.pendingCount >= waiting) {
+    signal.throwIfAborted()
+    if (limit.pendingCount - left >= waiting) {
       throw unavailable('too many transformations wait already; try again in a few seconds')
     }
+    const leave = () => {
+      left += 1
+    }
+    signal.addEventListener('abort', leave, { once: true })
     return limit(() => {
-      // Whoever has left while waiting costs nothing any more.
+      signal.removeEventListener('abort', leave)
+      if (signal.aborted) left -= 1
       signal.throwIfAborted()
       return work()
     })

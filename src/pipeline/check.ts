@@ -1,6 +1,6 @@
 import { EVENT_NAMES } from '../core/events.ts'
 import { isMediaGroup, type MediaGroup } from '../core/media.ts'
-import type { ParameterSpec } from '../core/parameter.ts'
+import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import {
   type Engine,
   type EngineName,
@@ -8,6 +8,7 @@ import {
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'
+import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
 
 /** A plugin that cannot be used. The message names its file. */
 export class PluginError extends Error {
@@ -87,7 +88,7 @@ function checkParameter(file: string, name: string, spec: unknown): void {
   expect(typeof record.help === 'string' && record.help !== '', 'one line of help')
   expect(
     record.aliases === undefined ||
-      (Array.isArray(record.aliases) && record.aliases.every((alias) => /^[a-z][a-z0-9_]*$/.test(alias))),
+      (Array.isArray(record.aliases) && record.aliases.every((alias) => isWord(alias, /^[a-z][a-z0-9_]*$/))),
     'aliases of a-z, 0-9 and "_"',
   )
   switch (record.type) {
@@ -104,7 +105,7 @@ function checkParameter(file: string, name: string, spec: unknown): void {
       expect(
         Array.isArray(record.values) &&
           record.values.length > 0 &&
-          record.values.every((value) => /^[a-z0-9.:-]+$/.test(value)),
+          record.values.every((value) => isWord(value, /^[a-z0-9.:-]+$/)),
         'values of a-z, 0-9, ".", ":" and "-"',
       )
       break
@@ -113,16 +114,32 @@ function checkParameter(file: string, name: string, spec: unknown): void {
     default:
       expect(false, 'a type of integer, number, enum, flag')
   }
+  expect(
+    record.default === undefined || isAccepted(name, spec as ParameterSpec, record.default),
+    'a default that it accepts',
+  )
 }
 
-/** @throws PluginError when a parameter, under any of its names, means two things for one media group */
+function isAccepted(name: string, spec: ParameterSpec, value: unknown): boolean {
+  try {
+    return parseParameter(name, spec, String(value)) === value
+  } catch {
+    return false
+  }
+}
+
+/** @throws PluginError when a parameter, under any of its names, means two things for one media group, or nothing */
 export function checkParameters(
   transforms: ReadonlyArray<{ plugin: TransformPlugin; media: readonly MediaGroup[]; file: string }>,
+  ignored: readonly string[],
 ): void {
   const claimed = new Map<string, string>()
   for (const { plugin, media, file } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
       for (const word of [name, ...(spec.aliases ?? [])]) {
+        if (word === DOWNLOAD_WORD || isPassedOver(word, ignored)) {
+          throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
+        }
         for (const group of media) {
           const earlier = claimed.get(`${group} ${word}`)
           if (earlier)
@@ -132,6 +149,10 @@ export function checkParameters(
       }
     }
   }
+}
+
+function isWord(value: unknown, form: RegExp): boolean {
+  return typeof value === 'string' && form.test(value)
 }
 
 function isRecord(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { MediaGroup } from '../core/media.ts'
@@ -13,13 +13,15 @@ import {
 import { sha256 } from '../core/variant.ts'
 import { checkEventPlugin, checkName, checkParameters, checkTransform, PluginError } from './check.ts'
 
-/** A folder of plugin files, looked through with its subfolders. A missing folder holds none. */
+/** A folder of plugin files, looked through with its subfolders. */
 export interface PluginFolder {
   path: string
   /** `.js` or `.ts` */
   extension: string
   /** Whether what is in it came with Sluice: a release's own plugins need no fingerprint of their text. */
   shipped: boolean
+  /** Whether it need not exist. */
+  optional?: boolean
 }
 
 /** What the operator says of the chain: `config/chain.json`. */
@@ -27,6 +29,8 @@ export interface ChainSettings {
   /** Names of plugins in the order they shall run; the others stay where phase and name put them. */
   order: readonly string[]
   disabled: readonly string[]
+  /** Names in a query that are passed over. */
+  ignoredParams: readonly string[]
   /** Options by plugin. */
   options: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
@@ -63,6 +67,8 @@ export async function loadPlugins({
   const transforms: Array<LoadedPlugin & { file: string }> = []
   const events: EventPlugin[] = []
   const fileOf = new Map<string, string>()
+  // Shipped plugins that would be part of every plan, were they not disabled.
+  const missing: string[] = []
   for (const folder of folders) {
     for (const file of await filesOf(folder)) {
       const candidate = await importDefault(file)
@@ -70,7 +76,10 @@ export async function loadPlugins({
       const earlier = fileOf.get(name)
       if (earlier) throw new PluginError(file, `the name ${name} is taken by ${earlier}`)
       fileOf.set(name, file)
-      if (chain.disabled.includes(name)) continue
+      if (chain.disabled.includes(name)) {
+        if (folder.shipped && 'always' in candidate && candidate.always) missing.push(name)
+        continue
+      }
       if ('on' in candidate) {
         events.push(checkEventPlugin(file, candidate))
         continue
@@ -86,23 +95,36 @@ export async function loadPlugins({
       })
     }
   }
-  checkParameters(transforms)
+  checkParameters(transforms, chain.ignoredParams)
   checkChain(chain, fileOf)
-  return { transforms: inOrder(transforms, chain.order), events }
+  return { transforms: inOrder(transforms, chain.order).map((one) => without(missing, one)), events }
 }
 
-async function filesOf({ path, extension }: PluginFolder): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return []
-      throw error
-    },
-  )
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(extension) && !entry.name.endsWith('.d.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !file.slice(path.length).includes('/node_modules/'))
-    .sort()
+/** A plan without what belongs to it is not the shipped one, though each of its steps may be. */
+function without(missing: readonly string[], loaded: LoadedPlugin): LoadedPlugin {
+  if (missing.length === 0) return loaded
+  const { fingerprint, plugin } = loaded
+  return { ...loaded, fingerprint: sha256(JSON.stringify([fingerprint ?? plugin.name, ...missing])) }
+}
+
+/**
+ * Links are followed, and each file is taken once, under the first of its names: a mounted Kubernetes ConfigMap is a
+ * folder of links into a hidden folder beside them.
+ */
+async function filesOf({ path, extension, optional }: PluginFolder): Promise<string[]> {
+  const names = await readdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && optional) return []
+    throw new PluginError(path, `the folder cannot be read: ${error.message}`, error)
+  })
+  const files = new Map<string, string>()
+  for (const name of names.sort()) {
+    const hidden = name.split('/').some((segment) => segment.startsWith('.') || segment === 'node_modules')
+    if (hidden || !name.endsWith(extension) || name.endsWith('.d.ts')) continue
+    const file = join(path, name)
+    const real = await realpath(file)
+    if ((await stat(real)).isFile() && !files.has(real)) files.set(real, file)
+  }
+  return [...files.values()]
 }
 
 async function importDefault(file: string): Promise<object> {
@@ -128,6 +150,9 @@ async function importDefault(file: string): Promise<object> {
 function checkChain(chain: ChainSettings, fileOf: ReadonlyMap<string, string>): void {
   for (const name of [...chain.order, ...chain.disabled, ...Object.keys(chain.options)]) {
     if (!fileOf.has(name)) throw new PluginError('config/chain.json', `there is no plugin called ${name}`)
+  }
+  for (const [i, name] of chain.order.entries()) {
+    if (chain.order.indexOf(name) < i) throw new PluginError('config/chain.json', `order names ${name} twice`)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Format } from '../core/media.ts'
 import { canonicalValue, type ParameterSpec, type ParameterValue, parseParameter } from '../core/parameter.ts'
 import type { PlanRequest } from '../core/plugin.ts'
 import { badParameter, Problem, quoted } from '../core/problem.ts'
+import { isPassedOver } from '../core/query-word.ts'
 import { sha256, variantOf } from '../core/variant.ts'
 import type { LoadedPlugin } from './load.ts'
 import { inOrder } from './load.ts'
@@ -34,8 +35,6 @@ export type Planner = (input: PlanInput) => Plan
 
 /** Parameters in one request; far more than there are plugins. */
 const MAX_PARAMETERS = 64
-// Marks that links collect on their way through mails, campaigns and caches.
-const ALWAYS_IGNORED = /^(utm_.*|fbclid|gclid|v|_)$/
 
 /** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
 export function createPlanner(transforms: readonly LoadedPlugin[], ignored: readonly string[]): Planner {
@@ -83,7 +82,7 @@ function readQuery(
   const asked = new Map<string, ParameterValue>()
   const seen = new Map<string, string>()
   for (const [word, received] of query) {
-    if (ALWAYS_IGNORED.test(word) || ignored.includes(word)) continue
+    if (isPassedOver(word, ignored)) continue
     const parameter = known.get(word)
     if (!parameter) throw unknownParameter(word, known.keys(), group)
     const { name, spec } = parameter

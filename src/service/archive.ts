@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { ZipArchive } from 'archiver'
 import pLimit from 'p-limit'
-import { type Asset, readAll } from '../core/asset.ts'
+import { type Asset, openWhole, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { distinctName } from '../core/entry-name.ts'
 import type { Log } from '../core/log.ts'
@@ -15,6 +15,8 @@ import type { Deliveries } from './deliver.ts'
 export interface ArchiveItem {
   group: MediaGroup
   path: string
+  /** The path as it was asked for: what the manifest calls it. */
+  requestedPath: string
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** Inside the archive, before equal names are told apart. */
   name: string
@@ -94,14 +96,14 @@ export function createArchive({
     const manifest: ManifestEntry[] = []
     const taken = new Set([MANIFEST])
     for await (const prepared of inOrder(items, (item) => prepare(item, { ...request, signal }))) {
-      const { path, name } = prepared.item
+      const { requestedPath: path, name } = prepared.item
       if ('code' in prepared) {
         manifest.push({ path, status: 'error', code: prepared.code })
         continue
       }
       const { asset, bytes } = prepared
       const entry = { name: distinctName(name, taken), date: asset.lastModified, store: !isDeflated(asset) }
-      await append(zip, bytes ?? (await openWhole(asset, signal)), { ...entry, signal })
+      await append(zip, bytes ?? (await openWhole(asset, { signal })), { ...entry, signal })
       manifest.push({ path, name: entry.name, status: 'ok', size: asset.size })
     }
     const listing = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
@@ -170,20 +172,6 @@ async function append(
     if (source instanceof Readable) source.destroy()
     throw broken.signal.reason ?? error
   }
-}
-
-/** A file's bytes; a stream that ends early fails instead. */
-async function openWhole(asset: Asset, signal: AbortSignal): Promise<Readable> {
-  const source = await asset.open({ signal })
-  async function* whole() {
-    let length = 0
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      length += chunk.length
-      yield chunk
-    }
-    if (length !== asset.size) throw new Error(`a file of ${asset.size} bytes ended after ${length}`)
-  }
-  return Readable.from(whole(), { objectMode: false })
 }
 
 function isDeflated({ mediaType }: Asset): boolean {

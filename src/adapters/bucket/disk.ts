@@ -28,6 +28,7 @@ export async function diskBuckets({ folder, baseUrl }: DiskBucketOptions): Promi
   const temporary = join(folder, '.tmp')
   await rm(temporary, { recursive: true, force: true })
   await mkdir(temporary, { recursive: true })
+  await flushFolder(dirname(folder))
   let puts = 0
   return {
     of: ({ id, token }) =>

@@ -34,8 +34,29 @@ export async function bucketClientStore(bucket: Bucket): Promise<ClientStore> {
   for await (const key of bucket.list(clientRecordPrefix)) {
     const asset = await bucket.find(key)
     if (!asset) continue
-    keep(clientRecord.parse(JSON.parse((await readAll(asset)).toString('utf8'))))
+    const text = (await readAll(asset)).toString('utf8')
+    try {
+      keep(clientRecord.parse(JSON.parse(text)))
+    } catch (cause) {
+      throw new Error(`${key}: expected a client's record; restore it or remove it`, { cause })
+    }
   }
+
+  async function save(client: Client): Promise<void> {
+    for (const other of clients.values()) {
+      if (other.id === client.id) continue
+      const shared =
+        other.token === client.token || other.secretDigests.some((one) => client.secretDigests.includes(one))
+      if (shared) throw new Error(`another client has the token or a secret of ${client.id}`)
+    }
+    const record = clientRecord.parse(client)
+    await bucket.put(clientRecordKey(client.id), Readable.from([Buffer.from(JSON.stringify(record))]), {
+      mediaType: 'application/json',
+    })
+    keep(record)
+  }
+  // One after the other: each is checked against those before it, and the last one stays.
+  let saved: Promise<unknown> = Promise.resolve()
 
   return {
     find: (id) => clients.get(id),
@@ -50,19 +71,10 @@ export async function bucketClientStore(bucket: Bucket): Promise<ClientStore> {
       return match ? client : undefined
     },
     list: () => [...clients.values()],
-    async save(client) {
-      for (const other of clients.values()) {
-        if (other.id === client.id) continue
-        const shared =
-          other.token === client.token ||
-          other.secretDigests.some((one) => client.secretDigests.includes(one))
-        if (shared) throw new Error(`another client has the token or a secret of ${client.id}`)
-      }
-      const record = clientRecord.parse(client)
-      await bucket.put(clientRecordKey(client.id), Readable.from([Buffer.from(JSON.stringify(record))]), {
-        mediaType: 'application/json',
-      })
-      keep(record)
+    save(client) {
+      const saving = saved.then(() => save(client))
+      saved = saving.catch(() => {})
+      return saving
     },
   }
 }

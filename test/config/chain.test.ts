@@ -1,0 +1,68 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { loadChain } from '../../config/chain.ts'
+
+describe('chain.json', () => {
+  let folder = ''
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-chain-'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const load = async (text: string) => {
+    const file = join(folder, 'chain.json')
+    await writeFile(file, text)
+    return loadChain(file)
+  }
+
+  it('may leave out everything', async () => {
+    expect(await load('{}')).to.deep.equal({ order: [], disabled: [], options: {}, ignoredParams: [] })
+  })
+
+  it('says order, disabled plugins, options and names to pass over', async () => {
+    const chain = {
+      order: ['a', 'b'],
+      disabled: ['c'],
+      options: { a: { strength: 2, nested: { on: true } } },
+      ignoredParams: ['ref'],
+    }
+    expect(await load(JSON.stringify(chain))).to.deep.equal(chain)
+  })
+
+  it('is shipped with nothing disabled, changed or passed over', async () => {
+    expect(await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))).to.deep.include({
+      disabled: [],
+      options: {},
+      ignoredParams: [],
+    })
+  })
+
+  for (const [what, text, reason] of [
+    ['is not JSON', '{ order: [] }', /JSON/],
+    ['is empty', '', /JSON/],
+    ['is no object', '[]', /object/],
+    ['has an unknown member', '{"ordre": []}', /"ordre"/],
+    ['has an order that is no array', '{"order": "a"}', /order/],
+    ['has an order of other things than names', '{"order": ["a", 1]}', /order\[1\]/],
+    ['disables something that is no name', '{"disabled": [null]}', /disabled\[0\]/],
+    ['has options that are no object', '{"options": {"a": 1}}', /options\.a/],
+    ['passes over something that is no name', '{"ignoredParams": {}}', /ignoredParams/],
+  ] as const) {
+    it(`is refused by its name and the reason when it ${what}`, async () => {
+      const error = await load(text).then(
+        () => undefined,
+        (cause: Error) => cause,
+      )
+      expect(error?.message.startsWith(`${join(folder, 'chain.json')}: `), error?.message).to.equal(true)
+      expect(error?.message).to.match(reason)
+    })
+  }
+
+  it('is refused by its name when it is missing', async () => {
+    const file = join(folder, 'nowhere', 'chain.json')
+    const error = await loadChain(file).catch((cause: Error) => cause)
+    expect(error).to.be.instanceOf(Error).with.property('message').that.includes(`${file}: `)
+  })
+})

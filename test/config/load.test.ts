@@ -1,0 +1,224 @@
+import { expect } from 'chai'
+import { type Config, ConfigError, describeVariables, loadConfig } from '../../config/load.ts'
+import { VARIABLES } from '../../config/schema.ts'
+
+const PUBLIC = 'pub_0123456789'
+const SECRET = 'sec_0123456789abcdef'
+
+/** The lines of the error that an environment ends in; none when it is accepted. */
+function complaints(environment: Record<string, string>): string[] {
+  try {
+    loadConfig(environment)
+    return []
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError)
+    return (error as ConfigError).message.split('\n')
+  }
+}
+
+describe('configuration', () => {
+  it('has a default for everything that may not be absent', () => {
+    expect(loadConfig({})).to.deep.equal({
+      PORT: 3000,
+      HOST: '0.0.0.0',
+      DATA_DIR: './data',
+      UPLOAD_MAX_BYTES: 5_368_709_120,
+      ZIP_RATE_POINTS: 10,
+      ZIP_RATE_SECONDS: 60,
+      FULL_CONTENT_RANGE: 'auto',
+      WEB_CONCURRENCY: 1,
+      LOG_LEVEL: 'info',
+    })
+  })
+
+  it('cannot be changed afterwards', () => {
+    expect(loadConfig({})).to.be.frozen
+  })
+
+  it('takes no notice of other variables', () => {
+    expect(loadConfig({ PATH: '/bin', NODE_ENV: 'production', port: '1', toString: 'x' })).to.deep.equal(
+      loadConfig({}),
+    )
+  })
+
+  it('counts an empty value as absent', () => {
+    const empty = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, '']))
+    expect(loadConfig(empty)).to.deep.equal(loadConfig({}))
+    expect(loadConfig({ PORT: undefined })).to.deep.equal(loadConfig({}))
+    expect(complaints({ S3_BUCKET: '', REDIS_URL: '' })).to.deep.equal([])
+  })
+
+  it("reads the process's own environment unless told otherwise", () => {
+    const { LOG_LEVEL } = process.env
+    try {
+      process.env.LOG_LEVEL = 'debug'
+      expect(loadConfig().LOG_LEVEL).to.equal('debug')
+    } finally {
+      if (LOG_LEVEL === undefined) delete process.env.LOG_LEVEL
+      else process.env.LOG_LEVEL = LOG_LEVEL
+    }
+  })
+
+  for (const [name, text, value] of [
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65535],
+    ['PORT', '08080', 8080],
+    ['HOST', '127.0.0.1', '127.0.0.1'],
+    ['HOST', '::1', '::1'],
+    ['HOST', 'fe80::1%eth0', 'fe80::1%eth0'],
+    ['HOST', 'files.example.com', 'files.example.com'],
+    ['BASE_URL', 'https://files.example.com', 'https://files.example.com'],
+    ['BASE_URL', 'http://localhost:8080/', 'http://localhost:8080'],
+    ['BASE_URL', 'https://example.com/files//', 'https://example.com/files'],
+    ['BASE_URL', 'HTTPS://EXAMPLE.com', 'https://example.com'],
+    ['DATA_DIR', '/var/lib/sluice data', '/var/lib/sluice data'],
+    ['UPLOAD_MAX_BYTES', '1', 1],
+    ['UPLOAD_MAX_BYTES', '999999999999999', 999_999_999_999_999],
+    ['ZIP_RATE_POINTS', '1', 1],
+    ['ZIP_RATE_POINTS', '1000000', 1_000_000],
+    ['ZIP_RATE_SECONDS', '86400', 86_400],
+    ['PLUGINS_DIR', '/etc/sluice/plugins', '/etc/sluice/plugins'],
+    ['FULL_CONTENT_RANGE', 'always', 'always'],
+    ['FULL_CONTENT_RANGE', 'never', 'never'],
+    ['WEB_CONCURRENCY', '1', 1],
+    ['LOG_LEVEL', 'silent', 'silent'],
+  ] as const) {
+    it(`reads ${name}=${text} as ${value}`, () => {
+      expect(loadConfig({ [name]: text })[name as keyof Config]).to.equal(value)
+    })
+  }
+
+  it('reads the two tokens of the first client', () => {
+    const tokens = { CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: SECRET }
+    expect(loadConfig(tokens)).to.include(tokens)
+  })
+
+  for (const [name, text, expected] of [
+    ['PORT', '65536', 'a whole number from 0 to 65535'],
+    ['PORT', '-1', 'a whole number from 0 to 65535'],
+    ['PORT', '80.5', 'a whole number from 0 to 65535'],
+    ['PORT', 'http', 'a whole number from 0 to 65535'],
+    ['PORT', '0x50', 'a whole number from 0 to 65535'],
+    ['PORT', ' 80', 'a whole number from 0 to 65535'],
+    ['PORT', '80\n', 'a whole number from 0 to 65535'],
+    ['HOST', 'http://x', 'an address or host name'],
+    ['HOST', 'a b', 'an address or host name'],
+    ['BASE_URL', 'example.com', 'an http or https URL without query'],
+    ['BASE_URL', 'ftp://example.com', 'an http or https URL without query'],
+    ['BASE_URL', 'https://example.com?a=1', 'an http or https URL without query'],
+    ['BASE_URL', 'https://example.com#a', 'an http or https URL without query'],
+    ['DATA_DIR', 'a\0b', 'a path'],
+    ['UPLOAD_MAX_BYTES', '0', 'a whole number of bytes from 1'],
+    ['UPLOAD_MAX_BYTES', '10MB', 'a whole number of bytes from 1'],
+    ['UPLOAD_MAX_BYTES', '1e9', 'a whole number of bytes from 1'],
+    ['UPLOAD_MAX_BYTES', '9999999999999999', 'a whole number of bytes from 1'],
+    ['ZIP_RATE_POINTS', '0', 'a whole number of requests from 1 to 1000000'],
+    ['ZIP_RATE_POINTS', '1000001', 'a whole number of requests from 1 to 1000000'],
+    ['ZIP_RATE_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
+    ['ZIP_RATE_SECONDS', '86401', 'a whole number of seconds from 1 to 86400'],
+    ['PLUGINS_DIR', '\0', 'a path'],
+    ['FULL_CONTENT_RANGE', 'yes', 'one of auto, always, never'],
+    ['FULL_CONTENT_RANGE', 'AUTO', 'one of auto, always, never'],
+    ['WEB_CONCURRENCY', '2', '1, since index and rate limits are embedded and belong to one process'],
+    ['WEB_CONCURRENCY', '0', '1, since index and rate limits are embedded and belong to one process'],
+    ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
+  ] as const) {
+    it(`refuses ${name}=${JSON.stringify(text)}, and says what was expected`, () => {
+      expect(complaints({ [name]: text })).to.deep.equal([
+        `${name}: expected ${expected}, received ${JSON.stringify(text)}`,
+      ])
+    })
+  }
+
+  it('does not repeat the credentials of a BASE_URL', () => {
+    expect(complaints({ BASE_URL: 'https://me:word@example.com' })).to.deep.equal([
+      'BASE_URL: expected an http or https URL without query, received "https://…@example.com"',
+    ])
+  })
+
+  for (const token of ['seven77', 'x'.repeat(129), 'has space', 'has/slash', 'naïve-token']) {
+    it(`refuses the public token ${token.slice(0, 20)}`, () => {
+      expect(complaints({ CLIENT_TOKEN: token, SECRET_CLIENT_TOKEN: SECRET })).to.deep.equal([
+        `CLIENT_TOKEN: expected 8 to 128 letters, digits, "-" or "_", received ${JSON.stringify(token)}`,
+      ])
+    })
+  }
+
+  for (const [what, secret] of [
+    ['too short', 'short-secret'],
+    ['too long', 'swordfish'.repeat(29)],
+    ['with a space', 'swordfish swordfish'],
+    ['with a letter that no header holds', 'swordfish-swordfísh'],
+  ] as const) {
+    it(`refuses a secret token that is ${what}, without showing it`, () => {
+      const lines = complaints({ CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: secret })
+      expect(lines).to.deep.equal([
+        `SECRET_CLIENT_TOKEN: expected 16 to 256 printable characters without spaces, received a value of ${secret.length} characters`,
+      ])
+      expect(lines.join()).to.not.include(secret.slice(0, 5))
+    })
+  }
+
+  it('wants both tokens of the first client or none, without showing the secret', () => {
+    for (const environment of [{ CLIENT_TOKEN: PUBLIC }, { SECRET_CLIENT_TOKEN: SECRET }]) {
+      const lines = complaints({ ...environment })
+      expect(lines).to.deep.equal([
+        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both or none, received one',
+      ])
+    }
+    expect(complaints({ CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: '' })).to.have.length(1)
+  })
+
+  for (const name of ['S3_BUCKET', 'REDIS_URL']) {
+    it(`refuses ${name}, which would be passed over in silence, without showing it`, () => {
+      const [line, ...more] = complaints({ [name]: 'redis://user:swordfish@host' })
+      expect(line).to.match(new RegExp(`^${name}: `))
+      expect(line).to.not.include('swordfish')
+      expect(more).to.be.empty
+    })
+  }
+
+  it('reports all bad values at once, a line each', () => {
+    const lines = complaints({
+      PORT: 'http',
+      BASE_URL: 'x',
+      CLIENT_TOKEN: '!',
+      SECRET_CLIENT_TOKEN: 'no',
+      UPLOAD_MAX_BYTES: '10MB',
+      ZIP_RATE_SECONDS: '0',
+      LOG_LEVEL: 'loud',
+      S3_BUCKET: 'b',
+      REDIS_URL: 'redis://r',
+    })
+    expect(lines.map((line) => line.slice(0, line.indexOf(':')))).to.deep.equal([
+      'PORT',
+      'BASE_URL',
+      'CLIENT_TOKEN',
+      'SECRET_CLIENT_TOKEN',
+      'UPLOAD_MAX_BYTES',
+      'ZIP_RATE_SECONDS',
+      'LOG_LEVEL',
+      'S3_BUCKET',
+      'REDIS_URL',
+    ])
+  })
+
+  describe('as people are told of it', () => {
+    it('has a row for every variable, each with help and what is expected', () => {
+      const rows = describeVariables()
+      expect(rows.map(({ name }) => name)).to.deep.equal(Object.keys(VARIABLES))
+      for (const row of rows) {
+        expect(row.help, row.name).to.match(/^.{10,}$/)
+        expect(row.expected, row.name).to.match(/^.{3,}$/)
+      }
+    })
+
+    it('shows the defaults that are used', () => {
+      const config = loadConfig({}) as Record<string, unknown>
+      for (const { name, default: shown } of describeVariables()) {
+        if (name === 'BASE_URL') expect(shown).to.equal('http://localhost:<PORT>')
+        else expect(shown, name).to.equal(String(config[name] ?? ''))
+      }
+    })
+  })
+})

@@ -1,0 +1,109 @@
+import { expect } from 'chai'
+import { checkEntryName, distinctName } from '../../src/core/entry-name.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { shown } from './shown.ts'
+
+describe('names in an archive', () => {
+  for (const name of [
+    'a.png',
+    'a/b/c.png',
+    'über uns/bild 1.png',
+    '..a',
+    'a..b/...',
+    '.hidden',
+    'a?b#c',
+    'C/a.png',
+    '100%2e%2e.txt',
+    'x'.repeat(1024),
+  ]) {
+    it(`may be ${shown(name)}`, () => {
+      expect(checkEntryName(name, 'files[0].name')).to.equal(name)
+    })
+  }
+
+  for (const [name, reason] of [
+    ['', 'not empty'],
+    ['/etc/passwd', '"/" at its start'],
+    ['../a', '".."'],
+    ['a/../../b', '".."'],
+    ['a/..', '".."'],
+    ['..', '".."'],
+    ['.', '"."'],
+    ['./a', '"."'],
+    ['a//b', 'empty segment'],
+    ['a/', 'empty segment'],
+    ['a\\b', '\\'],
+    ['..\\a', '\\'],
+    ['C:a', 'drive letter'],
+    ['c:/a', 'drive letter'],
+    ['a\0b', 'control'],
+    ['a\nb', 'control'],
+    ['a\x85b', 'control'],
+    ['a\u2028b', 'control'],
+    ['a\ud800b', 'well-formed'],
+    ['x'.repeat(1025), 'at most 1024 bytes'],
+    ['é'.repeat(513), 'at most 1024 bytes'],
+  ] as const) {
+    it(`may not be ${shown(name)}`, () => {
+      expect(() => checkEntryName(name, 'files[7].name'))
+        .to.throw(Problem)
+        .that.includes({ status: 400, code: 'bad_path' })
+        .and.has.property('message')
+        .that.includes('files[7].name')
+        .and.includes(reason)
+    })
+  }
+
+  for (const [names, expected] of [
+    [
+      ['a.png', 'b.png'],
+      ['a.png', 'b.png'],
+    ],
+    [
+      ['a.png', 'a.png', 'a.png'],
+      ['a.png', 'a (2).png', 'a (3).png'],
+    ],
+    [
+      ['a (2).png', 'a.png', 'a.png'],
+      ['a (2).png', 'a.png', 'a (3).png'],
+    ],
+    [
+      ['a.tar.gz', 'a.tar.gz'],
+      ['a.tar.gz', 'a.tar (2).gz'],
+    ],
+    [
+      ['README', 'README'],
+      ['README', 'README (2)'],
+    ],
+    [
+      ['.env', '.env'],
+      ['.env', '.env (2)'],
+    ],
+    [
+      ['a.b/c', 'a.b/c'],
+      ['a.b/c', 'a.b/c (2)'],
+    ],
+    [
+      ['a/.env', 'a/.env'],
+      ['a/.env', 'a/.env (2)'],
+    ],
+    [
+      ['a/x.png', 'b/x.png'],
+      ['a/x.png', 'b/x.png'],
+    ],
+    [
+      ['A.png', 'a.png'],
+      ['A.png', 'a.png'],
+    ],
+  ] as const) {
+    it(`are told apart: ${names.join(', ')}`, () => {
+      const taken = new Set<string>()
+      expect(names.map((name) => distinctName(name, taken))).to.deep.equal(expected)
+      expect([...taken]).to.deep.equal(expected)
+    })
+  }
+
+  it('leave a name alone that was taken before', () => {
+    expect(distinctName('_manifest.json', new Set(['_manifest.json']))).to.equal('_manifest (2).json')
+  })
+})

@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import { canonicalValue, expectation, type ParameterSpec, parseParameter } from '../../src/core/parameter.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { shown } from './shown.ts'
+
+const width: ParameterSpec = { type: 'integer', min: 1, max: 5000, unit: 'px', help: 'Width' }
+const shift: ParameterSpec = { type: 'integer', min: 0, max: 9, help: 'Shift' }
+const ratio: ParameterSpec = { type: 'number', min: 1, max: 3, help: 'Ratio' }
+const turn: ParameterSpec = { type: 'number', min: -1.5, max: 1.5, unit: 'rad', help: 'Turn' }
+const format: ParameterSpec = {
+  type: 'enum',
+  values: ['jpeg', 'png'],
+  synonyms: { jpg: 'jpeg', gone: 'tiff' },
+  help: 'Format',
+}
+const negate: ParameterSpec = { type: 'flag', help: 'Negate' }
+
+describe('parameters', () => {
+  for (const [name, spec, received, value] of [
+    ['w', width, '1', 1],
+    ['w', width, '5000', 5000],
+    ['w', width, '0100', 100],
+    ['shift', shift, '0', 0],
+    ['dpr', ratio, '1', 1],
+    ['dpr', ratio, '3', 3],
+    ['dpr', ratio, '3.0', 3],
+    ['dpr', ratio, '1.50', 1.5],
+    ['dpr', ratio, '2.', 2],
+    ['turn', turn, '.5', 0.5],
+    ['turn', turn, '-1.5', -1.5],
+    ['turn', turn, '0', 0],
+    ['f', format, 'png', 'png'],
+    ['f', format, 'PNG', 'png'],
+    ['f', format, 'jpg', 'jpeg'],
+    ['f', format, 'Jpg', 'jpeg'],
+    ['negate', negate, '', true],
+    ['negate', negate, '1', true],
+    ['negate', negate, 'true', true],
+    ['negate', negate, 'TRUE', true],
+    ['negate', negate, '0', undefined],
+    ['negate', negate, 'false', undefined],
+  ] as const) {
+    it(`reads ${name}=${received} as ${value}`, () => {
+      expect(parseParameter(name, spec, received)).to.equal(value)
+    })
+  }
+
+  it('has one zero', () => {
+    expect(Object.is(parseParameter('turn', turn, '-0'), 0)).to.equal(true)
+  })
+
+  const refusals: Array<readonly [string, ParameterSpec, readonly string[]]> = [
+    [
+      'w',
+      width,
+      [
+        '0',
+        '-1',
+        '1.5',
+        'abc',
+        '5001',
+        '',
+        '1e3',
+        '0x10',
+        ' 5',
+        '5 ',
+        '5\n',
+        '+5',
+        '1_000',
+        '1,000',
+        '٣',
+        '5px',
+      ],
+    ],
+    ['w', width, ['NaN', 'Infinity', '-0', '9'.repeat(16), '9'.repeat(400), 'null', '[object Object]']],
+    ['shift', shift, ['-0', '-1', '10', '']],
+    [
+      'dpr',
+      ratio,
+      ['0.99', '3.01', '', '.', '-', '-.', '1e0', '0x1', ' 1', 'NaN', 'Infinity', '1.2.3', '1,5', '--1'],
+    ],
+    ['turn', turn, ['-1.51', '1.51', '+1']],
+    ['f', format, ['', 'bmp', 'jpeg,png', ' png', 'gone', 'tiff', 'constructor', '__proto__', 'toString']],
+    ['negate', negate, ['2', 'yes', 'on', ' ', '-1', 'null']],
+  ]
+  for (const [name, spec, values] of refusals) {
+    for (const received of values) {
+      it(`refuses ${name}=${shown(received)}`, () => {
+        expect(() => parseParameter(name, spec, received))
+          .to.throw(Problem)
+          .that.includes({ status: 400, code: 'bad_parameter' })
+          .and.has.property('members')
+          .that.includes({ param: name, expected: expectation(spec) })
+      })
+    }
+  }
+
+  for (const [name, spec, received, message] of [
+    ['w', width, 'abc', 'expected an integer from 1 to 5000 px for w but received "abc"'],
+    ['width', width, '0', 'expected an integer from 1 to 5000 px for width but received "0"'],
+    ['shift', shift, '', 'expected an integer from 0 to 9 for shift but received ""'],
+    ['dpr', ratio, '4', 'expected a number from 1 to 3 for dpr but received "4"'],
+    ['turn', turn, '2', 'expected a number from -1.5 to 1.5 rad for turn but received "2"'],
+    ['f', format, 'bmp', 'expected one of jpeg, png for f but received "bmp"'],
+    ['negate', negate, 'yes', 'expected no value, 1 or 0 for negate but received "yes"'],
+  ] as const) {
+    it(`says: ${message}`, () => {
+      expect(() => parseParameter(name, spec, received))
+        .to.throw(Problem)
+        .with.property('message', message)
+    })
+  }
+
+  for (const [value, text] of [
+    [100, '100'],
+    [1.5, '1.5'],
+    [-0.25, '-0.25'],
+    [true, '1'],
+    ['webp', 'webp'],
+  ] as const) {
+    it(`stand in a key as ${text} for ${typeof value} ${value}`, () => {
+      expect(canonicalValue(value)).to.equal(text)
+    })
+  }
+
+  it('stand in a key alike however they were written', () => {
+    const canonical = (spec: ParameterSpec, ...texts: string[]) =>
+      new Set(texts.map((text) => canonicalValue(parseParameter('x', spec, text) ?? 'nothing')))
+    expect(canonical(ratio, '2', '2.0', '02', '2.')).to.have.keys('2')
+    expect(canonical(turn, '0', '-0', '0.0', '.0')).to.have.keys('0')
+    expect(canonical(format, 'jpg', 'JPEG', 'jpeg')).to.have.keys('jpeg')
+    expect(canonical(negate, '', '1', 'true')).to.have.keys('1')
+  })
+})

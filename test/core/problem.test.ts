@@ -1,0 +1,114 @@
+import { expect } from 'chai'
+import {
+  badParameter,
+  badPath,
+  fileNotFound,
+  notTransformable,
+  Problem,
+  quoted,
+  storageFull,
+  tooLarge,
+  unavailable,
+} from '../../src/core/problem.ts'
+
+describe('problems', () => {
+  it('are errors with status, code, detail, members and headers', () => {
+    const cause = new Error('for the log')
+    const problem = new Problem({ status: 418, code: 'teapot', detail: 'no coffee here', cause })
+    expect(problem).to.be.instanceOf(Error)
+    expect(problem).to.include({
+      name: 'Problem',
+      status: 418,
+      code: 'teapot',
+      message: 'no coffee here',
+      cause,
+    })
+    expect(problem.members).to.deep.equal({})
+    expect(problem.headers).to.deep.equal({})
+  })
+
+  it('have a cause only when something caused them', () => {
+    expect('cause' in fileNotFound()).to.equal(false)
+    expect(notTransformable('broken', 'why').cause).to.equal('why')
+  })
+
+  for (const [received, shown] of [
+    ['abc', '"abc"'],
+    ['', '""'],
+    ['a"b\\c\n\u0007', '"a\\"b\\\\c\\n\\u0007"'],
+    ['x'.repeat(100), `"${'x'.repeat(100)}"`],
+    ['x'.repeat(101), `"${'x'.repeat(100)}…"`],
+    [5, '"5"'],
+    [null, '"null"'],
+    [{ a: [1] }, '"{\\"a\\":[1]}"'],
+    [undefined, '"undefined"'],
+  ] as const) {
+    it(`quote ${JSON.stringify(received)?.slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
+      expect(quoted(received)).to.equal(shown)
+    })
+  }
+
+  it('say of a parameter what was expected and what came', () => {
+    const problem = badParameter('w', 'an integer from 1 to 5000', 'abc')
+    expect(problem).to.include({ status: 400, code: 'bad_parameter' })
+    expect(problem.message).to.equal('expected an integer from 1 to 5000 for w but received "abc"')
+    expect(problem.members).to.deep.equal({
+      param: 'w',
+      expected: 'an integer from 1 to 5000',
+      received: 'abc',
+    })
+  })
+
+  it('say "nothing" of a parameter that is missing', () => {
+    const problem = badParameter('files', 'an array', undefined)
+    expect(problem.message).to.equal('expected an array for files but received nothing')
+    expect(problem.members.received).to.equal('')
+  })
+
+  it('cut what came in message and members alike', () => {
+    const problem = badParameter('w', 'a number', 'y'.repeat(5000))
+    expect(problem.message).to.have.length.below(200)
+    expect(problem.members.received).to.equal(`${'y'.repeat(100)}…`)
+    expect(badPath('path', 'short', 'y'.repeat(5000)).members.received).to.equal(`${'y'.repeat(100)}…`)
+  })
+
+  it('say of a path what is wrong with it', () => {
+    const problem = badPath('files[2].path', 'no ".." segment', '../x')
+    expect(problem).to.include({ status: 400, code: 'bad_path' })
+    expect(problem.message).to.equal(
+      'expected a plain relative path for files[2].path: no ".." segment, received "../x"',
+    )
+    expect(problem.members).to.deep.equal({ param: 'files[2].path', received: '../x' })
+  })
+
+  it('have a status and a code for what happens everywhere', () => {
+    expect(fileNotFound()).to.include({ status: 404, code: 'file_not_found' })
+    expect(notTransformable('broken')).to.include({
+      status: 422,
+      code: 'not_transformable',
+      message: 'broken',
+    })
+    expect(tooLarge('a file', 10)).to.include({ status: 413, code: 'too_large' })
+    expect(tooLarge('a file', 10).message).to.include('a file of at most 10 bytes')
+    expect(tooLarge('a file', 10).members).to.deep.equal({ maxBytes: 10 })
+  })
+
+  it('tell when to come again, in the header as in the document', () => {
+    expect(unavailable('busy')).to.include({ status: 503, code: 'unavailable', message: 'busy' })
+    expect(unavailable('busy').headers).to.deep.equal({ 'Retry-After': '5' })
+    expect(unavailable('busy').members).to.deep.equal({ retryAfterSeconds: 5 })
+    const later = unavailable('busy', { retryAfterSeconds: 30, cause: 'redis' })
+    expect(later.headers).to.deep.equal({ 'Retry-After': '30' })
+    expect(later.members).to.deep.equal({ retryAfterSeconds: 30 })
+    expect(later.cause).to.equal('redis')
+  })
+
+  it('tell when there may be room again', () => {
+    const cause = new Error('ENOSPC')
+    const problem = storageFull(cause)
+    expect(problem).to.include({ status: 503, code: 'storage_full', cause })
+    expect(problem.message).to.not.include('ENOSPC')
+    expect(problem.headers).to.deep.equal({ 'Retry-After': '60' })
+    expect(problem.members).to.deep.equal({ retryAfterSeconds: 60 })
+  })
+})

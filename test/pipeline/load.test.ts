@@ -1,0 +1,618 @@
+import { spawnSync } from 'node:child_process'
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { loadChain } from '../../config/chain.ts'
+import type { Engine, EngineName } from '../../src/core/plugin.ts'
+import { PluginError } from '../../src/pipeline/check.ts'
+import { type ChainSettings, inOrder, type LoadedPlugin, loadPlugins } from '../../src/pipeline/load.ts'
+import { failure } from '../core/failure.ts'
+import { CHAIN, type DropIns, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
+
+const names = ({ transforms }: { transforms: readonly LoadedPlugin[] }) =>
+  transforms.map(({ plugin }) => plugin.name)
+
+describe('loading plugins', () => {
+  const made: DropIns[] = []
+  const files = async (texts: Record<string, string>) => {
+    const one = await dropIns(texts)
+    made.push(one)
+    return one
+  }
+  afterEach(() => Promise.all(made.splice(0).map((one) => one.remove())))
+
+  const load = (drops: readonly DropIns[], chain: Partial<ChainSettings> = {}, engines = ENGINES) =>
+    loadPlugins({ folders: drops.map(({ folder }) => folder), engines, chain: { ...CHAIN, ...chain } })
+
+  /** The message of the PluginError that loading these files ends in. */
+  async function refusal(texts: Record<string, string>, chain: Partial<ChainSettings> = {}) {
+    const drops = await files(texts)
+    const error = await failure(load([drops], chain))
+    expect(error).to.be.instanceOf(PluginError)
+    return { message: (error as Error).message, path: drops.path, error: error as Error }
+  }
+
+  describe('that are good', () => {
+    it('takes the shipped ones in the order of the shipped chain, as shipped', async () => {
+      const chain = await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))
+      const { transforms, events } = await loadPlugins({ folders: [SHIPPED], engines: ENGINES, chain })
+      expect(names({ transforms })).to.deep.equal(['image-orient', 'image-resize', 'image-format'])
+      for (const { fingerprint, media, options } of transforms) {
+        expect(fingerprint).to.equal(undefined)
+        expect(media).to.deep.equal(['image'])
+        expect(options).to.deep.equal({})
+      }
+      expect(events).to.be.empty
+    })
+
+    it('takes a drop-in that imports nothing, from a folder in which there is no package', async () => {
+      const sepia = await files({
+        'image-sepia.js': `export default {
+          name: 'image-sepia',
+          engine: 'sharp',
+          phase: 'effect',
+          params: { sepia: { type: 'flag', help: 'Sepia tone' } },
+          transform: (image) => image.recomb([[0.39, 0.77, 0.19], [0.35, 0.69, 0.17], [0.27, 0.53, 0.13]]),
+        }`,
+      })
+      const { transforms } = await load([sepia])
+      expect(names({ transforms })).to.deep.equal(['image-sepia'])
+      expect(transforms[0]).to.deep.include({ media: ['image'], options: {} })
+      expect(transforms[0]?.fingerprint).to.match(/^[0-9a-f]{64}$/)
+    })
+
+    it('can rely on this Node to load such a file without any loader', async () => {
+      const one = await files({ 'a.js': dropIn('a') })
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        [
+          '-e',
+          `import(${JSON.stringify(pathToFileURL(one.path('a.js')).href)}).then((m) => console.log(m.default.name))`,
+        ],
+        { encoding: 'utf8', env: {} },
+      )
+      expect(stdout, stderr).to.equal('a\n')
+    })
+
+    it('looks through subfolders, at files of the extension only', async () => {
+      const one = await files({
+        'b.js': dropIn('b'),
+        'deep/er/a.js': dropIn('a'),
+        'c.ts': 'not looked at',
+        'c.d.ts': 'not looked at',
+        'c.mjs': 'not looked at',
+        'README.md': 'not looked at',
+        js: 'not looked at',
+        'node_modules/x/index.js': 'not looked at',
+        'deep/node_modules/x.js': 'not looked at',
+      })
+      expect(names(await load([one]))).to.deep.equal(['a', 'b'])
+    })
+
+    it('knows declarations from sources', async () => {
+      const one = await files({ 'a.ts': dropIn('a'), 'a.d.ts': 'declare const a: object\n' })
+      const folder = { ...one.folder, extension: '.ts' }
+      const { transforms } = await loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })
+      expect(names({ transforms })).to.deep.equal(['a'])
+    })
+
+    it('takes a file once, by whichever name it is linked to, as a mounted ConfigMap links it', async () => {
+      const one = await files({ '..2026/b.js': dropIn('b'), 'a.js': dropIn('a') })
+      await symlink('..2026', one.path('..data'))
+      await symlink('..data/b.js', one.path('b.js'))
+      await symlink('a.js', one.path('c.js'))
+      expect(names(await load([one]))).to.deep.equal(['a', 'b'])
+    })
+
+    it('finds none in a folder that is missing, where it need not exist', async () => {
+      const missing = { path: '/nowhere/at/all', extension: '.js', shipped: false, optional: true }
+      expect(await loadPlugins({ folders: [missing], engines: ENGINES, chain: CHAIN })).to.deep.equal({
+        transforms: [],
+        events: [],
+      })
+    })
+
+    it('fails for a folder that is a file', async () => {
+      const one = await files({ 'a.js': dropIn('a') })
+      const folder = { path: one.path('a.js'), extension: '.js', shipped: false }
+      expect(await failure(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
+        .to.be.instanceOf(PluginError)
+        .with.property('message')
+        .that.includes('ENOTDIR')
+    })
+
+    it('fails for a folder that is missing, where the operator has named it', async () => {
+      const folder = { path: '/nowhere/at/all', extension: '.js', shipped: false }
+      expect(await failure(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
+        .to.be.instanceOf(PluginError)
+        .with.property('message')
+        .that.includes('/nowhere/at/all')
+    })
+
+    it('takes more than one folder', async () => {
+      expect(
+        names(await load([await files({ 'b.js': dropIn('b') }), await files({ 'a.js': dropIn('a') })])),
+      ).to.deep.equal(['a', 'b'])
+    })
+
+    it('takes one with everything that a plugin may have', async () => {
+      const one = await files({
+        'full.js': dropIn('full', {
+          media: "['image', 'video']",
+          always: 'false',
+          version: '3',
+          options: "{ strength: 1, mode: 'soft' }",
+          params: `{
+            full: { type: 'flag', aliases: ['all', 'a1_b'], help: 'Flag' },
+            full_n: { type: 'number', min: -1.5, max: 1.5, unit: 'rad', default: 0, help: 'Number' },
+            full_i: { type: 'integer', min: 5, max: 5, help: 'Integer' },
+            full_e: { type: 'enum', values: ['a', '16:9', '1.5', 'x-y'], synonyms: { b: 'a' }, help: 'Word' },
+          }`,
+          resolve: '(params) => params',
+          opening: '() => ({ frames: "first" })',
+        }),
+      })
+      const { transforms } = await load([one], { options: { full: { mode: 'hard' } } })
+      expect(transforms[0]).to.deep.include({
+        media: ['image', 'video'],
+        options: { strength: 1, mode: 'hard' },
+      })
+    })
+
+    it('lets two plugins use one name for different media', async () => {
+      const params = "{ size: { type: 'flag', help: 'Size' } }"
+      const one = await files({
+        'a.js': dropIn('a', { params, media: "['image']" }),
+        'b.js': dropIn('b', { params, media: "['video', 'audio']" }),
+      })
+      expect(names(await load([one]))).to.deep.equal(['a', 'b'])
+    })
+
+    it('takes event plugins apart from the others', async () => {
+      const one = await files({
+        'told.js':
+          "export default { name: 'told', on: { 'original.stored': () => 'heard', 'archive.sent'() {} } }",
+        'a.js': dropIn('a'),
+      })
+      const set = await load([one])
+      expect(names(set)).to.deep.equal(['a'])
+      expect(set.events.map(({ name }) => name)).to.deep.equal(['told'])
+      expect(set.events[0]?.on['original.stored']?.({} as never, {} as never)).to.equal('heard')
+    })
+
+    it('leaves out those that are disabled, of both kinds, whatever is wrong with them', async () => {
+      const one = await files({
+        'a.js': dropIn('a'),
+        'b.js': dropIn('b', { transform: undefined }),
+        'told.js': "export default { name: 'told', on: { 'original.stored': 1 } }",
+        'same.js': dropIn('same', { params: "{ a: { type: 'flag', help: 'As that of a' } }" }),
+      })
+      const set = await load([one], { disabled: ['b', 'told', 'same'] })
+      expect(names(set)).to.deep.equal(['a'])
+      expect(set.events).to.be.empty
+    })
+  })
+
+  describe('that are broken', () => {
+    for (const [what, text, reason] of [
+      ['has a syntax error', 'export default {', /cannot be loaded: /],
+      ['throws when it is loaded', "throw new Error('no licence')", /cannot be loaded: no licence/],
+      ['throws something that is no error', "throw 'tired'", /cannot be loaded: tired/],
+      [
+        'imports what is not there',
+        "import 'no-such-package'\nexport default {}",
+        /cannot be loaded: .*no-such-package/,
+      ],
+      [
+        'has no default export',
+        "export const name = 'a'",
+        /expected a plugin object as the default export but found undefined/,
+      ],
+      ['exports a function', 'export default () => {}', /default export but found function/],
+      ['exports null', 'export default null', /default export but found object/],
+      [
+        'has no name',
+        dropIn('x', { name: undefined }),
+        /expected a name of a-z, 0-9 and "-" but received undefined/,
+      ],
+      ['has an empty name', dropIn('x', { name: "''" }), /expected a name .* received ""/],
+      ['has a name in capitals', dropIn('x', { name: "'Image'" }), /expected a name .* received "Image"/],
+      ['has a name with a blank', dropIn('x', { name: "'a b'" }), /expected a name .* received "a b"/],
+      [
+        'has a name with a dash at its end',
+        dropIn('x', { name: "'a-'" }),
+        /expected a name .* received "a-"/,
+      ],
+      ['has a number for a name', dropIn('x', { name: '5' }), /expected a name .* received 5/],
+      [
+        'has no engine',
+        dropIn('x', { engine: undefined }),
+        /expected one of sharp for engine but received undefined/,
+      ],
+      [
+        'has an unknown engine',
+        dropIn('x', { engine: "'magick'" }),
+        /expected one of sharp for engine but received "magick"/,
+      ],
+      [
+        'has no phase',
+        dropIn('x', { phase: undefined }),
+        /expected one of prepare, geometry, effect, encode for phase/,
+      ],
+      ['has an unknown phase', dropIn('x', { phase: "'later'" }), /for phase but received "later"/],
+      [
+        'has no transform',
+        dropIn('x', { transform: undefined }),
+        /expected a function for transform but received undefined/,
+      ],
+      [
+        'has a transform that is no function',
+        dropIn('x', { transform: "'blur'" }),
+        /expected a function for transform/,
+      ],
+      [
+        'has version 0',
+        dropIn('x', { version: '0' }),
+        /expected an integer from 1 for version but received 0/,
+      ],
+      [
+        'has version 1.5',
+        dropIn('x', { version: '1.5' }),
+        /expected an integer from 1 for version but received 1\.5/,
+      ],
+      [
+        'has a word for a version',
+        dropIn('x', { version: "'2'" }),
+        /expected an integer from 1 for version but received "2"/,
+      ],
+      [
+        'has an always that is no boolean',
+        dropIn('x', { always: '1' }),
+        /expected true or false for always but received 1/,
+      ],
+      [
+        'has a resolve that is no function',
+        dropIn('x', { resolve: '{}' }),
+        /expected a function for resolve/,
+      ],
+      [
+        'has an opening that is no function',
+        dropIn('x', { opening: '{}' }),
+        /expected a function for opening/,
+      ],
+      [
+        'has options that are no object',
+        dropIn('x', { options: '[]' }),
+        /expected an object for options but received \[\]/,
+      ],
+      [
+        'is for no array of media',
+        dropIn('x', { media: "'image'" }),
+        /expected an array of media groups for media/,
+      ],
+      [
+        'is for unknown media',
+        dropIn('x', { media: "['image', 'font']" }),
+        /media groups for media but received \["image","font"\]/,
+      ],
+      ['has no params', dropIn('x', { params: undefined }), /expected an object of parameters for params/],
+      [
+        'has an array for params',
+        dropIn('x', { params: '[]' }),
+        /expected an object of parameters for params/,
+      ],
+      [
+        'has an "on" that is null',
+        "export default { name: 'x', on: null }",
+        /expected on to be an object of handlers/,
+      ],
+      [
+        'has an "on" that is a word',
+        "export default { name: 'x', on: 'original.stored' }",
+        /expected on to be an object of handlers/,
+      ],
+      [
+        'listens to an unknown event',
+        "export default { name: 'x', on: { 'original.stolen': () => {} } }",
+        /expected on to name events of original\.stored, .* but it names "original\.stolen"/,
+      ],
+      [
+        'has a handler that is no function',
+        "export default { name: 'x', on: { 'original.stored': 'http://hook' } }",
+        /expected a function for on\["original\.stored"\]/,
+      ],
+    ] as const) {
+      it(`names the file and the reason when it ${what}`, async () => {
+        const { message, path } = await refusal({ 'x.js': text })
+        expect(message.startsWith(`plugin ${path('x.js')}: `), message).to.equal(true)
+        expect(message).to.match(reason)
+      })
+    }
+
+    for (const [what, name, spec, reason] of [
+      ['no object', 'x', 'null', 'an object for the parameter x'],
+      [
+        'a name with a dash',
+        'x-y',
+        "{ type: 'flag', help: 'X' }",
+        'a name of a-z, 0-9 and "_" for the parameter x-y',
+      ],
+      [
+        'a name in capitals',
+        'X',
+        "{ type: 'flag', help: 'X' }",
+        'a name of a-z, 0-9 and "_" for the parameter X',
+      ],
+      [
+        'a name that begins with a digit',
+        '2x',
+        "{ type: 'flag', help: 'X' }",
+        'a name of a-z, 0-9 and "_" for the parameter 2x',
+      ],
+      ['no type', 'x', "{ help: 'X' }", 'a type of integer, number, enum, flag'],
+      ['an unknown type', 'x', "{ type: 'colour', help: 'X' }", 'a type of integer, number, enum, flag'],
+      ['no help', 'x', "{ type: 'flag' }", 'one line of help'],
+      ['empty help', 'x', "{ type: 'flag', help: '' }", 'one line of help'],
+      [
+        'aliases that are no array',
+        'x',
+        "{ type: 'flag', help: 'X', aliases: 'y' }",
+        'aliases of a-z, 0-9 and "_"',
+      ],
+      [
+        'an alias in capitals',
+        'x',
+        "{ type: 'flag', help: 'X', aliases: ['Y'] }",
+        'aliases of a-z, 0-9 and "_"',
+      ],
+      [
+        'an alias that is no word',
+        'x',
+        "{ type: 'flag', help: 'X', aliases: [null] }",
+        'aliases of a-z, 0-9 and "_"',
+      ],
+      ['no bounds', 'x', "{ type: 'integer', help: 'X' }", 'min and max, in this order'],
+      ['no upper bound', 'x', "{ type: 'integer', help: 'X', min: 1 }", 'min and max, in this order'],
+      [
+        'an endless range',
+        'x',
+        "{ type: 'number', help: 'X', min: 0, max: Infinity }",
+        'min and max, in this order',
+      ],
+      [
+        'bounds the wrong way round',
+        'x',
+        "{ type: 'number', help: 'X', min: 2, max: 1 }",
+        'min and max, in this order',
+      ],
+      [
+        'bounds that are words',
+        'x',
+        "{ type: 'number', help: 'X', min: '1', max: '2' }",
+        'min and max, in this order',
+      ],
+      ['no values', 'x', "{ type: 'enum', help: 'X' }", 'values of a-z, 0-9, ".", ":" and "-"'],
+      ['an empty list of values', 'x', "{ type: 'enum', help: 'X', values: [] }", 'values of a-z'],
+      ['a value with a blank', 'x', "{ type: 'enum', help: 'X', values: ['a', 'b c'] }", 'values of a-z'],
+      [
+        'a value in capitals, which no query could name',
+        'x',
+        "{ type: 'enum', help: 'X', values: ['A'] }",
+        'values of a-z',
+      ],
+      [
+        'a value that is a number, which no query could name',
+        'x',
+        "{ type: 'enum', help: 'X', values: [1, 2] }",
+        'values of a-z',
+      ],
+      [
+        'a default past its bounds',
+        'x',
+        "{ type: 'integer', help: 'X', min: 1, max: 2, default: 3 }",
+        'a default that it accepts',
+      ],
+      [
+        'a default of another type',
+        'x',
+        "{ type: 'number', help: 'X', min: 1, max: 2, default: '1' }",
+        'a default that it accepts',
+      ],
+      [
+        'a default that is no value',
+        'x',
+        "{ type: 'enum', help: 'X', values: ['a'], default: 'b' }",
+        'a default that it accepts',
+      ],
+    ] as const) {
+      it(`names the file and the parameter when a parameter has ${what}`, async () => {
+        const { message, path } = await refusal({ 'p.js': dropIn('p', { params: `{ '${name}': ${spec} }` }) })
+        expect(message.startsWith(`plugin ${path('p.js')}: expected `), message).to.equal(true)
+        expect(message).to.include(reason)
+      })
+    }
+
+    it('keeps what went wrong in loading as the cause', async () => {
+      const { error } = await refusal({ 'x.js': "throw new TypeError('deep')" })
+      expect(error.cause).to.be.instanceOf(TypeError)
+      expect(error.name).to.equal('PluginError')
+    })
+
+    it('names both files when two have one name', async () => {
+      const { message, path } = await refusal({ '1.js': dropIn('same'), '2.js': dropIn('same') })
+      expect(message).to.equal(`plugin ${path('2.js')}: the name same is taken by ${path('1.js')}`)
+    })
+
+    it('names both files when a transform and an event plugin have one name', async () => {
+      const { message, path } = await refusal({
+        '1.js': dropIn('same'),
+        '2.js': "export default { name: 'same', on: {} }",
+      })
+      expect(message).to.equal(`plugin ${path('2.js')}: the name same is taken by ${path('1.js')}`)
+    })
+
+    it('refuses a second plugin of the name of a disabled one', async () => {
+      const { message } = await refusal(
+        { '1.js': dropIn('same'), '2.js': dropIn('same') },
+        { disabled: ['same'] },
+      )
+      expect(message).to.include('the name same is taken')
+    })
+
+    it('refuses a drop-in with the name of a shipped one', async () => {
+      const error = (await failure(loadWith({ 'mine.js': dropIn('image-resize') }))) as Error
+      expect(error).to.be.instanceOf(PluginError)
+      expect(error.message).to.match(/mine\.js: the name image-resize is taken by .*resize\.ts$/)
+    })
+
+    for (const [what, first, second, word] of [
+      [
+        'name against name',
+        "{ glow: { type: 'flag', help: 'X' } }",
+        "{ glow: { type: 'flag', help: 'Y' } }",
+        'glow',
+      ],
+      [
+        'alias against name',
+        "{ glow: { type: 'flag', help: 'X' } }",
+        "{ shine: { type: 'flag', aliases: ['glow'], help: 'Y' } }",
+        'glow',
+      ],
+      [
+        'name against alias',
+        "{ glow: { type: 'flag', aliases: ['shine'], help: 'X' } }",
+        "{ shine: { type: 'flag', help: 'Y' } }",
+        'shine',
+      ],
+      [
+        'alias against alias',
+        "{ glow: { type: 'flag', aliases: ['s', 't'], help: 'X' } }",
+        "{ shine: { type: 'flag', aliases: ['u', 't'], help: 'Y' } }",
+        't',
+      ],
+    ] as const) {
+      it(`refuses a parameter that two plugins claim: ${what}`, async () => {
+        const { message, path } = await refusal({
+          '1.js': dropIn('first', { params: first }),
+          '2.js': dropIn('second', { params: second, media: "['text', 'image']" }),
+        })
+        expect(message).to.equal(
+          `plugin ${path('2.js')}: the parameter ${word} is taken by first for image files`,
+        )
+      })
+    }
+
+    for (const word of ['v', 'utm_source', 'fbclid', 'download', 'ref']) {
+      it(`refuses a parameter that would never reach it: ${word}`, async () => {
+        const params = `{ x: { type: 'flag', help: 'X', aliases: ['${word}'] } }`
+        const { message, path } = await refusal(
+          { '1.js': dropIn('one', { params }) },
+          { ignoredParams: ['ref'] },
+        )
+        expect(message).to.include(path('1.js')).and.include(`the parameter ${word} never reaches a plugin`)
+      })
+    }
+
+    it('refuses a parameter that one plugin claims twice', async () => {
+      const { message } = await refusal({
+        '1.js': dropIn('one', {
+          params: "{ a: { type: 'flag', aliases: ['b'], help: 'A' }, b: { type: 'flag', help: 'B' } }",
+        }),
+      })
+      expect(message).to.include('the parameter b is taken by one')
+    })
+
+    it('refuses a drop-in that claims a parameter of a shipped plugin', async () => {
+      const error = (await failure(
+        loadWith({ 'mine.js': dropIn('mine', { params: "{ width: { type: 'flag', help: 'X' } }" }) }),
+      )) as Error
+      expect(error.message).to.match(
+        /mine\.js: the parameter width is taken by image-resize for image files$/,
+      )
+    })
+  })
+
+  describe('that chain.json names', () => {
+    for (const chain of [{ order: ['ghost'] }, { disabled: ['ghost'] }, { options: { ghost: {} } }]) {
+      it(`refuses an unknown one: ${JSON.stringify(chain)}`, async () => {
+        const { message } = await refusal({ 'a.js': dropIn('a') }, chain)
+        expect(message).to.equal('plugin config/chain.json: there is no plugin called ghost')
+      })
+    }
+
+    it('refuses an order that names one twice', async () => {
+      const { message } = await refusal(
+        { 'a.js': dropIn('a'), 'b.js': dropIn('b') },
+        { order: ['b', 'b', 'a'] },
+      )
+      expect(message).to.match(/^plugin config\/chain\.json: .*\bb\b.*twice/)
+    })
+
+    it('may be event plugins and disabled ones', async () => {
+      const one = await files({
+        'a.js': dropIn('a'),
+        'told.js': "export default { name: 'told', on: {} }",
+      })
+      const set = await load([one], { order: ['told', 'a'], disabled: ['a'], options: { told: {} } })
+      expect(names(set)).to.be.empty
+      expect(set.events).to.have.length(1)
+    })
+  })
+
+  describe('in order', () => {
+    const one = (name: string, phase: string) =>
+      ({
+        plugin: { name, phase },
+        media: ['image'],
+        options: {},
+        fingerprint: undefined,
+      }) as unknown as LoadedPlugin
+    const all = [
+      one('z-prepare', 'prepare'),
+      one('b-geometry', 'geometry'),
+      one('a-geometry', 'geometry'),
+      one('c-effect', 'effect'),
+      one('a-encode', 'encode'),
+    ]
+    const NATURAL = ['z-prepare', 'a-geometry', 'b-geometry', 'c-effect', 'a-encode']
+
+    for (const [order, expected] of [
+      [[], NATURAL],
+      [
+        ['b-geometry', 'a-geometry'],
+        ['z-prepare', 'b-geometry', 'a-geometry', 'c-effect', 'a-encode'],
+      ],
+      [['c-effect'], NATURAL],
+      [
+        ['c-effect', 'a-geometry'],
+        ['z-prepare', 'c-effect', 'b-geometry', 'a-geometry', 'a-encode'],
+      ],
+      [
+        ['a-encode', 'c-effect', 'b-geometry', 'a-geometry', 'z-prepare'],
+        ['a-encode', 'c-effect', 'b-geometry', 'a-geometry', 'z-prepare'],
+      ],
+    ] as const) {
+      it(`runs phase by phase and by name, and as listed: ${JSON.stringify(order)}`, () => {
+        for (const given of [all, [...all].reverse()]) {
+          expect(names({ transforms: inOrder(given, order) })).to.deep.equal(expected)
+        }
+      })
+    }
+
+    it('is that of the chain, not of the files', async () => {
+      const texts = { '1.js': dropIn('z'), '2.js': dropIn('a'), '3.js': dropIn('m', { phase: "'prepare'" }) }
+      expect(names(await load([await files(texts)]))).to.deep.equal(['m', 'a', 'z'])
+      expect(names(await load([await files(texts)], { order: ['z', 'a'] }))).to.deep.equal(['m', 'z', 'a'])
+    })
+  })
+
+  it('takes the media of a plugin from its engine, unless it says them itself', async () => {
+    const engines = new Map([
+      ['sharp', { name: 'sharp', media: ['video', 'text'] }],
+    ]) as unknown as ReadonlyMap<EngineName, Engine>
+    const one = await files({ 'a.js': dropIn('a'), 'b.js': dropIn('b', { media: "['audio']" }) })
+    const { transforms } = await load([one], {}, engines)
+    expect(transforms.map(({ media }) => media)).to.deep.equal([['video', 'text'], ['audio']])
+  })
+})

@@ -1,0 +1,397 @@
+import { expect } from 'chai'
+import { knownFormat } from '../../src/core/media.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { type ChainSettings, type LoadedPlugin, loadPlugins } from '../../src/pipeline/load.ts'
+import { createPlanner, type Plan } from '../../src/pipeline/plan.ts'
+import { CHAIN, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
+
+const FINGERPRINT = /&~[0-9a-f]{8}$/
+
+/** The plan for a query as it stands in a URL. */
+function planOf(
+  transforms: readonly LoadedPlugin[],
+  query: string,
+  { format = 'jpeg', accept = '', ignored = [] as readonly string[] } = {},
+): Plan {
+  return createPlanner(
+    transforms,
+    ignored,
+  )({ query: new URLSearchParams(query), format: knownFormat(format), accept })
+}
+
+describe('planning', () => {
+  let shipped: readonly LoadedPlugin[] = []
+  before(async () => {
+    shipped = (await loadWith({})).transforms
+  })
+
+  const plan = (query: string, options: Parameters<typeof planOf>[2] = {}) => planOf(shipped, query, options)
+  const refusal = (query: string, options: Parameters<typeof planOf>[2] = {}): Problem => {
+    try {
+      plan(query, options)
+    } catch (error) {
+      expect(error).to.be.instanceOf(Problem)
+      return error as Problem
+    }
+    throw new Error(`${query} was accepted`)
+  }
+  const steps = ({ steps }: Plan) => steps.map(({ plugin }) => plugin.name)
+
+  describe('a variant', () => {
+    for (const [variant, queries] of [
+      [
+        'h=50&w=100',
+        ['w=100&h=50', 'h=50&w=100', 'width=100&height=50', 'h=0050&width=0100', 'w=100&utm_x=1&h=50'],
+      ],
+      ['f=jpeg&w=100', ['f=jpg&w=100', 'format=JPEG&w=100', 'w=100&f=jpeg']],
+      ['dpr=2&w=10', ['w=10&dpr=2', 'w=10&dpr=2.0', 'dpr=2.&w=10']],
+      ['q=80', ['q=80', 'quality=80']],
+      ['fit=inside&h=5&w=5', ['w=5&h=5&fit=inside', 'fit=INSIDE&w=5&h=5']],
+    ] as const) {
+      it(`is ${variant} for ${queries.join(', ')}`, () => {
+        for (const query of queries) expect(plan(query).variant, query).to.equal(variant)
+      })
+    }
+
+    it('is another for another value', () => {
+      const variants = ['w=100', 'w=101', 'h=100', 'w=100&q=75', 'w=100&f=png'].map(
+        (query) => plan(query).variant,
+      )
+      expect(new Set(variants).size).to.equal(5)
+    })
+
+    it('does not name the defaults that nobody has asked for', () => {
+      expect(plan('w=100').variant).to.equal('w=100')
+    })
+  })
+
+  describe('steps', () => {
+    it('are none without parameters', () => {
+      expect(plan('')).to.deep.equal({ steps: [], variant: '', variesByAccept: false })
+    })
+
+    it('are those whose parameters are named, and those that always join', () => {
+      expect(steps(plan('w=100'))).to.deep.equal(['image-orient', 'image-resize', 'image-format'])
+      expect(steps(plan('q=50'))).to.deep.equal(['image-orient', 'image-format'])
+    })
+
+    it('get their values by canonical name, with defaults for the rest', () => {
+      const [orient, resize, format] = plan('width=100&q=50').steps
+      expect(orient?.params).to.deep.equal({})
+      expect(resize?.params).to.deep.equal({ w: 100, fit: 'cover', dpr: 1 })
+      expect(format?.params).to.deep.equal({ q: 50 })
+      expect(plan('w=1').steps[2]?.params).to.deep.equal({ q: 75 })
+    })
+
+    it('are only those for the media of the source', async () => {
+      const { transforms } = await loadWith({
+        'cut.js': dropIn('cut', { media: "['video']", params: "{ w: { type: 'flag', help: 'Cut' } }" }),
+      })
+      expect(steps(planOf(transforms, 'w', { format: 'mp4' }))).to.deep.equal(['cut'])
+      expect(steps(planOf(transforms, 'w=5', { format: 'png' }))).to.not.include('cut')
+    })
+
+    it('are none for a flag that is switched off', async () => {
+      const { transforms } = await loadWith({ 'glow.js': dropIn('glow') })
+      for (const query of ['glow=0', 'glow=false']) {
+        expect(planOf(transforms, query), query).to.deep.equal({
+          steps: [],
+          variant: '',
+          variesByAccept: false,
+        })
+      }
+      expect(planOf(transforms, 'glow=0&q=5').variant).to.equal('q=5')
+      for (const query of ['glow', 'glow=', 'glow=1', 'glow=TRUE']) {
+        expect(planOf(transforms, query).variant, query).to.match(/^glow=1&~/)
+      }
+    })
+
+    it('run in the order of the chain, not of the query', async () => {
+      const { transforms } = await loadWith(
+        { 'a.js': dropIn('a'), 'b.js': dropIn('b') },
+        { order: ['b', 'a'] },
+      )
+      for (const query of ['a&b', 'b&a']) {
+        expect(steps(planOf(transforms, query))).to.deep.equal(['image-orient', 'b', 'a', 'image-format'])
+      }
+    })
+  })
+
+  describe('names that it passes over', () => {
+    for (const query of [
+      'utm_source=x',
+      'utm_=',
+      'utm_campaign=a&utm_medium=b',
+      'fbclid=1',
+      'gclid=2',
+      'v=3',
+      '_=4',
+      'v=1&v=2',
+    ]) {
+      it(`makes nothing of ${query}`, () => {
+        expect(plan(query).steps).to.be.empty
+        expect(plan(`${query}&w=5`).variant).to.equal('w=5')
+      })
+    }
+
+    it('makes nothing of those that the configuration names, and of no others', () => {
+      expect(plan('ref=x&w=5', { ignored: ['ref'] }).variant).to.equal('w=5')
+      expect(refusal('reff=x', { ignored: ['ref'] }).code).to.equal('unknown_parameter')
+    })
+
+    for (const word of ['vv', 'utm', 'xutm_source', 'fbclid2', '__', 'V']) {
+      it(`knows ${word} as an unknown parameter`, () => {
+        expect(refusal(`${word}=1`).code).to.equal('unknown_parameter')
+      })
+    }
+
+    it('counts them as no parameters, however many there are', () => {
+      const many = Array.from({ length: 5000 }, (_, i) => `utm_${i}=x`).join('&')
+      expect(plan(`${many}&w=5`).variant).to.equal('w=5')
+    })
+  })
+
+  describe('refuses', () => {
+    for (const [word, nearest] of [
+      ['widht', 'width'],
+      ['WIDTH', 'width'],
+      ['heigth', 'height'],
+      ['W', 'w'],
+      ['qualty', 'quality'],
+      ['fits', 'fit'],
+      ['dpi', 'dpr'],
+      ['ww', 'w'],
+    ] as const) {
+      it(`an unknown parameter with the nearest known name: ${word}`, () => {
+        const problem = refusal(`${word}=1`)
+        expect(problem).to.include({ status: 400, code: 'unknown_parameter' })
+        expect(problem.message).to.equal(
+          `there is no parameter "${word}" for image files; did you mean "${nearest}"?`,
+        )
+        expect(problem.members).to.deep.equal({ param: word, nearest })
+      })
+    }
+
+    for (const word of [
+      'watermark',
+      'xyz',
+      'qualxyz',
+      'negate',
+      'constructor',
+      '__proto__',
+      'w'.repeat(3000),
+    ]) {
+      it(`an unknown parameter that is near to nothing: ${word.slice(0, 20)}`, () => {
+        const problem = refusal(`${word}=1`)
+        expect(problem.code).to.equal('unknown_parameter')
+        expect(problem.message)
+          .to.match(/ for image files$/)
+          .and.not.include('mean')
+        expect(problem.message).to.have.length.below(200)
+        expect(problem.members).to.not.have.property('nearest')
+      })
+    }
+
+    it('any parameter for media that no plugin is for', () => {
+      const problem = refusal('w=100', { format: 'pdf' })
+      expect(problem.message).to.equal('there is no parameter "w" for application files')
+      expect(plan('v=1', { format: 'pdf' }).steps).to.be.empty
+    })
+
+    for (const [query, word, received] of [
+      ['w=1&w=2', 'w', '1, 2'],
+      ['w=5&w=5', 'w', '5, 5'],
+      ['w=1&width=2', 'width', '1, 2'],
+      ['width=1&w=2', 'w', '1, 2'],
+      ['f=png&q=5&format=png', 'format', 'png, png'],
+    ] as const) {
+      it(`a parameter that is there twice: ${query}`, () => {
+        const problem = refusal(query)
+        expect(problem).to.include({ status: 400, code: 'bad_parameter' })
+        expect(problem.message).to.equal(`expected one value for ${word} but received "${received}"`)
+      })
+    }
+
+    it('a flag that is there twice, also when it was off at first', async () => {
+      const { transforms } = await loadWith({ 'glow.js': dropIn('glow') })
+      expect(() => planOf(transforms, 'glow=0&glow=1')).to.throw(Problem, 'expected one value for glow')
+    })
+
+    it('a value that does not fit, under the name that was used', () => {
+      expect(refusal('width=abc').message).to.equal(
+        'expected an integer from 1 to 5000 px for width but received "abc"',
+      )
+      expect(refusal('w=0').message).to.equal('expected an integer from 1 to 5000 px for w but received "0"')
+      expect(refusal('f=bmp').message).to.equal(
+        'expected one of jpeg, png, webp, avif, tiff, gif, auto for f but received "bmp"',
+      )
+    })
+
+    it('more than 64 parameters', async () => {
+      const flags = Array.from({ length: 70 }, (_, i) => `p${i}`)
+      const params = `{ ${flags.map((name) => `${name}: { type: 'flag', help: 'One of many' }`).join(', ')} }`
+      const { transforms } = await loadWith({ 'many.js': dropIn('many', { params }) })
+      expect(planOf(transforms, flags.slice(0, 64).join('&')).steps).to.have.length(3)
+      expect(() => planOf(transforms, flags.slice(0, 65).join('&')))
+        .to.throw(Problem, 'expected at most 64 parameters for the query')
+        .that.includes({ status: 400 })
+    })
+  })
+
+  describe('f=auto', () => {
+    for (const [accept, source, expected] of [
+      ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'jpeg', 'avif'],
+      ['image/webp,image/avif', 'png', 'avif'],
+      ['image/webp,*/*', 'jpeg', 'webp'],
+      ['IMAGE/WEBP', 'jpeg', 'webp'],
+      ['text/html, image/webp ;q=0.9', 'png', 'webp'],
+      ['image/*,*/*;q=0.8', 'jpeg', 'jpeg'],
+      ['', 'jpeg', 'jpeg'],
+      ['', 'png', 'png'],
+      ['', 'tiff', 'tiff'],
+      ['', 'avif', 'avif'],
+      ['image/avif;q=0,image/webp', 'jpeg', 'webp'],
+      ['image/avif; q=0.0, image/webp; Q=0', 'jpeg', 'jpeg'],
+      ['image/avif;q=0.001', 'jpeg', 'avif'],
+      ['image/avif-sequence, image/webpx', 'jpeg', 'jpeg'],
+      ['', 'svg', 'png'],
+      ['', 'heic', 'png'],
+      ['image/webp', 'svg', 'webp'],
+      // An animation stays one, and AVIF would end it.
+      ['image/avif,image/webp', 'gif', 'webp'],
+      ['image/avif', 'gif', 'gif'],
+      ['image/avif,image/webp', 'webp', 'webp'],
+      ['image/avif', 'webp', 'webp'],
+    ] as const) {
+      it(`is ${expected} for a ${source} and "${accept}"`, () => {
+        const { variant, variesByAccept, steps } = plan('w=10&f=auto', { accept, format: source })
+        expect(variant).to.equal(`f=${expected}&w=10`)
+        expect(variesByAccept).to.equal(true)
+        expect(steps.at(-1)?.params.f).to.equal(expected)
+      })
+    }
+
+    it('alone is a plan', () => {
+      expect(plan('f=auto', { accept: 'image/webp' })).to.include({ variant: 'f=webp', variesByAccept: true })
+    })
+
+    it('is what makes the answer vary by Accept, and nothing else does', () => {
+      for (const query of ['w=10', 'f=webp', 'f=avif&q=5', '']) {
+        expect(plan(query, { accept: 'image/avif' }).variesByAccept, query).to.equal(false)
+      }
+    })
+  })
+
+  describe('the fingerprint', () => {
+    const load = async (files: Record<string, string> = {}, chain: Partial<ChainSettings> = {}) =>
+      (await loadWith(files, chain)).transforms
+    const variant = async (query: string, ...loading: Parameters<typeof load>) =>
+      planOf(await load(...loading), query).variant
+
+    it('is absent from plans of shipped plugins in the shipped order', async () => {
+      const order = ['image-orient', 'image-resize', 'image-format']
+      for (const chain of [{}, { order }]) {
+        expect(await variant('w=1&f=png', {}, chain)).to.equal('f=png&w=1')
+      }
+    })
+
+    it('is absent where a drop-in that is there takes no part', async () => {
+      expect(await variant('w=1', { 'glow.js': dropIn('glow') })).to.equal('w=1')
+    })
+
+    it('is there where a drop-in takes part, asked or always', async () => {
+      expect(await variant('w=1&glow', { 'glow.js': dropIn('glow') })).to.match(FINGERPRINT)
+      expect(await variant('w=1', { 'glow.js': dropIn('glow', { always: 'true' }) })).to.match(FINGERPRINT)
+    })
+
+    it('is the same as long as nothing changes, wherever the file lies', async () => {
+      const texts = { 'glow.js': dropIn('glow') }
+      const one = await variant('w=1&glow', texts)
+      expect(one).to.match(FINGERPRINT)
+      expect(await variant('glow&w=1', texts)).to.equal(one)
+      expect(await variant('glow&w=1', { 'sub/other.js': dropIn('glow') })).to.equal(one)
+    })
+
+    it('is that of the plan: other values have it, too', async () => {
+      const transforms = await load({ 'glow.js': dropIn('glow') })
+      const [a, b] = ['w=1&glow', 'w=2&glow'].map((query) => planOf(transforms, query).variant.split('~')[1])
+      expect(a).to.equal(b)
+    })
+
+    it('is another for another text, version, option, name, order or set of steps', async () => {
+      const glow = dropIn('glow')
+      const params = "{ glow: { type: 'flag', help: 'Does nothing' } }"
+      const beam = { 'glow.js': glow, 'beam.js': dropIn('beam', { always: 'true' }) }
+      const fingerprints = await Promise.all([
+        variant('glow', { 'glow.js': glow }),
+        variant('glow', { 'glow.js': `${glow}// edited` }),
+        variant('glow', { 'glow.js': dropIn('glow', { version: '2' }) }),
+        variant('glow', { 'glow.js': dropIn('glow2', { params }) }),
+        variant('glow', { 'glow.js': glow }, { options: { glow: { strength: 1 } } }),
+        variant('glow', { 'glow.js': glow }, { options: { glow: { strength: 2 } } }),
+        variant('glow', beam),
+        variant('glow', beam, { order: ['glow', 'beam'] }),
+        variant('glow', { 'glow.js': glow }, { options: { 'image-orient': { x: 1 } } }),
+      ])
+      for (const one of fingerprints) expect(one).to.match(FINGERPRINT)
+      expect(new Set(fingerprints).size).to.equal(fingerprints.length)
+    })
+
+    it('is there for shipped plugins whose options, order or number are not the shipped ones', async () => {
+      const variants = await Promise.all([
+        variant('w=1', {}, { options: { 'image-resize': { x: 1 } } }),
+        variant('w=1', {}, { options: { 'image-resize': { x: 2 } } }),
+        variant('w=1', {}, { order: ['image-format', 'image-resize'] }),
+        variant('w=1', {}, { order: ['image-format', 'image-resize', 'image-orient'] }),
+        variant('w=1', {}, { disabled: ['image-orient'] }),
+        variant('w=1', {}, { disabled: ['image-format'] }),
+        variant('w=1', {}, { disabled: ['image-format', 'image-orient'] }),
+      ])
+      for (const one of variants) expect(one).to.match(FINGERPRINT)
+      expect(new Set(variants).size).to.equal(variants.length)
+    })
+
+    it('is absent where what was changed takes no part', async () => {
+      expect(await variant('f=png', {}, { options: { 'image-resize': { x: 1 } } })).to.equal('f=png')
+      expect(await variant('f=png', {}, { disabled: ['image-resize'] })).to.equal('f=png')
+    })
+
+    it('is there for a shipped plugin of a later version, and another for each', async () => {
+      const variants: string[] = []
+      for (const version of ['1', '2', '3']) {
+        const { folder, remove } = await dropIns({ 'a.js': dropIn('a', { version }), 'b.js': dropIn('b') })
+        try {
+          const folders = [SHIPPED, { ...folder, shipped: true }]
+          const { transforms } = await loadPlugins({ folders, engines: ENGINES, chain: CHAIN })
+          variants.push(planOf(transforms, 'a').variant)
+          expect(planOf(transforms, 'b').variant).to.equal('b=1')
+        } finally {
+          await remove()
+        }
+      }
+      const [first, second, third] = variants
+      expect(first).to.equal('a=1')
+      expect(second).to.match(FINGERPRINT)
+      expect(third).to.match(FINGERPRINT).and.not.equal(second)
+    })
+  })
+
+  it('lets a plugin turn what was asked into what will be done', async () => {
+    const { transforms } = await loadWith({
+      'glow.js': dropIn('glow', {
+        params: `{
+          glow: { type: 'integer', min: 0, max: 9, default: 3, help: 'Glow' },
+          glow_how: { type: 'enum', values: ['soft', 'hard'], help: 'How' },
+        }`,
+        resolve: `({ glow, ...rest }, { format }) => ({ ...rest, glow: glow + 1, glow_how: format.name === 'png' ? 'hard' : undefined })`,
+      }),
+    })
+    const { variant, steps } = planOf(transforms, 'glow=1', { format: 'png' })
+    expect(variant).to.match(/^glow=2&glow_how=hard&~/)
+    expect(steps.find(({ plugin }) => plugin.name === 'glow')?.params).to.deep.equal({
+      glow: 2,
+      glow_how: 'hard',
+    })
+    expect(planOf(transforms, 'glow=1', { format: 'gif' }).variant).to.match(/^glow=2&~/)
+  })
+})

@@ -1,0 +1,83 @@
+import sharp, { type Metadata } from 'sharp'
+import { type Asset, assetFromBytes, readAll } from '../../src/core/asset.ts'
+import { formatOfMediaType, knownFormat } from '../../src/core/media.ts'
+import type { Engine, EngineContext, EngineName, TransformLimits } from '../../src/core/plugin.ts'
+import type { LoadedPlugin } from '../../src/pipeline/load.ts'
+import { createPlanner } from '../../src/pipeline/plan.ts'
+import { createRunner } from '../../src/pipeline/run.ts'
+import { keptLog } from '../support/service.ts'
+import { ENGINES, loadWith } from './drop-ins.ts'
+
+export const LIMITS: TransformLimits = {
+  sourceMaxBytes: 40_000_000,
+  sourceMaxPixels: 50_000_000,
+  outputMaxSide: 5000,
+  timeoutMs: 30_000,
+}
+
+export function context({
+  signal = new AbortController().signal,
+  limits = LIMITS,
+}: Partial<EngineContext> = {}): EngineContext {
+  return { signal, limits, log: keptLog() }
+}
+
+/** The file in the bucket. */
+export function assetOf(bytes: Uint8Array, format: string): Asset {
+  return assetFromBytes(bytes, { mediaType: knownFormat(format).mediaType, lastModified: new Date(0) })
+}
+
+export interface Transformation {
+  /** As it stands in a URL. */
+  query: string
+  source: Asset
+  accept?: string
+  limits?: Partial<TransformLimits>
+  signal?: AbortSignal
+  /** The shipped ones unless told otherwise. */
+  transforms?: readonly LoadedPlugin[]
+  engines?: ReadonlyMap<EngineName, Engine>
+}
+
+/** What came out. */
+export interface Outcome {
+  bytes: Buffer
+  mediaType: string
+  metadata: Metadata
+}
+
+let shipped: Promise<readonly LoadedPlugin[]> | undefined
+
+/** Plans and runs a transformation as the service would, without storing anything. */
+export async function transform({
+  query,
+  source,
+  accept = '',
+  limits,
+  signal,
+  transforms,
+  engines = ENGINES,
+}: Transformation): Promise<Outcome> {
+  shipped ??= loadWith({}).then((set) => set.transforms)
+  const format = formatOfMediaType(source.mediaType)
+  const planner = createPlanner(transforms ?? (await shipped), [])
+  const plan = planner({ query: new URLSearchParams(query), format, accept })
+  const asset = await createRunner(engines)(
+    plan,
+    source,
+    context({ limits: { ...LIMITS, ...limits }, ...(signal ? { signal } : {}) }),
+  )
+  const bytes = await readAll(asset)
+  if (asset.size !== bytes.length)
+    throw new Error(`the asset says ${asset.size} bytes and has ${bytes.length}`)
+  return { bytes, mediaType: asset.mediaType, metadata: await sharp(bytes).metadata() }
+}
+
+/** Transforms a picture in memory. */
+export async function transformed(
+  bytes: Uint8Array,
+  query: string,
+  { format = 'png', ...rest }: Partial<Omit<Transformation, 'source' | 'query'>> & { format?: string } = {},
+): Promise<Outcome> {
+  return transform({ ...rest, query, source: assetOf(bytes, format) })
+}
