@@ -31,7 +31,7 @@ function unsafe(name: string): string | undefined {
   if (name === '') return 'not empty'
   if (Buffer.byteLength(name) > MAX_BYTES) return `at most ${MAX_BYTES} bytes`
   if (!name.isWellFormed()) return 'well-formed Unicode'
-  if (/[\p{Cc}\u2028\u2029]/u.test(name)) return 'no control characters'
+  if (/[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/u.test(name)) return 'no control characters'
   if (name.startsWith('/')) return 'no "/" at its start'
   if (name.includes('\\')) return 'no "\\"'
   if (/^[a-z]:/i.test(name)) return 'no drive letter'

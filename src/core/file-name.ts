@@ -8,7 +8,7 @@ export function cleanFileName(name: string): string {
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
   const clean = base
     .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029]/gu, '')
+    .replace(/[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/gu, '')
     .trim()
   let bytes = 0
   let kept = ''

@@ -165,7 +165,7 @@ export function parseFolder(folder: string | undefined, param = 'path'): string 
 function unsafe(path: string): string | undefined {
   if (path === '') return 'not empty'
   if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `at most ${PATH_MAX_BYTES} bytes`
-  if (/[\p{Cc}\u2028\u2029]/u.test(path)) return 'no control characters'
+  if (/[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/u.test(path)) return 'no control characters'
   if (!path.isWellFormed()) return 'well-formed Unicode'
   if (path.startsWith('/')) return 'no "/" at its start'
   if (/[\\?#]/.test(path)) return 'no "\\", "?" or "#"'

@@ -33,6 +33,9 @@ export interface Derivations {
   idle(): Promise<void>
 }
 
+// A put that was aborted in its last moment may still land: a delete waits so much longer for it.
+const GRACE_MS = 15_000
+
 export function createDerivations({
   index,
   buckets,
@@ -57,6 +60,8 @@ export function createDerivations({
   const flights = createSharedWorks<Asset>()
   // Waiting for a turn, rendering, storing: each at most as long as a render may take.
   const limitMs = 3 * limits.timeoutMs
+  // Makes that are under way, also those that nobody waits for any more.
+  const making = new Set<Promise<void>>()
 
   /** `pending` → render → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
   async function make(
@@ -65,8 +70,12 @@ export function createDerivations({
   ): Promise<void> {
     const ref = { clientId: client.id, key: name.key }
     const bucket = buckets.of(client)
-    // Past this instant the work has been aborted: a delete that finds the entry waits no longer for its bytes.
-    if (!(await index.beginDerivative(ref, key, now() + limitMs))) throw fileNotFound()
+    // Whoever held the lock before may have made it since this caller looked.
+    const known = (await index.find(ref, key)).derivative
+    const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
+    if (stored) return answer(dated(stored, record.storedAt))
+    const deadline = now() + limitMs + GRACE_MS
+    if (!(await index.beginDerivative(ref, key, deadline))) throw fileNotFound()
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
@@ -79,10 +88,10 @@ export function createDerivations({
         return
       }
       await bucket.delete([key])
-      await index.dropDerivative(ref, key)
+      await index.dropDerivative(ref, key, deadline)
     } catch (error) {
       await index
-        .dropDerivative(ref, key)
+        .dropDerivative(ref, key, deadline)
         .catch((cause) => log.warn({ err: cause, key }, 'a derivative is left to the sweep'))
       const { code, message } =
         error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
@@ -103,12 +112,13 @@ export function createDerivations({
     const { client, record } = request
     return shareWork<Asset>(
       async (signal, answer) => {
-        await locks.share(
-          `derive ${client.id} ${key}`,
-          (held) => make(request, { key, signal: held, answer }),
-          { signal, limitMs },
-        )
-        // Another process has made it: its bytes are in the bucket. An answer given before stands.
+        let made = false
+        const work = (held: AbortSignal) => {
+          made = true
+          return tracked(make(request, { key, signal: held, answer }))
+        }
+        await locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs })
+        if (made) return
         const stored = await buckets.of(client).find(key)
         if (!stored) throw fileNotFound()
         answer(dated(stored, record.storedAt))
@@ -121,12 +131,24 @@ export function createDerivations({
     )
   }
 
+  function tracked(work: Promise<void>): Promise<void> {
+    const ended = work.then(
+      () => void making.delete(ended),
+      () => void making.delete(ended),
+    )
+    making.add(ended)
+    return work
+  }
+
   return {
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
       return flights.join(`${request.client.id} ${key}`, () => fly(request, key), request.signal)
     },
-    idle: () => flights.idle(),
+    async idle() {
+      await flights.idle()
+      while (making.size > 0) await Promise.all(making)
+    },
   }
 }
 

@@ -30,7 +30,13 @@ export function createOriginals({ index, buckets }: { index: FileIndex; buckets:
     const bucket = buckets.of(client)
     const record = await bucket.find(recordKey(key))
     if (!record || !(await bucket.find(key))) return undefined
-    return index.adopt(client.id, parseRecord(await readAll(record)))
+    const entry = await index.adopt(client.id, parseRecord(await readAll(record)))
+    if (await bucket.find(key)) return entry
+    // A delete has begun and ended in between: the entry came after its end.
+    const ref = { clientId: client.id, key }
+    await index.beginRemoval(ref, { cause: 'delete', leaseUntil: 0, now: 0 })
+    await index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
+    return undefined
   }
 
   return {

@@ -39,8 +39,11 @@ export function createRemovals({
   log: Log
   now?: () => number
 }): Removals {
-  /** @returns the derivatives that went, or undefined when the original's state does not allow it */
-  async function take(client: Client, ref: FileRef, cause: RemovalCause): Promise<ObjectKey[] | undefined> {
+  /**
+   * @returns the derivatives that went, and whether it was this call that finished; undefined when the original's
+   *   state does not allow it
+   */
+  async function take(client: Client, ref: FileRef, cause: RemovalCause) {
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
@@ -60,8 +63,8 @@ export function createRemovals({
     for await (const key of bucket.list(derivativePrefix(ref.key))) derivatives.add(key)
     await gone([...derivatives])
     await gone([recordKey(ref.key)])
-    await index.finishRemoval(ref, now())
-    return [...derivatives]
+    const finished = await index.finishRemoval(ref, now())
+    return { derivatives: [...derivatives], finished }
   }
 
   return {
@@ -71,9 +74,11 @@ export function createRemovals({
         const ref = { clientId: client.id, key: name.key }
         // An original that the index has lost is taken in first, so that its delete is known to all.
         if (!(await index.find(ref)).original) await originals.resolve(client, { full: name })
-        const derivatives = await take(client, ref, 'delete')
-        if (!derivatives) continue
-        events.emit('original.deleted', { clientId: client.id, key: name.key, derivatives })
+        const taken = await take(client, ref, 'delete')
+        if (!taken) continue
+        const { derivatives, finished } = taken
+        // Of two deletes at the same moment both have deleted, one tells.
+        if (finished) events.emit('original.deleted', { clientId: client.id, key: name.key, derivatives })
         return { key: name.key, derivatives: derivatives.length }
       }
       throw fileNotFound()

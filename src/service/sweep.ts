@@ -1,9 +1,8 @@
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
-import type { ObjectKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
-import type { FileIndex, FileRef } from '../core/ports/file-index.ts'
+import type { FileIndex, Overdue } from '../core/ports/file-index.ts'
 import type { Removals } from './remove.ts'
 
 /**
@@ -14,6 +13,8 @@ import type { Removals } from './remove.ts'
  * @returns how many were ended
  */
 export type Sweep = () => Promise<number>
+
+type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
 
 export function createSweep({
   index,
@@ -30,7 +31,10 @@ export function createSweep({
   log: Log
   now?: () => number
 }): Sweep {
-  async function settleDerivative(client: Client, ref: FileRef, derivative: ObjectKey): Promise<void> {
+  async function settleDerivative(
+    client: Client,
+    { ref, derivative, deadline }: OverdueDerivative,
+  ): Promise<void> {
     const bucket = buckets.of(client)
     const asset = await bucket.find(derivative)
     const kept =
@@ -38,7 +42,7 @@ export function createSweep({
       (await index.finishDerivative(ref, { key: derivative, mediaType: asset.mediaType, size: asset.size }))
     if (kept) return
     if (asset) await bucket.delete([derivative])
-    await index.dropDerivative(ref, derivative)
+    await index.dropDerivative(ref, derivative, deadline)
   }
 
   async function sweep(): Promise<number> {
@@ -49,7 +53,7 @@ export function createSweep({
         const client = clients.find(ref.clientId)
         if (!client) continue
         if (item.kind === 'original') await removals.sweep(client, ref)
-        else await settleDerivative(client, ref, item.derivative)
+        else await settleDerivative(client, item)
         ended += 1
       } catch (error) {
         log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')

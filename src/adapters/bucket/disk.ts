@@ -66,17 +66,18 @@ function diskBucket({
 
     async put(key, bytes, { signal }) {
       const temporary = newTemporaryPath()
+      // `flush` is an fsync before the close.
+      const file = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
+      const closed = new Promise<void>((done) => file.once('close', () => done()))
       try {
-        // `flush` is an fsync before the close.
-        await pipeline(
-          bytes,
-          createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }),
-          signal ? { signal } : {},
-        )
+        await pipeline(bytes, file, signal ? { signal } : {})
         signal?.throwIfAborted()
         const path = pathOf(key)
         await renameInto(temporary, path, root)
       } catch (error) {
+        // Until it is closed it may still be about to be opened, and would appear after its removal.
+        file.destroy()
+        await closed
         await rm(temporary, { force: true })
         throw isFull(error) ? storageFull(error) : error
       }

@@ -5,7 +5,6 @@ import type {
   FileIndex,
   FileRef,
   OriginalEntry,
-  Overdue,
   RemovalCause,
 } from '../../core/ports/file-index.ts'
 import { createInTurn } from './in-turn.ts'
@@ -21,6 +20,12 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
   const inTurn = createInTurn()
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
     inTurn([`${clientId}\0${key}`], work)
+
+  async function isOverdue(ref: FileRef, entry: OriginalEntry, now: number): Promise<boolean> {
+    if (entry.state === 'stored') return false
+    if (entry.state !== 'gone') return table.isInherited(ref) || entry.leaseUntil <= now
+    return (await table.derivatives(ref)).every((one) => !table.isAhead(ref, one, now))
+  }
 
   return {
     async find(ref, derivative) {
@@ -82,9 +87,10 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         return true
       }),
 
-    dropDerivative: (ref, derivative) =>
+    dropDerivative: (ref, derivative, deadline) =>
       alone(ref, async () => {
-        if (table.derivative(ref, derivative)?.state !== 'pending') return
+        const entry = table.derivative(ref, derivative)
+        if (entry?.state !== 'pending' || entry.deadline > deadline) return
         const drop = [table.setDerivative(ref, derivative, undefined)]
         if (table.original(ref)?.state === 'gone') {
           const others = await table.derivatives(ref)
@@ -110,7 +116,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     finishRemoval: (ref, now) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'going') return
+        if (table.original(ref)?.state !== 'going') return false
         const derivatives = await table.derivatives(ref)
         const ahead = derivatives.filter((one) => table.isAhead(ref, one, now))
         await table.write([
@@ -119,28 +125,21 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
             .filter((one) => !ahead.includes(one))
             .map(({ key }) => table.setDerivative(ref, key, undefined)),
         ])
+        return true
       }),
 
     async *overdue(now) {
-      for (const item of await table.unsettled()) {
-        if (item.kind === 'derivative') {
-          const entry = table.derivative(item.ref, item.derivative)
-          const original = table.original(item.ref)
-          // Those of an original on its way out go with it.
-          if (original && original.state !== 'stored') continue
-          if (entry && table.isOver(item.ref, { key: item.derivative, entry }, now)) yield item
+      for (const { ref, derivative } of await table.unsettled()) {
+        const original = table.original(ref)
+        if (derivative === undefined) {
+          if (original && (await isOverdue(ref, original, now))) yield { kind: 'original', ref }
           continue
         }
-        const entry = table.original(item.ref)
-        if (entry?.state === 'gone') {
-          const derivatives = await table.derivatives(item.ref)
-          if (!derivatives.some((one) => table.isAhead(item.ref, one, now))) yield item
-        } else if (
-          entry &&
-          'leaseUntil' in entry &&
-          (table.isInherited(item.ref) || entry.leaseUntil <= now)
-        ) {
-          yield item
+        const entry = table.derivative(ref, derivative)
+        // Those of an original on its way out go with it.
+        const alone = !original || original.state === 'stored'
+        if (alone && entry?.state === 'pending' && table.isOver(ref, { key: derivative, entry }, now)) {
+          yield { kind: 'derivative', ref, derivative, deadline: entry.deadline }
         }
       }
     },
@@ -208,14 +207,13 @@ async function openTable(folder: string) {
         entry: entry as DerivativeEntry,
       }))
     },
-    async unsettled(): Promise<Overdue[]> {
+    /** The originals, and the derivatives, whose state is not `stored`. */
+    async unsettled(): Promise<Array<{ ref: FileRef; derivative?: ObjectKey }>> {
       const markers = await level.keys(under('u')).all()
       return markers.map((marker) => {
         const [kind, clientId = '', key = '', derivative = ''] = marker.slice(2).split('\0')
         const ref = { clientId, key: storedKey(key) }
-        return kind === 'o'
-          ? { kind: 'original', ref }
-          : { kind: 'derivative', ref, derivative: storedKey(derivative) }
+        return kind === 'o' ? { ref } : { ref, derivative: storedKey(derivative) }
       })
     },
     setOriginal: (ref: FileRef, entry: OriginalEntry | undefined) => set(originalRow(ref), entry),

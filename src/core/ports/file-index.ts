@@ -50,7 +50,7 @@ export type DerivativeEntry =
 /** Something that nobody works on any more: its lease or deadline is over. */
 export type Overdue =
   | { kind: 'original'; ref: FileRef }
-  | { kind: 'derivative'; ref: FileRef; derivative: ObjectKey }
+  | { kind: 'derivative'; ref: FileRef; derivative: ObjectKey; deadline: number }
 
 /**
  * The index of originals and of what was derived from them. Every method is one atomic step, durable when it
@@ -77,8 +77,11 @@ export interface FileIndex {
   beginDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<boolean>
   /** → `stored`. @returns false, and does nothing, when the original is not `stored` any more: delete the bytes */
   finishDerivative(ref: FileRef, record: DerivativeRecord): Promise<boolean>
-  /** Forgets a derivative that is `pending`; the last one of a `gone` original takes the tombstone along. */
-  dropDerivative(ref: FileRef, derivative: ObjectKey): Promise<void>
+  /**
+   * Forgets a derivative that is `pending` until `deadline` at the latest: one that was begun anew since then is
+   * somebody else's. The last one of a `gone` original takes the tombstone along.
+   */
+  dropDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<void>
 
   /**
    * → `going`, if the original is in one of the states that `cause` allows:
@@ -89,8 +92,11 @@ export interface FileIndex {
     ref: FileRef,
     options: { cause: RemovalCause; leaseUntil: number; now: number },
   ): Promise<ObjectKey[] | undefined>
-  /** `going` → forgotten, or `gone` while a pending derivative's deadline lies ahead. */
-  finishRemoval(ref: FileRef, now: number): Promise<void>
+  /**
+   * `going` → forgotten, or `gone` while a pending derivative's deadline lies ahead.
+   * @returns false when it was not `going`: somebody else has finished
+   */
+  finishRemoval(ref: FileRef, now: number): Promise<boolean>
 
   /** What a sweep has to look at. */
   overdue(now: number): AsyncIterable<Overdue>

@@ -1,0 +1,481 @@
+import { readdirSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { Readable } from 'node:stream'
+import { expect } from 'chai'
+import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/object-key.ts'
+import type { Bucket, Buckets } from '../../../src/core/ports/bucket.ts'
+import { Problem } from '../../../src/core/problem.ts'
+import { bucketContract } from '../../contracts/bucket.ts'
+import { rejection } from '../../contracts/rejection.ts'
+import { eventually, pause } from '../../support/eventually.ts'
+import { temporaryFolder } from '../../support/service.ts'
+import { fileCalls, instead, systemError, type Wrap } from '../calls.ts'
+
+const baseUrl = 'http://sluice.example'
+const KEY = storedKey('a/b/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
+const BESIDE = derivativeKey(KEY, 'w=100')
+
+bucketContract('disk', async () => {
+  const folder = await temporaryFolder()
+  return {
+    buckets: await diskBuckets({ folder, baseUrl }),
+    close: () => rm(folder, { recursive: true }),
+  }
+})
+
+describe('disk: files and folders', () => {
+  let folder: string
+  let buckets: Buckets
+  let bucket: Bucket
+
+  beforeEach(async () => {
+    folder = join(await temporaryFolder(), 'bucket')
+    buckets = await diskBuckets({ folder, baseUrl })
+    bucket = buckets.of({ id: 'first', token: 'pub_1' })
+  })
+  afterEach(() => rm(join(folder, '..'), { recursive: true }))
+
+  it('keeps an object as a file of its name in the folder of its client', async () => {
+    await put(bucket, KEY, 'bytes')
+    expect(await readFile(join(folder, 'first', KEY), 'utf8')).to.equal('bytes')
+  })
+
+  it('is readable by its owner only', async () => {
+    await put(bucket, KEY, 'x')
+    expect((await stat(join(folder, 'first', KEY))).mode & 0o777).to.equal(0o600)
+    for (const part of ['first', 'first/a', 'first/a/b/image/png'])
+      expect((await stat(join(folder, part))).mode & 0o777, part).to.equal(0o700)
+  })
+
+  it('writes under a temporary name, and gives the name when all is there', async () => {
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    async function* source() {
+      yield 'half'
+      await released
+      yield ' and half'
+    }
+    const storing = bucket.put(KEY, Readable.from(source(), { objectMode: false }), {
+      mediaType: 'image/png',
+    })
+    while ((await files(join(folder, '.tmp'))).length === 0) await pause(1)
+    expect(await files(join(folder, 'first'))).to.deep.equal([])
+    release()
+    await storing
+    expect(await files(folder)).to.deep.equal([join('first', KEY)])
+  })
+
+  it('flushes the file, renames it, flushes its folder, and the parents of new folders', async () => {
+    const first = await fileCalls(folder, () => put(bucket, KEY, 'x'))
+    const [temporary = ''] = first[0]?.split(' ').slice(1) ?? []
+    expect(temporary).to.match(/^\.tmp\//)
+    expect(first).to.deep.equal([
+      `flush ${temporary}`,
+      `rename ${temporary} first/${KEY}`,
+      'flush first/a/b/image/png',
+      'flush first/a/b/image',
+      'flush first/a/b',
+      'flush first/a',
+      'flush first',
+      'flush .',
+    ])
+    const second = await fileCalls(folder, () => put(bucket, BESIDE, 'x'))
+    expect(second.slice(1)).to.deep.equal([
+      `rename ${second[0]?.split(' ')[1]} first/${BESIDE}`,
+      'flush first/a/b/image/png',
+    ])
+  })
+
+  it('flushes the folder of what it has deleted', async () => {
+    await put(bucket, KEY, 'x')
+    await put(bucket, BESIDE, 'x')
+    const calls = await fileCalls(folder, () => bucket.delete([KEY]))
+    expect(calls).to.deep.equal(['flush first/a/b/image/png'])
+  })
+
+  describe('a put that comes to nothing', () => {
+    const faults = {
+      'the disk is full': { module: 'fs', name: 'write', code: 'ENOSPC' },
+      'the quota is used up': { module: 'promises', name: 'rename', code: 'EDQUOT' },
+      'the file cannot be flushed': { module: 'fs', name: 'fsync', code: 'EIO' },
+      'the file cannot be renamed': { module: 'promises', name: 'rename', code: 'EIO' },
+      'its folder cannot be made': { module: 'promises', name: 'mkdir', code: 'EACCES' },
+    } as const
+    for (const [what, { module, name, code }] of Object.entries(faults)) {
+      it(`leaves no file and what was there when ${what}`, async () => {
+        await put(bucket, BESIDE, 'as it was')
+        const fail = (...args: unknown[]) => {
+          const callback = args.at(-1)
+          if (typeof callback === 'function') return callback(systemError(code))
+          throw systemError(code)
+        }
+        for (const key of [KEY, BESIDE]) {
+          const error = await instead(
+            module,
+            name,
+            () => fail as never,
+            () => rejection(put(bucket, key, 'new')),
+          )
+          if (code === 'ENOSPC' || code === 'EDQUOT') {
+            expect(error).to.be.instanceOf(Problem).with.property('code', 'storage_full')
+            expect((error as Problem).cause).to.have.property('code', code)
+          } else expect(error).to.have.property('code', code)
+        }
+        expect(await files(folder)).to.deep.equal([join('first', BESIDE)])
+        expect(await readFile(join(folder, 'first', BESIDE), 'utf8')).to.equal('as it was')
+      })
+    }
+
+    it('leaves no temporary file, no folder and no open file', async () => {
+      const before = openFiles()
+      await Promise.all(
+        Array.from({ length: 30 }, async (_, i) => {
+          const controller = new AbortController()
+          const source = new Readable({ read() {} })
+          source.push('x'.repeat(1000))
+          const storing = rejection(
+            bucket.put(KEY, source, { mediaType: 'image/png', signal: controller.signal }),
+          )
+          for (let turn = 0; turn < i; turn += 1) await new Promise(setImmediate)
+          controller.abort()
+          await storing
+        }),
+      )
+      expect(await readdir(folder)).to.deep.equal(['.tmp'])
+      expect(await readdir(join(folder, '.tmp'))).to.deep.equal([])
+      expect(openFiles()).to.equal(before)
+    })
+
+    it('leaves no temporary file that a slow disk opens when the put has failed already', async () => {
+      const opening: Wrap =
+        (real) =>
+        (...args) =>
+          setTimeout(() => real(...args), 20)
+      const failing = () => {
+        const source = new Readable({ read() {} })
+        source.destroy(new Error('at once'))
+        return source
+      }
+      const sources = [
+        { source: failing(), signal: undefined },
+        { source: Readable.from(['x']), signal: AbortSignal.abort() },
+        { source: Readable.from(['x']), signal: AbortSignal.timeout(1) },
+      ]
+      for (const { source, signal } of sources) {
+        await instead('fs', 'open', opening, () =>
+          rejection(bucket.put(KEY, source, { mediaType: 'image/png', ...(signal ? { signal } : {}) })),
+        )
+        expect(await readdir(join(folder, '.tmp'))).to.deep.equal([])
+        await pause(40)
+        expect(await readdir(join(folder, '.tmp'))).to.deep.equal([])
+      }
+    })
+
+    it('gives no name to an object whose signal has aborted, however late', async () => {
+      for (let ticks = 0; ticks < 8; ticks += 1) {
+        const controller = new AbortController()
+        // The last thing that happens to the temporary file before its rename.
+        const closing: Wrap =
+          (real) =>
+          (...args: never[]) => {
+            const done = args.at(-1) as unknown as (error: unknown) => void
+            const closed = (error: unknown) => {
+              done(error)
+              abortAfter(ticks)
+            }
+            return real(...args.slice(0, -1), closed as never)
+          }
+        const abortAfter = (left: number) => {
+          if (left === 0) controller.abort()
+          else process.nextTick(abortAfter, left - 1)
+        }
+        let abortedBefore = false
+        const making: Wrap =
+          (real) =>
+          (...args: never[]) => {
+            abortedBefore ||= controller.signal.aborted
+            return real(...args)
+          }
+        await instead('fs', 'close', closing, () =>
+          instead('promises', 'mkdir', making, () =>
+            bucket
+              .put(KEY, Readable.from(['x']), { mediaType: 'image/png', signal: controller.signal })
+              .catch(() => {}),
+          ),
+        )
+        expect(abortedBefore, `aborted ${ticks} ticks after the close`).to.equal(false)
+      }
+    })
+
+    it('does not take the temporary name of another', async () => {
+      const release: Array<() => void> = []
+      const source = (text: string) =>
+        Readable.from(
+          (async function* () {
+            yield text
+            await new Promise<void>((resolve) => release.push(resolve))
+          })(),
+          { objectMode: false },
+        )
+      const other = buckets.of({ id: 'other', token: 'pub_2' })
+      const puts = [
+        bucket.put(KEY, source('one'), { mediaType: 'image/png' }),
+        other.put(KEY, source('two'), { mediaType: 'image/png' }),
+        buckets.of({ id: 'first', token: 'pub_1' }).put(BESIDE, source('three'), { mediaType: 'image/png' }),
+      ]
+      while (release.length < puts.length) await pause(1)
+      for (const go of release) go()
+      await Promise.all(puts)
+      expect(await readFile(join(folder, 'first', KEY), 'utf8')).to.equal('one')
+      expect(await readFile(join(folder, 'other', KEY), 'utf8')).to.equal('two')
+      expect(await readFile(join(folder, 'first', BESIDE), 'utf8')).to.equal('three')
+    })
+  })
+
+  describe('a delete that empties the folder of a put', () => {
+    const removeFolder = async (path: unknown) => rm(dirname(String(path)), { recursive: true })
+
+    it('does no harm between the making of the folder and the rename, nine times over', async () => {
+      let times = 9
+      const renaming: Wrap =
+        (real) =>
+        async (...args: never[]) => {
+          times -= 1
+          if (times >= 0) await removeFolder(args[1])
+          return real(...args)
+        }
+      const calls = await fileCalls(folder, () =>
+        instead('promises', 'rename', renaming, () => put(bucket, KEY, 'x')),
+      )
+      expect(await files(folder)).to.deep.equal([join('first', KEY)])
+      expect(calls.at(-1), 'its parents are flushed all the same').to.equal('flush .')
+    })
+
+    it('does no harm in the midst of the making of the folder', async () => {
+      const codes = ['ENOENT', 'ENOTDIR']
+      const making: Wrap =
+        (real) =>
+        async (...args: never[]) => {
+          const code = codes.pop()
+          if (code) throw systemError(code)
+          return real(...args)
+        }
+      await instead('promises', 'mkdir', making, () => put(bucket, KEY, 'x'))
+      expect(await files(folder)).to.deep.equal([join('first', KEY)])
+    })
+
+    it('does no harm after the rename: the object was stored, and deleted', async () => {
+      const renaming: Wrap =
+        (real) =>
+        async (...args: never[]) => {
+          await real(...args)
+          await removeFolder(args[1])
+        }
+      await instead('promises', 'rename', renaming, () => put(bucket, KEY, 'x'))
+      expect(await files(folder)).to.deep.equal([])
+    })
+
+    it('is not waited for without end', async () => {
+      const renaming: Wrap =
+        (real) =>
+        async (...args: never[]) => {
+          await removeFolder(args[1])
+          return real(...args)
+        }
+      const error = await instead('promises', 'rename', renaming, () => rejection(put(bucket, KEY, 'x')))
+      expect(error).to.have.property('code', 'ENOENT')
+      expect(await files(folder)).to.deep.equal([])
+    })
+  })
+
+  it('removes at its start what an earlier process had begun, and only that', async () => {
+    await put(bucket, KEY, 'kept')
+    await writeFile(join(folder, '.tmp', '1234-1'), 'half of')
+    const again = await diskBuckets({ folder, baseUrl })
+    expect(await files(folder)).to.deep.equal([join('first', KEY)])
+    await put(again.of({ id: 'first', token: 'pub_1' }), BESIDE, 'x')
+    expect(await files(folder)).to.deep.equal([join('first', KEY), join('first', BESIDE)])
+  })
+
+  it('flushes the name of its own folder when that is new', async () => {
+    const fresh = join(folder, '..', 'fresh')
+    const calls = await fileCalls(join(folder, '..'), () => diskBuckets({ folder: fresh, baseUrl }))
+    expect(calls).to.deep.equal(['flush .'])
+  })
+
+  it('removes the folders that a delete has emptied, up to one that holds something', async () => {
+    const elsewhere = storedKey('a/c/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
+    for (const key of [KEY, BESIDE, elsewhere]) await put(bucket, key, 'x')
+    await bucket.delete([BESIDE])
+    expect(await readdir(join(folder, 'first', 'a', 'b', 'image'))).to.deep.equal(['png'])
+    await bucket.delete([KEY])
+    expect(await readdir(join(folder, 'first', 'a'))).to.deep.equal(['c'])
+    await bucket.delete([elsewhere])
+    expect(await readdir(join(folder, 'first'))).to.deep.equal([])
+  })
+
+  describe('something else in the place of a file', () => {
+    it('a folder: finds no object, puts none, and says that it cannot delete it', async () => {
+      const inside = storedKey(`${KEY}/x`)
+      await put(bucket, inside, 'x')
+      expect(await bucket.find(KEY)).to.equal(undefined)
+      await rejection(put(bucket, KEY, 'y'))
+      const { failed } = await bucket.delete([KEY, BESIDE])
+      expect(failed.map(({ key }) => key)).to.deep.equal([KEY])
+      expect(failed[0]?.error).to.be.instanceOf(Error)
+      expect(await files(folder)).to.deep.equal([join('first', inside)])
+    })
+
+    it('a file in the place of a folder: puts nothing below it, and leaves it', async () => {
+      await put(bucket, KEY, 'x')
+      expect(await rejection(put(bucket, storedKey(`${KEY}/x/y`), 'y'))).to.have.property('code', 'ENOTDIR')
+      expect(await bucket.find(storedKey(`${KEY}/x/y`))).to.equal(undefined)
+      expect(await files(folder)).to.deep.equal([join('first', KEY)])
+    })
+  })
+
+  describe('a disk that fails', () => {
+    const failing = (name: string, work: () => Promise<unknown>) =>
+      instead(
+        'promises',
+        name,
+        () => async () => {
+          throw systemError('EIO')
+        },
+        () => rejection(work()),
+      )
+
+    it('is an error, not a miss', async () => {
+      await put(bucket, KEY, 'x')
+      const asset = await bucket.find(KEY)
+      for (const error of [
+        await failing('stat', () => bucket.find(KEY)),
+        await failing('open', () => asset?.open() ?? Promise.resolve()),
+        await failing('readdir', () => bucket.list('')[Symbol.asyncIterator]().next()),
+        await failing('stat', () => buckets.ping()),
+      ])
+        expect(error).to.have.property('code', 'EIO')
+    })
+
+    it('is told of each key that could not be deleted; the others are', async () => {
+      const keys = [KEY, BESIDE, derivativeKey(KEY, 'w=200')]
+      for (const key of keys) await put(bucket, key, 'x')
+      const { failed } = await instead(
+        'promises',
+        'unlink',
+        (real) =>
+          async (...args: never[]) => {
+            if (String(args[0]).endsWith(BESIDE)) throw systemError('EPERM')
+            return real(...args)
+          },
+        () => bucket.delete(keys),
+      )
+      expect(failed.map(({ key }) => key)).to.deep.equal([BESIDE])
+      expect(failed[0]?.error).to.have.property('code', 'EPERM')
+      expect(await files(folder)).to.deep.equal([join('first', BESIDE)])
+    })
+
+    it('does not answer the ping once its folder is gone', async () => {
+      await rm(folder, { recursive: true })
+      expect(await rejection(buckets.ping())).to.have.property('code', 'ENOENT')
+      await mkdir(folder)
+    })
+  })
+
+  it('closes the files that it opens, however the reading ends', async () => {
+    const handles: Array<{ fd: number }> = []
+    const opening: Wrap =
+      (real) =>
+      async (...args) => {
+        const handle = (await real(...args)) as { fd: number }
+        handles.push(handle)
+        return handle
+      }
+    await instead('promises', 'open', opening, async () => {
+      await put(bucket, KEY, 'x'.repeat(2_000_000))
+      const asset = await bucket.find(KEY)
+      if (!asset) throw new Error('the object is gone')
+      await rejection(asset.open({ signal: AbortSignal.abort() }).then((stream) => drain(stream)))
+      const controller = new AbortController()
+      const stream = await asset.open({ signal: controller.signal })
+      await rejection(drain(stream, () => controller.abort()))
+      ;(await asset.open()).destroy()
+      await drain(await asset.open({ range: { start: 5, end: 5 } }))
+      await put(bucket, BESIDE, 'x')
+      await bucket.find(BESIDE)
+      await bucket.delete([BESIDE])
+    })
+    expect(handles.length).to.be.above(10)
+    // A handle that is closed has no descriptor.
+    await eventually(() => expect(handles.filter(({ fd }) => fd !== -1)).to.deep.equal([]))
+  })
+
+  it('reads a type from the bytes of a derivative only, and not when it is known', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+    await put(bucket, KEY, svg)
+    await put(bucket, BESIDE, svg)
+    let opened = 0
+    const types = await instead(
+      'promises',
+      'open',
+      (real) =>
+        (...args: never[]) => {
+          opened += 1
+          return real(...args)
+        },
+      async () => [
+        (await bucket.find(KEY))?.mediaType,
+        (await bucket.find(BESIDE, { mediaType: 'image/webp' }))?.mediaType,
+        opened,
+        (await bucket.find(BESIDE))?.mediaType,
+        opened,
+      ],
+    )
+    expect(types).to.deep.equal(['image/png', 'image/webp', 0, 'image/svg+xml', 1])
+  })
+
+  it('lists files only, and none of the temporary ones', async () => {
+    await put(bucket, KEY, 'x')
+    await mkdir(join(folder, 'first', 'a', 'empty'), { recursive: true })
+    await writeFile(join(folder, '.tmp', '1-1'), 'half')
+    const keys: string[] = []
+    for await (const key of bucket.list('')) keys.push(key)
+    expect(keys).to.deep.equal([KEY])
+  })
+
+  it('serves its objects below /v1/bucket/<token>', () => {
+    expect(bucket.urlOf(storedKey('a b/ü+&/x.png_w=1'))).to.equal(
+      'http://sluice.example/v1/bucket/pub_1/a%20b/%C3%BC%2B%26/x.png_w%3D1',
+    )
+  })
+})
+
+async function put(bucket: Bucket, key: ObjectKey, text: string): Promise<void> {
+  await bucket.put(key, Readable.from([Buffer.from(text)]), { mediaType: 'image/png' })
+}
+
+async function drain(stream: Readable, onChunk = () => {}): Promise<void> {
+  for await (const _ of stream) onChunk()
+}
+
+/** All files below a folder, as paths from there, sorted. */
+async function files(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+/** How many files this process has open; 0 where the system does not tell. */
+function openFiles(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return 0
+  }
+}

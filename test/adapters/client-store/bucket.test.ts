@@ -1,0 +1,117 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { expect } from 'chai'
+import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
+import { bucketClientStore } from '../../../src/adapters/client-store/bucket.ts'
+import { clientRecordPrefix, storedKey } from '../../../src/core/object-key.ts'
+import type { Bucket } from '../../../src/core/ports/bucket.ts'
+import { clientStoreContract, newClient } from '../../contracts/client-store.ts'
+import { rejection } from '../../contracts/rejection.ts'
+import { temporaryFolder } from '../../support/service.ts'
+
+async function open() {
+  const folder = await temporaryFolder()
+  const buckets = await diskBuckets({ folder, baseUrl: 'http://sluice.example' })
+  const bucket = buckets.of({ id: 'first', token: '' })
+  return {
+    bucket,
+    records: join(folder, 'first', clientRecordPrefix),
+    store: await bucketClientStore(bucket),
+    reopen: () => bucketClientStore(bucket),
+    close: () => rm(folder, { recursive: true }),
+  }
+}
+
+clientStoreContract('bucket', open)
+
+describe('bucket: the records of clients', () => {
+  let opened: Awaited<ReturnType<typeof open>>
+  beforeEach(async () => {
+    opened = await open()
+  })
+  afterEach(() => opened.close())
+
+  it('are one object each, and hold no secret', async () => {
+    const { store, records } = opened
+    const all = [newClient(), newClient()]
+    for (const { client, secret } of all)
+      await store.save({ ...client, secret, secretClientToken: secret } as typeof client)
+    expect((await readdir(records)).sort()).to.deep.equal(all.map(({ client }) => `${client.id}.json`).sort())
+    for (const { client, secret } of all) {
+      const text = await readFile(join(records, `${client.id}.json`), 'utf8')
+      expect(JSON.parse(text)).to.deep.equal(client)
+      expect(text).to.not.include(secret)
+      expect(store.find(client.id)).to.deep.equal(client)
+    }
+  })
+
+  it('are written before the client is known', async () => {
+    const { bucket } = opened
+    const full: Bucket = {
+      ...bucket,
+      put: async () => {
+        throw new Error('the disk is full')
+      },
+    }
+    const store = await bucketClientStore(full)
+    const { client, secret } = newClient()
+    expect(await rejection(store.save(client))).to.have.property('message', 'the disk is full')
+    expect(store.list()).to.deep.equal([])
+    expect(store.findByToken(client.token)).to.equal(undefined)
+    expect(store.findBySecret(secret)).to.equal(undefined)
+  })
+
+  it('can be written again after a write has failed', async () => {
+    const { bucket } = opened
+    let failures = 1
+    const store = await bucketClientStore({
+      ...bucket,
+      put: async (...args) => {
+        failures -= 1
+        if (failures >= 0) throw new Error('once')
+        return bucket.put(...args)
+      },
+    })
+    const { client } = newClient()
+    const outcomes = await Promise.allSettled([store.save(client), store.save(client)])
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled'])
+    expect((await opened.reopen()).list()).to.deep.equal([client])
+  })
+
+  for (const [what, text] of Object.entries({
+    'no JSON': '{"id": ',
+    'no client': '{"id": "x"}',
+    'a digest that is none': '{"id":"x","token":"t","secretDigests":["short"],"createdAt":1}',
+  })) {
+    it(`stop the start with their name when one is ${what}`, async () => {
+      const { store, records, reopen } = opened
+      await store.save(newClient().client)
+      await writeFile(join(records, 'broken.json'), text)
+      const error = (await rejection(reopen())) as Error
+      expect(error.message).to.include('.sluice/clients/broken.json')
+    })
+  }
+
+  it('may vanish between being listed and being read', async () => {
+    const { bucket, store } = opened
+    const { client } = newClient()
+    await store.save(client)
+    const vanishing: Bucket = {
+      ...bucket,
+      async *list(prefix) {
+        yield storedKey(`${prefix}vanished.json`)
+        yield* bucket.list(prefix)
+      },
+    }
+    expect((await bucketClientStore(vanishing)).list()).to.deep.equal([client])
+  })
+
+  it('lie beside other records of the service, which are none', async () => {
+    const { bucket, reopen } = opened
+    await bucket.put(storedKey('.sluice/meta/a.json'), Readable.from(['{}']), {
+      mediaType: 'application/json',
+    })
+    expect((await reopen()).list()).to.deep.equal([])
+  })
+})

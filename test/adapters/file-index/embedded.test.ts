@@ -1,0 +1,261 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { ClassicLevel } from 'classic-level'
+import { embeddedIndex } from '../../../src/adapters/file-index/embedded.ts'
+import { derivativeKey, storedKey } from '../../../src/core/object-key.ts'
+import type { FileIndex, Overdue } from '../../../src/core/ports/file-index.ts'
+import { fileIndexContract } from '../../contracts/file-index.ts'
+import { compareWithModel } from '../../contracts/file-index-model.ts'
+import { FOREVER } from '../../contracts/file-index-states.ts'
+import { seededRandom } from '../../contracts/random.ts'
+import { rejection } from '../../contracts/rejection.ts'
+import { temporaryFolder } from '../../support/service.ts'
+
+const NOW = 1_800_000_000_000
+const LATER = NOW + 3_600_000
+
+const REF = { clientId: 'first', key: storedKey('a/image/png/7uLqEUXG4WpoGGa38h2U9Z.png') }
+const OTHER = { clientId: 'first', key: storedKey('b/image/png/7uLqEUXG4WpoGGa38h2U9Z.png') }
+const W100 = derivativeKey(REF.key, 'w=100')
+const RECORD = {
+  key: REF.key,
+  originalName: 'a.png',
+  mediaType: 'image/png',
+  size: 1,
+  sha256: '00',
+  storedAt: NOW,
+}
+
+fileIndexContract('embedded', async () => {
+  const folder = await temporaryFolder()
+  const index = await embeddedIndex(join(folder, 'index'))
+  return {
+    index,
+    elsewhere: index,
+    async close() {
+      await index.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+})
+
+describe('embedded: the index from one process to the next', () => {
+  let folder: string
+  let index: FileIndex
+
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    index = await embeddedIndex(join(folder, 'index'))
+  })
+  afterEach(async () => {
+    await index.close()
+    await rm(folder, { recursive: true })
+  })
+
+  async function reopen(): Promise<void> {
+    await index.close()
+    index = await embeddedIndex(join(folder, 'index'))
+  }
+
+  it('keeps every entry as it was', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    const derived = { key: W100, mediaType: 'image/webp', size: 3 }
+    await index.finishDerivative(REF, derived)
+    await index.beginUpload(OTHER, LATER)
+    await reopen()
+    expect(await index.find(REF, W100)).to.deep.equal({
+      original: { state: 'stored', record: RECORD },
+      derivative: { state: 'stored', record: derived },
+    })
+    expect(await index.find(OTHER)).to.deep.equal({ original: { state: 'pending', leaseUntil: LATER } })
+  })
+
+  it('writes each step at once, and to the disk before it answers', async () => {
+    // Where the methods of all stores of this kind are.
+    const methods = Object.getPrototypeOf(ClassicLevel.prototype) as {
+      batch(this: unknown, rows: unknown[], options: object): Promise<void>
+    }
+    const { batch } = methods
+    const written: object[] = []
+    methods.batch = function (rows, options) {
+      written.push(options)
+      return batch.call(this, rows, options)
+    }
+    try {
+      await index.beginUpload(REF, NOW)
+      await index.beginUpload(OTHER, NOW)
+      await index.renewUpload([REF, OTHER], NOW)
+      await index.finishUpload(REF.clientId, [RECORD, { ...RECORD, key: OTHER.key }])
+      await index.beginDerivative(REF, W100, LATER)
+      await remove(index, 'delete')
+      await index.finishRemoval(REF, NOW)
+      await index.dropDerivative(REF, W100, FOREVER)
+    } finally {
+      methods.batch = batch
+    }
+    expect(written).to.deep.equal(Array.from({ length: 8 }, () => ({ sync: true })))
+  })
+
+  it('counts the lease of an upload that a dead process had begun as over', async () => {
+    await index.beginUpload(REF, LATER)
+    expect(await overdue(index)).to.deep.equal([])
+    await reopen()
+    expect(await overdue(index)).to.deep.equal([{ kind: 'original', ref: REF }])
+    expect(await remove(index, 'sweep')).to.deep.equal([])
+    expect(await overdue(index), 'the sweep has a lease of its own').to.deep.equal([])
+    expect(await remove(index, 'sweep')).to.equal(undefined)
+  })
+
+  it('counts the lease of a delete that a dead process had begun as over', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await remove(index, 'delete')
+    await reopen()
+    expect(await overdue(index)).to.deep.equal([{ kind: 'original', ref: REF }])
+    expect(await remove(index, 'sweep')).to.deep.equal([])
+    await index.finishRemoval(REF, NOW)
+    expect(await index.find(REF)).to.deep.equal({})
+    await reopen()
+    expect(await overdue(index)).to.deep.equal([])
+  })
+
+  it('counts the deadline of a transform that died with its process as over', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await index.beginDerivative(REF, W100, LATER)
+    await reopen()
+    expect(await overdue(index)).to.deep.equal([
+      { kind: 'derivative', ref: REF, derivative: W100, deadline: LATER },
+    ])
+    await index.beginDerivative(REF, W100, LATER)
+    expect(await overdue(index), 'begun anew by the living').to.deep.equal([])
+    await index.dropDerivative(REF, W100, FOREVER)
+    await index.beginDerivative(REF, W100, LATER)
+    expect(await overdue(index), 'the name alone inherits nothing').to.deep.equal([])
+  })
+
+  it('needs no tombstone for a transform that died with its process', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await index.beginDerivative(REF, W100, LATER)
+    await reopen()
+    expect(await remove(index, 'delete')).to.deep.equal([W100])
+    await index.finishRemoval(REF, NOW)
+    expect(await index.find(REF, W100)).to.deep.equal({})
+  })
+
+  it('gives the tombstones of a dead process to the sweep at once', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await index.beginDerivative(REF, W100, LATER)
+    await remove(index, 'delete')
+    await index.finishRemoval(REF, NOW)
+    expect(await index.find(REF)).to.deep.equal({ original: { state: 'gone' } })
+    expect(await overdue(index)).to.deep.equal([])
+    await reopen()
+    expect(await overdue(index)).to.deep.equal([{ kind: 'original', ref: REF }])
+    expect(await remove(index, 'sweep')).to.deep.equal([W100])
+    await index.finishRemoval(REF, NOW)
+    expect(await index.find(REF, W100)).to.deep.equal({})
+  })
+
+  it('keeps the tombstone of a transform that the living process has begun', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    const dead = derivativeKey(REF.key, 'dead')
+    await index.beginDerivative(REF, dead, LATER)
+    await reopen()
+    await index.beginDerivative(REF, W100, LATER)
+    await remove(index, 'delete')
+    await index.finishRemoval(REF, NOW)
+    expect(await index.find(REF, W100)).to.deep.equal({
+      original: { state: 'gone' },
+      derivative: { state: 'pending', deadline: LATER },
+    })
+    expect(await index.find(REF, dead)).to.deep.equal({ original: { state: 'gone' } })
+  })
+
+  it('lets the living renew and finish what they have found', async () => {
+    await index.beginUpload(REF, NOW)
+    await index.beginUpload(OTHER, NOW)
+    await reopen()
+    await index.renewUpload([OTHER], LATER)
+    expect(await overdue(index)).to.deep.equal([{ kind: 'original', ref: REF }])
+    expect(await index.finishUpload(REF.clientId, [RECORD])).to.equal(true)
+    expect(await overdue(index)).to.deep.equal([])
+  })
+
+  it('does what a map in memory does, in 3000 steps at random, closed and opened now and then', async () => {
+    let reopened = 0
+    await compareWithModel({
+      open: () => index,
+      async reopen() {
+        reopened += 1
+        await reopen()
+      },
+      steps: 3000,
+      random: seededRandom(7),
+    })
+    expect(reopened).to.be.above(30)
+  })
+
+  it('belongs to one process: a second opening says that it is locked', async () => {
+    const error = (await rejection(embeddedIndex(join(folder, 'index')))) as Error
+    expect(error.cause).to.have.property('code', 'LEVEL_LOCKED')
+    await index.ping()
+    await reopen()
+  })
+
+  it('makes the folders above its own', async () => {
+    const deep = await embeddedIndex(join(folder, 'not', 'there', 'yet'))
+    await deep.beginUpload(REF, NOW)
+    await deep.close()
+  })
+
+  it('does not answer the ping once it is closed', async () => {
+    const closed = await embeddedIndex(join(folder, 'another'))
+    await closed.ping()
+    await closed.close()
+    expect(await rejection(closed.ping())).to.be.instanceOf(Error)
+    expect(await rejection(closed.find(REF))).to.be.instanceOf(Error)
+  })
+
+  /** The names of all rows, read beside the index. */
+  async function rows(): Promise<string[]> {
+    await index.close()
+    const level = new ClassicLevel(join(folder, 'index'))
+    const names = await level.keys().all()
+    await level.close()
+    index = await embeddedIndex(join(folder, 'index'))
+    return names.map((name) => name.replaceAll('\0', ' '))
+  }
+
+  it('marks what is not settled, so that a sweep reads no more than that', async () => {
+    await index.beginUpload(REF, NOW)
+    expect(await rows()).to.deep.equal([`o first ${REF.key}`, `u o first ${REF.key}`])
+    await index.finishUpload(REF.clientId, [RECORD])
+    await index.beginDerivative(REF, W100, NOW)
+    const settled = [`d first ${REF.key} ${W100}`, `o first ${REF.key}`]
+    expect(await rows()).to.deep.equal([...settled, `u d first ${REF.key} ${W100}`])
+    await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
+    expect(await rows()).to.deep.equal(settled)
+  })
+
+  it('leaves no row behind when all is deleted', async () => {
+    await index.beginUpload(REF, NOW)
+    await index.finishUpload(REF.clientId, [RECORD])
+    await index.beginDerivative(REF, W100, NOW)
+    await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
+    await index.beginDerivative(REF, derivativeKey(REF.key, 'w=200'), LATER)
+    await remove(index, 'delete')
+    await index.finishRemoval(REF, NOW)
+    await index.dropDerivative(REF, derivativeKey(REF.key, 'w=200'), FOREVER)
+    expect(await rows()).to.deep.equal([])
+  })
+})
+
+async function remove(index: FileIndex, cause: 'delete' | 'sweep') {
+  return index.beginRemoval(REF, { cause, leaseUntil: LATER, now: NOW })
+}
+
+async function overdue(index: FileIndex): Promise<Overdue[]> {
+  const items: Overdue[] = []
+  for await (const item of index.overdue(NOW)) items.push(item)
+  return items
+}

@@ -1,0 +1,7 @@
+import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
+import { locksContract } from '../../contracts/locks.ts'
+
+locksContract('in process', async () => {
+  const locks = inProcessLocks()
+  return { locks, elsewhere: locks, close: async () => {} }
+})

@@ -1,0 +1,736 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { expect } from 'chai'
+import type { Asset, ByteRange, OpenOptions } from '../../src/core/asset.ts'
+import { newClientId, newClientToken } from '../../src/core/client.ts'
+import { knownFormat } from '../../src/core/media.ts'
+import {
+  clientRecordKey,
+  derivativeKey,
+  derivativePrefix,
+  newFileId,
+  newOriginal,
+  type ObjectKey,
+  recordKey,
+  storedKey,
+} from '../../src/core/object-key.ts'
+import type { Bucket, Buckets } from '../../src/core/ports/bucket.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { pause } from '../support/eventually.ts'
+import { seededRandom } from './random.ts'
+import { rejection } from './rejection.ts'
+
+export interface OpenedBuckets {
+  buckets: Buckets
+  close(): Promise<void>
+}
+
+const MIB = 1024 * 1024
+// More than one part of a multipart upload, whose parts have at least 5 MiB.
+const SEVERAL_PARTS = 6 * MIB
+// No adapter may hand on a file in pieces larger than this: a slow reader holds one.
+const LARGEST_CHUNK = MIB
+// At once, where a test needs many objects: as many as an HTTP client's pool has connections.
+const AT_ONCE = 32
+
+/** Every character that a folder may hold and that a disk, a URL, XML or a shell reads in a way of its own. */
+const ODD_FOLDERS = [
+  'a b',
+  ' led by a space',
+  'followed by one ',
+  'a+b',
+  'a&b',
+  'a&amp;b',
+  'a=b',
+  'a~b',
+  "a'b",
+  'a"b',
+  'a%41b',
+  'a%b',
+  'a%20b',
+  'a<b>c',
+  'a*b',
+  'a(b)[c]{d}',
+  'a|b^c`d',
+  'a$b!c@d',
+  'a,b;c',
+  'a/b:c',
+  '...',
+  '.hidden',
+  'a..b',
+  '-rf',
+  '__proto__',
+  'übergrößen',
+  'e\u0301 in two code points',
+  '日本語',
+  'עברית',
+  '🎉👩‍👩‍👧',
+  '\u00a0\u200b\ufeff',
+  'a/b c/d+e/ü',
+]
+
+/** The first bytes of files whose type shows in them. */
+const HEADS: Readonly<Record<string, Uint8Array>> = {
+  'image/png': Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex'),
+  'image/jpeg': Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex'),
+  'image/gif': Buffer.from('GIF89a\u0001\0\u0001\0', 'latin1'),
+  'image/webp': Buffer.from('RIFF\u001a\0\0\0WEBPVP8L\u000d\0\0\0/\0\0\0', 'latin1'),
+  'image/avif': Buffer.from('\0\0\0\u001cftypavif\0\0\0\0avifmif1miaf', 'latin1'),
+  'image/svg+xml': Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'),
+  'video/mp4': Buffer.from('\0\0\0\u0018ftypisom\0\0\u0002\0isomiso2', 'latin1'),
+  'application/pdf': Buffer.from('%PDF-1.7\n'),
+}
+
+/** Ways in which a put does not come to its end; each after `begun` bytes have been handed over. */
+const INTERRUPTIONS: ReadonlyArray<{
+  what: string
+  /** Starts the put. @returns its outcome, and the error that has to come out of it when that is certain */
+  start(put: Put, begun: Buffer): { outcome: Promise<void>; source: Readable; reason?: Error }
+}> = [
+  {
+    what: 'a stream that fails',
+    start(put, begun) {
+      const reason = new Problem({ status: 413, code: 'too_large', detail: 'the source says no' })
+      const source = endless(begun, () => source.destroy(reason))
+      return { outcome: put(source), source, reason }
+    },
+  },
+  {
+    what: 'a generator that throws',
+    start(put, begun) {
+      const reason = new Problem({ status: 413, code: 'too_large', detail: 'the source says no' })
+      const source = Readable.from(
+        (function* () {
+          yield begun
+          throw reason
+        })(),
+        { objectMode: false },
+      )
+      return { outcome: put(source), source, reason }
+    },
+  },
+  {
+    what: 'a stream that is cut off without an error',
+    start(put, begun) {
+      const source = endless(begun, () => source.destroy())
+      return { outcome: put(source), source }
+    },
+  },
+  {
+    what: 'a stream that was cut off before',
+    start(put, begun) {
+      const source = endless(begun, () => {})
+      source.destroy()
+      return { outcome: put(source), source }
+    },
+  },
+  {
+    what: 'a signal that was aborted before',
+    start(put, begun) {
+      const source = endless(begun, () => {})
+      return { outcome: put(source, AbortSignal.abort()), source }
+    },
+  },
+  {
+    what: 'a signal that aborts while the stream is silent',
+    start(put, begun) {
+      const controller = new AbortController()
+      const source = endless(begun, () => setTimeout(() => controller.abort(), 5))
+      return { outcome: put(source, controller.signal), source }
+    },
+  },
+  {
+    what: 'a signal that aborts in the same turn',
+    start(put, begun) {
+      const controller = new AbortController()
+      const source = Readable.from([begun])
+      const outcome = put(source, controller.signal)
+      controller.abort()
+      return { outcome, source }
+    },
+  },
+]
+
+type Put = (source: Readable, signal?: AbortSignal) => Promise<void>
+
+/** What every {@link Buckets} has to do, seen through the port alone. */
+export function bucketContract(name: string, open: () => Promise<OpenedBuckets>): void {
+  describe(`${name}: the contract of Bucket`, () => {
+    let opened: OpenedBuckets
+    let bucket: Bucket
+
+    before(async () => {
+      opened = await open()
+    })
+    after(() => opened.close())
+    beforeEach(() => {
+      bucket = newBucket()
+    })
+
+    /** The bucket of a client that nobody has met. */
+    const newBucket = (id = newClientId()) => opened.buckets.of({ id, token: newClientToken() })
+
+    it('says that it works', () => opened.buckets.ping())
+
+    describe('find and open', () => {
+      it('finds nothing under a key that was never put', async () => {
+        expect(await bucket.find(originalKey())).to.equal(undefined)
+        expect(await bucket.find(originalKey(), { mediaType: 'image/png' })).to.equal(undefined)
+      })
+
+      it('finds nothing under the name of a folder, or below the name of a file', async () => {
+        const key = originalKey('a/b')
+        await put(bucket, key, 'x')
+        expect(await bucket.find(storedKey('a/b'))).to.equal(undefined)
+        expect(await bucket.find(storedKey(`${key}/c`))).to.equal(undefined)
+      })
+
+      it('gives back the bytes, again and again, and several times at once', async () => {
+        const key = originalKey()
+        const bytes = someBytes(300_000)
+        await put(bucket, key, bytes)
+        const asset = await found(bucket, key)
+        expect(asset.size).to.equal(bytes.length)
+        const copies = await Promise.all([1, 2, 3, 4, 5].map(() => read(asset)))
+        for (const copy of [...copies, await read(asset)]) expect(copy.equals(bytes)).to.equal(true)
+      })
+
+      const size = 700_001
+      const ranges: Record<string, ByteRange> = {
+        'the first byte': { start: 0, end: 0 },
+        'the last byte': { start: size - 1, end: size - 1 },
+        'one byte in the middle': { start: 65_536, end: 65_536 },
+        'the first half': { start: 0, end: 350_000 },
+        'the middle': { start: 65_535, end: 524_288 },
+        'the last half': { start: 350_000, end: size - 1 },
+        'all but the first': { start: 1, end: size - 1 },
+        'all but the last': { start: 0, end: size - 2 },
+        all: { start: 0, end: size - 1 },
+      }
+      it(`opens ranges: ${Object.keys(ranges).join(', ')}`, async () => {
+        const key = originalKey()
+        const bytes = someBytes(size)
+        await put(bucket, key, bytes)
+        const asset = await found(bucket, key)
+        await Promise.all(
+          Object.entries(ranges).map(async ([what, range]) => {
+            const part = await read(asset, { range })
+            expect(part.equals(bytes.subarray(range.start, range.end + 1)), what).to.equal(true)
+          }),
+        )
+      })
+
+      it('keeps an object of no bytes', async () => {
+        const key = originalKey('', 'bin')
+        await put(bucket, key, '')
+        const asset = await found(bucket, key)
+        expect(asset.size).to.equal(0)
+        expect(await read(asset)).to.have.length(0)
+      })
+
+      it('keeps 20 MB as they are, and hands them on in bounded chunks', async () => {
+        const key = originalKey('', 'mp4')
+        const chunk = someBytes(1_000_000)
+        const sent = createHash('sha256')
+        async function* source() {
+          for (let number = 0; number < 20; number += 1) {
+            const bytes = Buffer.concat([Buffer.from([number]), chunk])
+            sent.update(bytes)
+            yield bytes
+          }
+        }
+        await bucket.put(key, Readable.from(source(), { objectMode: false }), { mediaType: 'video/mp4' })
+        const asset = await found(bucket, key)
+        expect(asset.size).to.equal(20 * 1_000_001)
+        const received = createHash('sha256')
+        let largest = 0
+        for await (const bytes of await asset.open()) {
+          largest = Math.max(largest, bytes.length)
+          received.update(bytes)
+        }
+        expect(received.digest('hex')).to.equal(sent.digest('hex'))
+        expect(largest).to.be.at.most(LARGEST_CHUNK)
+      })
+
+      it('tells when an object was stored', async () => {
+        const key = originalKey()
+        const start = Date.now()
+        await put(bucket, key, 'x')
+        const { lastModified } = await found(bucket, key)
+        // Some stores round to seconds, and their clock is another machine's.
+        expect(lastModified.getTime()).to.be.within(start - 5000, Date.now() + 5000)
+      })
+
+      it('throws a 404 when the object is gone between find and open', async () => {
+        const key = originalKey()
+        await put(bucket, key, 'x')
+        const asset = await found(bucket, key)
+        await bucket.delete([key])
+        for (const options of [{}, { range: { start: 0, end: 0 } }]) {
+          const error = await rejection(asset.open(options))
+          expect(error).to.be.instanceOf(Problem).with.property('status', 404)
+        }
+      })
+
+      it('never ends well with fewer bytes when the object is deleted in mid-read', async () => {
+        const key = originalKey('', 'bin')
+        const bytes = someBytes(SEVERAL_PARTS)
+        await put(bucket, key, bytes)
+        const stream = await (await found(bucket, key)).open()
+        const parts: Buffer[] = []
+        const reading = (async () => {
+          for await (const part of stream as AsyncIterable<Buffer>) {
+            if (parts.length === 0) await bucket.delete([key])
+            parts.push(part)
+          }
+        })()
+        const failed = await reading.then(
+          () => false,
+          () => true,
+        )
+        expect(failed || Buffer.concat(parts).equals(bytes)).to.equal(true)
+      })
+
+      it('destroys an open stream when the signal aborts', async () => {
+        const key = originalKey('', 'bin')
+        await put(bucket, key, someBytes(SEVERAL_PARTS))
+        const asset = await found(bucket, key)
+        const controller = new AbortController()
+        const stream = await asset.open({ signal: controller.signal })
+        const failure = rejection(
+          (async () => {
+            for await (const _ of stream) controller.abort()
+          })(),
+        )
+        expect(await failure).to.have.property('name', 'AbortError')
+        expect(stream.destroyed).to.equal(true)
+      })
+
+      it('opens nothing when the signal was aborted before', async () => {
+        const key = originalKey()
+        await put(bucket, key, 'x')
+        const asset = await found(bucket, key)
+        expect(await rejection(read(asset, { signal: AbortSignal.abort() }))).to.have.property(
+          'name',
+          'AbortError',
+        )
+      })
+    })
+
+    describe('media types', () => {
+      it('come back for originals, as their keys say', async () => {
+        for (const format of ['png', 'jpeg', 'svg', 'mp4', 'mp3', 'txt', 'json', 'woff2', 'bin']) {
+          const { mediaType } = knownFormat(format)
+          const key = originalKey('a', format)
+          await put(bucket, key, 'no telling what this is', mediaType)
+          expect((await found(bucket, key)).mediaType, key).to.equal(mediaType)
+        }
+      })
+
+      it('come back for derivatives, whatever the type of their original', async () => {
+        const original = originalKey('', 'mp4')
+        for (const [i, [mediaType, head]] of Object.entries(HEADS).entries()) {
+          const key = derivativeKey(original, `n=${i}`)
+          await put(bucket, key, head, mediaType)
+          expect((await found(bucket, key)).mediaType).to.equal(mediaType)
+        }
+      })
+
+      it('come back for the records of the service', async () => {
+        for (const key of [recordKey(originalKey('a')), clientRecordKey('someone')]) {
+          await put(bucket, key, '{"a":1}', 'application/json')
+          expect((await found(bucket, key)).mediaType).to.equal('application/json')
+        }
+      })
+
+      it('are what the caller knows, where it knows', async () => {
+        const key = originalKey('', 'txt')
+        const mediaType = 'text/plain; charset=utf-8'
+        await put(bucket, key, 'x', mediaType)
+        expect((await bucket.find(key, { mediaType }))?.mediaType).to.equal(mediaType)
+        const derivative = derivativeKey(key, 'waveform')
+        await put(bucket, derivative, '[1,2]', 'application/json')
+        const asset = await bucket.find(derivative, { mediaType: 'application/json' })
+        expect(asset?.mediaType).to.equal('application/json')
+      })
+    })
+
+    describe('put', () => {
+      it('replaces what was there, by something larger and by something smaller', async () => {
+        const key = originalKey()
+        for (const size of [100_000, 300_000, 5, 0, 1]) {
+          const bytes = someBytes(size)
+          await put(bucket, key, bytes)
+          const asset = await found(bucket, key)
+          expect(asset.size).to.equal(size)
+          expect((await read(asset)).equals(bytes)).to.equal(true)
+        }
+        expect(await listed(bucket, '')).to.deep.equal([key])
+      })
+
+      it('takes strings, buffers and empty chunks, in as many pieces as they come', async () => {
+        const key = originalKey()
+        const pieces = ['ü', Buffer.from('bc'), '', Buffer.alloc(0), new Uint8Array([100])]
+        await bucket.put(key, Readable.from(pieces, { objectMode: true }), { mediaType: 'image/png' })
+        expect((await read(await found(bucket, key))).toString()).to.equal('übcd')
+      })
+
+      it('shows nothing of an object before all of it is there', async () => {
+        const key = originalKey('', 'bin')
+        let release = () => {}
+        const released = new Promise<void>((resolve) => {
+          release = resolve
+        })
+        const begun = someBytes(SEVERAL_PARTS)
+        async function* source() {
+          yield begun
+          await released
+          yield Buffer.from('the end')
+        }
+        const storing = bucket.put(key, Readable.from(source(), { objectMode: false }), {
+          mediaType: 'application/octet-stream',
+        })
+        await pause(20)
+        expect(await bucket.find(key)).to.equal(undefined)
+        expect(await listed(bucket, '')).to.deep.equal([])
+        release()
+        await storing
+        expect((await found(bucket, key)).size).to.equal(begun.length + 'the end'.length)
+      })
+
+      it('leaves the whole of one object when several are put under one key at once', async () => {
+        const key = originalKey('', 'bin')
+        const versions = Array.from({ length: 8 }, (_, i) => Buffer.alloc(200_000 + i, i))
+        await Promise.all(versions.map((bytes) => put(bucket, key, bytes)))
+        const bytes = await read(await found(bucket, key))
+        expect(versions.some((version) => version.equals(bytes))).to.equal(true)
+      })
+
+      for (const { what, start } of INTERRUPTIONS) {
+        for (const size of [0, 1000, SEVERAL_PARTS]) {
+          it(`keeps nothing of ${what} after ${size} bytes, and leaves what was there`, async () => {
+            const begun = someBytes(size)
+            for (const before of [undefined, Buffer.from('as it was')]) {
+              const key = originalKey('a/b', 'bin')
+              if (before) await put(bucket, key, before)
+              const attempt = start(
+                (source, signal) =>
+                  bucket.put(key, source, {
+                    mediaType: 'application/octet-stream',
+                    ...(signal ? { signal } : {}),
+                  }),
+                begun,
+              )
+              const error = await rejection(attempt.outcome)
+              if (attempt.reason) expect(error).to.equal(attempt.reason)
+              expect(attempt.source.destroyed, 'the source is destroyed').to.equal(true)
+              const asset = await bucket.find(key)
+              expect(asset && (await read(asset)).toString()).to.equal(before?.toString())
+              expect(await listed(bucket, '')).to.deep.equal(before ? [key] : [])
+              await bucket.delete([key])
+            }
+          })
+        }
+      }
+
+      it('is all or nothing at whatever moment the signal aborts', async () => {
+        const outcomes = await Promise.all(
+          Array.from({ length: 60 }, async (_, i) => {
+            const key = originalKey(`moment ${i}`, 'bin')
+            const before = i % 2 === 0 ? undefined : 'as it was'
+            if (before) await put(bucket, key, before)
+            const controller = new AbortController()
+            const bytes = someBytes(50_000)
+            const storing = bucket.put(key, Readable.from([bytes]), {
+              mediaType: 'application/octet-stream',
+              signal: controller.signal,
+            })
+            const settled = storing.then(
+              () => true,
+              () => false,
+            )
+            for (let turn = 0; turn < Math.floor(i / 2); turn += 1) await new Promise(setImmediate)
+            controller.abort()
+            const stored = await settled
+            const asset = await bucket.find(key)
+            const expected = stored ? bytes.toString('latin1') : before
+            expect(asset && (await read(asset)).toString('latin1')).to.equal(expected)
+            return stored
+          }),
+        )
+        expect(outcomes[0], 'aborted in the turn of the call').to.equal(false)
+      })
+    })
+
+    describe('delete', () => {
+      it('deletes what is there and counts what is missing as deleted', async () => {
+        const [there, missing, other] = [originalKey('a'), originalKey('a'), originalKey('a')]
+        await put(bucket, there, 'x')
+        await put(bucket, other, 'x')
+        const deep = storedKey(`${other}/below/a/file`)
+        expect(await bucket.delete([missing, there, missing, deep])).to.deep.equal({ failed: [] })
+        expect(await bucket.find(there)).to.equal(undefined)
+        expect(await listed(bucket, '')).to.deep.equal([other])
+        expect(await bucket.delete([there])).to.deep.equal({ failed: [] })
+      })
+
+      it('deletes nothing when asked to delete nothing', async () => {
+        const key = originalKey()
+        await put(bucket, key, 'x')
+        expect(await bucket.delete([])).to.deep.equal({ failed: [] })
+        expect(await listed(bucket, '')).to.deep.equal([key])
+      })
+
+      it('takes a key twice', async () => {
+        const key = originalKey()
+        await put(bucket, key, 'x')
+        expect(await bucket.delete([key, key])).to.deep.equal({ failed: [] })
+        expect(await bucket.find(key)).to.equal(undefined)
+      })
+
+      it('leaves the derivatives of an original, and the original of a derivative', async () => {
+        const key = originalKey()
+        const [first, second] = [derivativeKey(key, 'w=1'), derivativeKey(key, 'w=10')]
+        for (const each of [key, first, second]) await put(bucket, each, 'x')
+        await bucket.delete([first])
+        expect(await listed(bucket, '')).to.deep.equal([key, second].sort())
+        await bucket.delete([key])
+        expect(await listed(bucket, '')).to.deep.equal([second])
+      })
+
+      it('lets the same keys be put again', async () => {
+        const key = originalKey('a/b')
+        for (const text of ['one', 'two', 'three']) {
+          await put(bucket, key, text)
+          expect((await read(await found(bucket, key))).toString()).to.equal(text)
+          await bucket.delete([key])
+          expect(await bucket.find(key)).to.equal(undefined)
+        }
+      })
+
+      it('does not disturb those who put in the same folder at the same time', async () => {
+        const kept = Array.from({ length: 20 }, () => originalKey('one/folder'))
+        await Promise.all(
+          kept.map(async (key, i) => {
+            for (let round = 0; round < 10; round += 1) {
+              const passing = derivativeKey(kept[(i + round) % kept.length] as ObjectKey, `n=${i}`)
+              await put(bucket, passing, 'x')
+              expect((await bucket.delete([passing])).failed).to.deep.equal([])
+            }
+            await put(bucket, key, 'x')
+          }),
+        )
+        expect(await listed(bucket, '')).to.deep.equal(kept.sort())
+      })
+
+      it('and put of one key at once leave all of it or none of it, and neither fails', async () => {
+        const key = originalKey('one/key')
+        const bytes = someBytes(1000)
+        const rounds = Array.from({ length: 8 }, async () => {
+          for (let round = 0; round < 15; round += 1) {
+            await put(bucket, key, bytes)
+            expect((await bucket.delete([key])).failed).to.deep.equal([])
+          }
+        })
+        await Promise.all(rounds)
+        expect(await bucket.find(key)).to.equal(undefined)
+        expect(await listed(bucket, '')).to.deep.equal([])
+      })
+    })
+
+    describe('list', () => {
+      it('finds the derivatives of an original by its prefix, and only these', async () => {
+        const key = originalKey('a')
+        const derivatives = ['w=1', 'w=10', 'h=2&w=1', `~${'0'.repeat(32)}&~12345678`].map((variant) =>
+          derivativeKey(key, variant),
+        )
+        const others = [
+          key,
+          originalKey('a'),
+          derivativeKey(originalKey('a'), 'w=1'),
+          recordKey(key),
+          derivativeKey(storedKey(`b/${key}`), 'w=1'),
+          derivativeKey(storedKey(key.slice('a/'.length)), 'w=1'),
+          storedKey(`${key}x_w=1`),
+        ]
+        for (const each of [...derivatives, ...others]) await put(bucket, each, 'x')
+        expect(await listed(bucket, derivativePrefix(key))).to.deep.equal(derivatives.sort())
+      })
+
+      it('finds by folders, by the beginning of a name, and by nothing', async () => {
+        const keys = [
+          storedKey('a/b/c.txt'),
+          storedKey('a/bc/d.txt'),
+          storedKey('a/b.txt'),
+          storedKey('ab/c.txt'),
+          storedKey('b'),
+          storedKey('.sluice/a/x.json'),
+        ]
+        for (const key of keys) await put(bucket, key, 'x')
+        const expectations: Record<string, string[]> = {
+          '': [...keys],
+          'a/': ['a/b/c.txt', 'a/bc/d.txt', 'a/b.txt'],
+          a: ['a/b/c.txt', 'a/bc/d.txt', 'a/b.txt', 'ab/c.txt'],
+          'a/b': ['a/b/c.txt', 'a/bc/d.txt', 'a/b.txt'],
+          'a/b/': ['a/b/c.txt'],
+          'a/b.txt': ['a/b.txt'],
+          'a/b.txt/': [],
+          'a/b.txtx': [],
+          'A/': [],
+          'b/': [],
+          nowhere: [],
+          'no/where/': [],
+          '.sluice/': ['.sluice/a/x.json'],
+        }
+        for (const [prefix, expected] of Object.entries(expectations)) {
+          expect(await listed(bucket, prefix), `prefix "${prefix}"`).to.deep.equal(expected.sort())
+        }
+      })
+
+      it('may be left early', async () => {
+        for (const letter of 'abc') await put(bucket, storedKey(`x/${letter}`), 'x')
+        for await (const key of bucket.list('x/')) {
+          expect(key).to.match(/^x\/[abc]$/)
+          break
+        }
+      })
+
+      it('gives 1,200 keys, each once; and delete takes 1,500, those that are missing among them', async () => {
+        const original = originalKey('many', 'mp4')
+        const keys = Array.from({ length: 1200 }, (_, i) => derivativeKey(original, `n=${i}`))
+        const stays = derivativeKey(originalKey('many', 'mp4'), 'n=0')
+        const work = [...keys, stays].values()
+        await Promise.all(
+          Array.from({ length: AT_ONCE }, async () => {
+            for (const key of work) await put(bucket, key, 'x')
+          }),
+        )
+        expect(await listed(bucket, derivativePrefix(original))).to.deep.equal([...keys].sort())
+        const missing = Array.from({ length: 300 }, (_, i) => derivativeKey(original, `missing=${i}`))
+        expect(await bucket.delete([...missing, ...keys])).to.deep.equal({ failed: [] })
+        expect(await listed(bucket, '')).to.deep.equal([stays])
+      })
+    })
+
+    describe('clients', () => {
+      it('see nothing of each other, under equal keys', async () => {
+        const other = newBucket()
+        const key = originalKey('a')
+        await put(bucket, key, 'mine')
+        expect(await other.find(key)).to.equal(undefined)
+        expect(await listed(other, '')).to.deep.equal([])
+        await put(other, key, 'theirs')
+        expect((await read(await found(bucket, key))).toString()).to.equal('mine')
+        expect(await other.delete([key])).to.deep.equal({ failed: [] })
+        expect((await read(await found(bucket, key))).toString()).to.equal('mine')
+      })
+
+      it('have roots of which none contains another, even where one id begins with the other', async () => {
+        const id = newClientId()
+        const [short, long] = [newBucket(id), newBucket(`${id}x`)]
+        await put(short, storedKey('x/y'), 'short')
+        await put(long, storedKey('y'), 'long')
+        expect(await listed(short, '')).to.deep.equal(['x/y'])
+        expect(await listed(long, '')).to.deep.equal(['y'])
+        expect(await listed(short, 'x')).to.deep.equal(['x/y'])
+      })
+
+      it('find their objects again, by id', async () => {
+        const id = newClientId()
+        const key = originalKey()
+        await put(newBucket(id), key, 'x')
+        expect((await read(await found(newBucket(id), key))).toString()).to.equal('x')
+      })
+    })
+
+    describe('keys', () => {
+      const odd = ODD_FOLDERS.map((folder) => originalKey(folder, 'txt'))
+
+      it('may hold every odd character that a folder may', async () => {
+        await Promise.all(odd.map((key) => put(bucket, key, key, 'text/plain')))
+        for (const key of odd) {
+          expect((await read(await found(bucket, key))).toString()).to.equal(key)
+          expect(await listed(bucket, key.slice(0, key.indexOf('/') + 1))).to.include(key)
+        }
+        expect(await listed(bucket, '')).to.deep.equal([...odd].sort())
+        const [first, ...rest] = odd
+        expect(await bucket.delete(rest)).to.deep.equal({ failed: [] })
+        expect(await listed(bucket, '')).to.deep.equal([first])
+      })
+
+      it('may be as long as they come', async () => {
+        const format = knownFormat('vcard')
+        const { key } = newOriginal({ folder: 'f'.repeat(200), format, id: newFileId() })
+        const longest = derivativeKey(key, `w=${'1'.repeat(178)}&~12345678`)
+        for (const each of [key, longest, recordKey(key)]) {
+          await put(bucket, each, 'x')
+          expect((await found(bucket, each)).size).to.equal(1)
+        }
+        expect(await listed(bucket, derivativePrefix(key))).to.deep.equal([longest])
+      })
+
+      it('are percent-encoded in the public address, whether the object exists or not', () => {
+        for (const key of [...odd, derivativeKey(originalKey(), 'h=1&w=2')]) {
+          const url = bucket.urlOf(key)
+          // A plus is a space to some servers; what a URL parser would still have to encode is not encoded.
+          expect(url).to.match(/^https?:\/\/[^\s+"<>]+$/)
+          expect(new URL(url).href).to.equal(url)
+          const { pathname, search, hash } = new URL(url)
+          expect(search + hash).to.equal('')
+          const segments = pathname.split('/').slice(-key.split('/').length)
+          expect(segments.map(decodeURIComponent).join('/')).to.equal(key)
+        }
+      })
+    })
+  })
+}
+
+function originalKey(folder = '', format = 'png'): ObjectKey {
+  return newOriginal({ folder, format: knownFormat(format), id: newFileId() }).key
+}
+
+async function put(
+  bucket: Bucket,
+  key: ObjectKey,
+  bytes: string | Uint8Array,
+  mediaType = 'image/png',
+): Promise<void> {
+  await bucket.put(key, Readable.from([Buffer.from(bytes)]), { mediaType })
+}
+
+async function found(bucket: Bucket, key: ObjectKey): Promise<Asset> {
+  const asset = await bucket.find(key)
+  if (!asset) throw new Error(`expected an object under ${key}`)
+  return asset
+}
+
+async function read(asset: Asset, options: OpenOptions = {}): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of await asset.open(options)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+async function listed(bucket: Bucket, prefix: string): Promise<string[]> {
+  const keys: string[] = []
+  for await (const key of bucket.list(prefix)) keys.push(key)
+  return keys.sort()
+}
+
+function someBytes(size: number): Buffer {
+  const random = seededRandom(size)
+  const block = Buffer.from(Array.from({ length: 4093 }, () => random.below(256)))
+  return Buffer.alloc(size, block)
+}
+
+/** A stream that hands over `begun`, then calls `then` and says nothing more. */
+function endless(begun: Buffer, then: () => void): Readable {
+  let given = false
+  return new Readable({
+    read() {
+      if (given) return then()
+      given = true
+      if (begun.length > 0) this.push(begun)
+      else then()
+    },
+  })
+}

@@ -1,0 +1,191 @@
+import { expect } from 'chai'
+import {
+  type Client,
+  digestSecret,
+  newClientId,
+  newClientToken,
+  newSecretToken,
+} from '../../src/core/client.ts'
+import type { ClientStore } from '../../src/core/ports/client-store.ts'
+import { rejection } from './rejection.ts'
+
+export interface OpenedClientStore {
+  /** Empty at first. */
+  store: ClientStore
+  /** A new store over what the first one has kept. */
+  reopen(): Promise<ClientStore>
+  close(): Promise<void>
+}
+
+/** What every {@link ClientStore} has to do, seen through the port alone. */
+export function clientStoreContract(name: string, open: () => Promise<OpenedClientStore>): void {
+  describe(`${name}: the contract of ClientStore`, () => {
+    let opened: OpenedClientStore
+    let store: ClientStore
+
+    beforeEach(async () => {
+      opened = await open()
+      store = opened.store
+    })
+    afterEach(() => opened.close())
+
+    /** Says the same of the store as it is and of one that is opened anew. */
+    async function both(check: (store: ClientStore) => void): Promise<void> {
+      check(store)
+      check(await opened.reopen())
+    }
+
+    it('knows nobody at first', async () => {
+      await both((one) => {
+        expect(one.list()).to.deep.equal([])
+        expect(one.find('')).to.equal(undefined)
+        expect(one.findByToken('')).to.equal(undefined)
+        expect(one.findBySecret('')).to.equal(undefined)
+      })
+    })
+
+    it('finds a client by id, token and secret, and by nothing else', async () => {
+      const { client, secret } = newClient()
+      await store.save(client)
+      await both((one) => {
+        expect(one.find(client.id)).to.deep.equal(client)
+        expect(one.findByToken(client.token)).to.deep.equal(client)
+        expect(one.findBySecret(secret)).to.deep.equal(client)
+        expect(one.list()).to.deep.equal([client])
+        const wrong = ['', secret.slice(1), `${secret} `, secret.toLowerCase(), client.token, '__proto__']
+        for (const each of [...wrong, client.secretDigests[0] ?? '', `${secret.slice(0, -1)}!`])
+          expect(one.findBySecret(each), each).to.equal(undefined)
+        for (const each of ['', client.id, secret, client.token.slice(0, -1), 'toString'])
+          expect(one.findByToken(each), each).to.equal(undefined)
+        for (const each of ['', client.token, secret, 'constructor'])
+          expect(one.find(each), each).to.equal(undefined)
+      })
+    })
+
+    it('keeps any number of clients apart', async () => {
+      const all = Array.from({ length: 150 }, newClient)
+      await Promise.all(all.map(({ client }) => store.save(client)))
+      await both((one) => {
+        expect(byId(one.list())).to.deep.equal(byId(all.map(({ client }) => client)))
+        for (const { client, secret } of all) {
+          expect(one.find(client.id)).to.deep.equal(client)
+          expect(one.findByToken(client.token)).to.deep.equal(client)
+          expect(one.findBySecret(secret)).to.deep.equal(client)
+        }
+      })
+    })
+
+    it('knows two secrets of a client during a rotation, and only the new one after it', async () => {
+      const { client, secret: old } = newClient()
+      const fresh = newSecretToken()
+      await store.save(client)
+      const rotating = { ...client, secretDigests: [...client.secretDigests, digestSecret(fresh)] }
+      await store.save(rotating)
+      await both((one) => {
+        expect(one.findBySecret(old)).to.deep.equal(rotating)
+        expect(one.findBySecret(fresh)).to.deep.equal(rotating)
+        expect(one.list()).to.have.length(1)
+      })
+      await store.save({ ...client, secretDigests: [digestSecret(fresh)] })
+      await both((one) => {
+        expect(one.findBySecret(old)).to.equal(undefined)
+        expect(one.findBySecret(fresh)?.id).to.equal(client.id)
+      })
+    })
+
+    it('forgets the token that a client had before', async () => {
+      const { client, secret } = newClient()
+      await store.save(client)
+      const changed = { ...client, token: newClientToken() }
+      await store.save(changed)
+      await both((one) => {
+        expect(one.findByToken(client.token)).to.equal(undefined)
+        expect(one.findByToken(changed.token)).to.deep.equal(changed)
+        expect(one.findBySecret(secret)).to.deep.equal(changed)
+        expect(one.list()).to.deep.equal([changed])
+      })
+    })
+
+    it('gives a token and a secret that one client has left to another', async () => {
+      const { client: first, secret } = newClient()
+      await store.save(first)
+      await store.save({ ...newClient().client, id: first.id })
+      const second = { ...first, id: newClientId() }
+      await store.save(second)
+      await both((one) => {
+        expect(one.findByToken(first.token)).to.deep.equal(second)
+        expect(one.findBySecret(secret)).to.deep.equal(second)
+      })
+    })
+
+    const taken: Record<string, (first: Client, second: Client) => Client> = {
+      token: (first, second) => ({ ...second, token: first.token }),
+      'only secret': (first, second) => ({ ...second, secretDigests: first.secretDigests }),
+      'second secret': (first, second) => ({
+        ...second,
+        secretDigests: [...second.secretDigests, first.secretDigests[1] ?? ''],
+      }),
+    }
+    for (const [what, take] of Object.entries(taken)) {
+      it(`refuses a client with the ${what} of another, and keeps nothing of it`, async () => {
+        const { client: first, secret } = newClient()
+        const second = newClient()
+        const rotating = {
+          ...first,
+          secretDigests: [...first.secretDigests, digestSecret(newSecretToken())],
+        }
+        await store.save(what === 'second secret' ? rotating : first)
+        const before = store.list()
+        for (const existing of [false, true]) {
+          if (existing) await store.save(second.client)
+          const error = await rejection(store.save(take(before[0] ?? first, second.client)))
+          expect(error).to.be.instanceOf(Error)
+          await both((one) => {
+            expect(one.findBySecret(secret)?.id).to.equal(first.id)
+            expect(one.findByToken(first.token)?.id).to.equal(first.id)
+            expect(one.find(second.client.id)).to.deep.equal(existing ? second.client : undefined)
+          })
+        }
+      })
+    }
+
+    it('lets one of several have a token that they ask for at once', async () => {
+      const token = newClientToken()
+      const rivals = Array.from({ length: 10 }, () => ({ ...newClient().client, token }))
+      const saved = await Promise.all(
+        rivals.map((client) =>
+          store.save(client).then(
+            () => true,
+            () => false,
+          ),
+        ),
+      )
+      expect(saved.filter(Boolean)).to.have.length(1)
+      await both((one) => expect(one.list()).to.deep.equal([rivals[saved.indexOf(true)]]))
+    })
+
+    it('keeps the last of several changes of one client', async () => {
+      const { client } = newClient()
+      const versions = Array.from({ length: 10 }, () => ({ ...client, token: newClientToken() }))
+      await Promise.all(versions.map((version) => store.save(version)))
+      await both((one) => expect(one.list()).to.deep.equal([versions.at(-1)]))
+    })
+  })
+}
+
+export function newClient(): { client: Client; secret: string } {
+  const secret = newSecretToken()
+  return {
+    client: {
+      id: newClientId(),
+      token: newClientToken(),
+      secretDigests: [digestSecret(secret)],
+      createdAt: 1_800_000_000_000,
+    },
+    secret,
+  }
+}
+
+function byId(clients: readonly Client[]): Client[] {
+  return [...clients].sort((a, b) => (a.id < b.id ? -1 : 1))
+}

@@ -1,0 +1,250 @@
+import { expect } from 'chai'
+import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-key.ts'
+import type {
+  DerivativeEntry,
+  DerivativeRecord,
+  FileIndex,
+  FileRef,
+  OriginalEntry,
+  OriginalRecord,
+  RemovalCause,
+} from '../../src/core/ports/file-index.ts'
+import type { Random } from './random.ts'
+
+interface Row {
+  original?: OriginalEntry
+  derivatives: Map<ObjectKey, DerivativeEntry>
+}
+
+/** The index as a map in memory: every step at once, nothing durable. */
+export function createIndexModel() {
+  const rows = new Map<string, Row>()
+  /** Entries of an earlier process, whose lease or deadline counts as over. Every step makes new entries. */
+  const inherited = new Set<OriginalEntry | DerivativeEntry>()
+  const nameOf = ({ clientId, key }: FileRef) => `${clientId} ${key}`
+  const rowOf = (ref: FileRef): Row => {
+    const row = rows.get(nameOf(ref)) ?? { derivatives: new Map() }
+    rows.set(nameOf(ref), row)
+    return row
+  }
+  const isOver = (entry: OriginalEntry | DerivativeEntry, now: number) => {
+    if ('leaseUntil' in entry) return inherited.has(entry) || entry.leaseUntil <= now
+    return 'deadline' in entry && (inherited.has(entry) || entry.deadline <= now)
+  }
+  const busy = ({ derivatives }: Row, now: number) =>
+    [...derivatives.values()].some((entry) => entry.state === 'pending' && !isOver(entry, now))
+  const mayGo = (row: Row, cause: RemovalCause, now: number) => {
+    const state = row.original?.state
+    if (cause === 'delete') return state === 'stored' || state === 'going'
+    if (cause === 'abandon') return state === 'pending'
+    if (state === 'gone') return !busy(row, now)
+    return row.original !== undefined && isOver(row.original, now)
+  }
+
+  return {
+    row: rowOf,
+    /** As if the process had died and another had come. */
+    reopen() {
+      for (const { original, derivatives } of rows.values())
+        for (const entry of [original, ...derivatives.values()]) if (entry) inherited.add(entry)
+    },
+    beginUpload(ref: FileRef, leaseUntil: number): string {
+      const row = rowOf(ref)
+      if (row.original) return 'throws'
+      row.original = { state: 'pending', leaseUntil }
+      return 'ok'
+    },
+    renewUpload(refs: readonly FileRef[], leaseUntil: number): void {
+      for (const row of refs.map(rowOf))
+        if (row.original?.state === 'pending') row.original = { state: 'pending', leaseUntil }
+    },
+    finishUpload(clientId: string, records: readonly OriginalRecord[]): boolean {
+      const all = records.map((record) => ({ record, row: rowOf({ clientId, key: record.key }) }))
+      if (all.some(({ row }) => row.original?.state !== 'pending')) return false
+      for (const { record, row } of all) row.original = { state: 'stored', record }
+      return true
+    },
+    adopt(clientId: string, record: OriginalRecord): OriginalEntry {
+      const row = rowOf({ clientId, key: record.key })
+      row.original ??= { state: 'stored', record }
+      return row.original
+    },
+    beginDerivative(ref: FileRef, key: ObjectKey, deadline: number): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored') return false
+      row.derivatives.set(key, { state: 'pending', deadline })
+      return true
+    },
+    finishDerivative(ref: FileRef, record: DerivativeRecord): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored') return false
+      row.derivatives.set(record.key, { state: 'stored', record })
+      return true
+    },
+    dropDerivative(ref: FileRef, key: ObjectKey, deadline: number): void {
+      const row = rowOf(ref)
+      const entry = row.derivatives.get(key)
+      if (entry?.state !== 'pending' || entry.deadline > deadline) return
+      row.derivatives.delete(key)
+      if (row.original?.state === 'gone' && row.derivatives.size === 0) delete row.original
+    },
+    beginRemoval(
+      ref: FileRef,
+      { cause, leaseUntil, now }: { cause: RemovalCause; leaseUntil: number; now: number },
+    ): ObjectKey[] | undefined {
+      const row = rowOf(ref)
+      if (!mayGo(row, cause, now)) return undefined
+      row.original = { state: 'going', leaseUntil }
+      return [...row.derivatives.keys()]
+    },
+    finishRemoval(ref: FileRef, now: number): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'going') return false
+      for (const [key, entry] of row.derivatives)
+        if (entry.state === 'stored' || isOver(entry, now)) row.derivatives.delete(key)
+      if (row.derivatives.size > 0) row.original = { state: 'gone' }
+      else delete row.original
+      return true
+    },
+    /** As `<client> <original>[ <derivative>]`, sorted. */
+    overdue(now: number): string[] {
+      const found: string[] = []
+      for (const [name, row] of rows) {
+        if (row.original?.state === 'gone' ? !busy(row, now) : row.original && isOver(row.original, now))
+          found.push(name)
+        if (row.original?.state !== 'stored') continue
+        for (const [key, entry] of row.derivatives) if (isOver(entry, now)) found.push(`${name} ${key}`)
+      }
+      return found.sort()
+    },
+  }
+}
+
+/**
+ * Does the same steps at random on an index and on the model, and compares every answer, what is found after it, and
+ * now and then what is overdue.
+ *
+ * @param open the index, or one of several that see the same; asked for each step
+ * @param reopen now and then: closes the index and opens it anew
+ */
+export async function compareWithModel({
+  open,
+  reopen,
+  steps: count,
+  random,
+}: {
+  open: () => FileIndex
+  reopen?: () => Promise<void>
+  steps: number
+  random: Random
+}): Promise<void> {
+  const model = createIndexModel()
+  const clients = ['one', 'two'].map((name) => `model-${name}-${process.pid}-${Date.now()}`)
+  const keys = [1, 2, 3].map((n) => storedKey(`a/image/png/${String(n).padStart(22, '1')}.png`))
+  const refs = clients.flatMap((clientId) => keys.map((key) => ({ clientId, key })))
+  const derivativesOf = ({ key }: FileRef) => ['w=1', 'w=10', 'h=1'].map((name) => derivativeKey(key, name))
+  const history: string[] = []
+  const visited = new Set<string>()
+  let now = 1_800_000_000_000
+
+  for (let number = 0; number < count; number += 1) {
+    now += random.below(2)
+    const index = open()
+    const ref = random.oneOf(refs)
+    const key = random.oneOf(derivativesOf(ref))
+    const others = refs.filter(({ clientId }) => clientId === ref.clientId && random.below(3) === 0)
+    const several = [ref, ...others.filter((other) => other !== ref)]
+    const until = now + random.below(100) - 10
+    const record = (one: FileRef): OriginalRecord => ({
+      key: one.key,
+      originalName: `number ${number}.png`,
+      mediaType: 'image/png',
+      size: number,
+      sha256: String(number).padStart(64, '0'),
+      storedAt: now,
+    })
+    const derived = { key, mediaType: 'image/webp', size: number }
+    const removal = (cause: RemovalCause) => ({ cause, leaseUntil: until, now })
+    const steps = {
+      beginUpload: async () => [
+        await index.beginUpload(ref, until).then(
+          () => 'ok',
+          () => 'throws',
+        ),
+        model.beginUpload(ref, until),
+      ],
+      renewUpload: async () => [await index.renewUpload(several, until), model.renewUpload(several, until)],
+      finishUpload: async () => [
+        await index.finishUpload(ref.clientId, several.map(record)),
+        model.finishUpload(ref.clientId, several.map(record)),
+      ],
+      adopt: async () => [
+        await index.adopt(ref.clientId, record(ref)),
+        model.adopt(ref.clientId, record(ref)),
+      ],
+      beginDerivative: async () => [
+        await index.beginDerivative(ref, key, until),
+        model.beginDerivative(ref, key, until),
+      ],
+      finishDerivative: async () => [
+        await index.finishDerivative(ref, derived),
+        model.finishDerivative(ref, derived),
+      ],
+      dropDerivative: async () => [
+        await index.dropDerivative(ref, key, until),
+        model.dropDerivative(ref, key, until),
+      ],
+      delete: async () => [
+        (await index.beginRemoval(ref, removal('delete')))?.sort(),
+        model.beginRemoval(ref, removal('delete'))?.sort(),
+      ],
+      abandon: async () => [
+        (await index.beginRemoval(ref, removal('abandon')))?.sort(),
+        model.beginRemoval(ref, removal('abandon'))?.sort(),
+      ],
+      sweep: async () => [
+        (await index.beginRemoval(ref, removal('sweep')))?.sort(),
+        model.beginRemoval(ref, removal('sweep'))?.sort(),
+      ],
+      finishRemoval: async () => [await index.finishRemoval(ref, now), model.finishRemoval(ref, now)],
+    } satisfies Record<string, () => Promise<unknown[]>>
+
+    const name = random.oneOf(Object.keys(steps) as Array<keyof typeof steps>)
+    visited.add(`${name} when ${model.row(ref).original?.state ?? 'unknown'}`)
+    history.push(`${number} at ${now}: ${name} ${several.map((one) => refs.indexOf(one))} ${key} ${until}`)
+    const story = () => `the last steps:\n${history.slice(-12).join('\n')}\n`
+    const [answer, expected] = await steps[name]()
+    expect(answer, story()).to.deep.equal(expected)
+
+    for (const one of several) {
+      const { original, derivatives } = model.row(one)
+      for (const each of derivativesOf(one)) {
+        const derivative = derivatives.get(each)
+        expect(await open().find(one, each), story()).to.deep.equal({
+          ...(original ? { original } : {}),
+          ...(derivative ? { derivative } : {}),
+        })
+      }
+    }
+    if (random.below(20) === 0)
+      expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
+    if (reopen && random.below(50) === 0) {
+      await reopen()
+      model.reopen()
+      history.push('reopened')
+      expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
+    }
+  }
+  // 11 steps in 5 states: all of them must have been met.
+  expect(visited.size, [...visited].sort().join(', ')).to.equal(55)
+}
+
+async function overdueOf(index: FileIndex, now: number, clients: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for await (const item of index.overdue(now)) {
+    if (!clients.includes(item.ref.clientId)) continue
+    const name = `${item.ref.clientId} ${item.ref.key}`
+    found.push(item.kind === 'original' ? name : `${name} ${item.derivative}`)
+  }
+  return found.sort()
+}

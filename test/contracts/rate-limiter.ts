@@ -1,0 +1,95 @@
+import { expect } from 'chai'
+import type { RateLimiter, RateVerdict } from '../../src/core/ports/rate-limiter.ts'
+import { pause } from '../support/eventually.ts'
+
+export interface OpenedRateLimiter {
+  limiter: RateLimiter
+  /** The same counts as another process sees them; where there is only one process, `limiter` itself. */
+  elsewhere: RateLimiter
+  close(): Promise<void>
+}
+
+/** What every {@link RateLimiter} has to do, seen through the port alone. */
+export function rateLimiterContract(
+  name: string,
+  open: (limit: { points: number; seconds: number }) => Promise<OpenedRateLimiter>,
+): void {
+  describe(`${name}: the contract of RateLimiter`, () => {
+    const points = 5
+    let opened: OpenedRateLimiter
+    let limiter: RateLimiter
+    let elsewhere: RateLimiter
+    let key: string
+
+    // A window that no test outlives, save for the one that waits for its end.
+    before(async () => {
+      opened = await open({ points, seconds: 60 })
+      limiter = opened.limiter
+      elsewhere = opened.elsewhere
+    })
+    after(() => opened.close())
+    beforeEach(() => {
+      key = `client ${Math.random()}`
+    })
+
+    it('tells its limit', () => {
+      expect([limiter.points, limiter.seconds]).to.deep.equal([points, 60])
+    })
+
+    it('allows as many as it has points, and counts down', async () => {
+      const verdicts = await consume(points + 3, (i) => (i % 2 === 0 ? limiter : elsewhere).consume(key))
+      expect(verdicts.map(({ allowed }) => allowed)).to.deep.equal([
+        ...Array.from({ length: points }, () => true),
+        ...Array.from({ length: 3 }, () => false),
+      ])
+      expect(verdicts.map(({ remaining }) => remaining)).to.deep.equal([4, 3, 2, 1, 0, 0, 0, 0])
+    })
+
+    it('tells how long the window lasts, which refusals do not prolong', async () => {
+      const [first, ...rest] = await consume(points + 5, () => limiter.consume(key))
+      expect(first?.resetMs).to.be.within(59_000, 60_000)
+      await pause(30)
+      for (const { resetMs } of [...rest, await limiter.consume(key)])
+        expect(resetMs).to.be.within(1, first?.resetMs ?? 0)
+      const last = await limiter.consume(key)
+      expect(last.resetMs).to.be.below((first?.resetMs ?? 0) - 20)
+    })
+
+    it('counts each key by itself, whatever it is called', async () => {
+      const keys = ['', 'a', 'a:b', 'a b', '__proto__', 'constructor', 'ü', `${'k'.repeat(500)}`]
+      for (const one of keys.map((each) => `${key}${each}`)) {
+        const verdicts = await consume(points, () => limiter.consume(one))
+        expect(verdicts.at(-1), one).to.include({ allowed: true, remaining: 0 })
+      }
+      expect(await limiter.consume('__proto__')).to.include({ remaining: points - 1 })
+    })
+
+    it('allows no more of 50 that come at once', async () => {
+      const verdicts = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? limiter : elsewhere).consume(key)),
+      )
+      expect(verdicts.filter(({ allowed }) => allowed)).to.have.length(points)
+    })
+
+    it('starts anew when the window is over, at the time it told', async () => {
+      const short = await open({ points: 2, seconds: 1 })
+      try {
+        const [first, , refused] = await consume(3, () => short.limiter.consume(key))
+        expect(first?.resetMs).to.be.within(900, 1000)
+        expect(refused).to.include({ allowed: false })
+        await pause((refused?.resetMs ?? 0) + 20)
+        const verdicts = await consume(3, () => short.elsewhere.consume(key))
+        expect(verdicts.map(({ allowed }) => allowed)).to.deep.equal([true, true, false])
+      } finally {
+        await short.close()
+      }
+    })
+  })
+}
+
+/** One after the other. */
+async function consume(times: number, one: (i: number) => Promise<RateVerdict>): Promise<RateVerdict[]> {
+  const verdicts: RateVerdict[] = []
+  for (let i = 0; i < times; i += 1) verdicts.push(await one(i))
+  return verdicts
+}
