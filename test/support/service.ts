@@ -73,6 +73,10 @@ export async function startService({
       return wrapStorage(inner)
     },
     ...options,
+  }).catch(async (error) => {
+    server.close()
+    if (dataDir === undefined) await rm(folder, { recursive: true, force: true })
+    throw error
   })
   if (!storage) throw new Error('the app has not asked for its storage')
   handle = app.handle

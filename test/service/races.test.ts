@@ -1,0 +1,131 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
+import type { Storage } from '../../src/app.ts'
+import { recordKey, storedKey } from '../../src/core/object-key.ts'
+import { createDerivations } from '../../src/service/derive.ts'
+import { onEveryBackend } from '../support/backends.ts'
+import { deleteFile, uploadOne } from '../support/client.ts'
+import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
+import { watchedEngine } from '../support/engines.ts'
+import { eventually } from '../support/eventually.ts'
+import { picture } from '../support/images.ts'
+import { keptLog, temporaryFolder } from '../support/service.ts'
+import { readState, storedState } from '../support/state.ts'
+
+onEveryBackend('two at the same moment', (start) => {
+  it('delete a file, and one of them tells', async () => {
+    const folder = await temporaryFolder()
+    const events = join(folder, 'events')
+    const plugins = await pluginFolder({ 'recorder.js': recorder(events) })
+    // Both are past the beginning before either comes to the end.
+    let begun = 0
+    const wrapStorage = ({ index, buckets }: Storage): Storage => ({
+      buckets,
+      index: {
+        ...index,
+        async beginRemoval(ref, options) {
+          const keys = await index.beginRemoval(ref, options)
+          begun += 1
+          await eventually(() => expect(begun).to.be.at.least(2))
+          return keys
+        },
+      },
+    })
+    const service = await start({ env: { PLUGINS_DIR: plugins }, wrapStorage })
+    const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const answers = await Promise.all([1, 2].map(() => deleteFile(service, record.s3PathOriginal)))
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200])
+    await service.stop()
+    const told = (await recorded(events)).filter(({ name }) => name === 'original.deleted')
+    expect(told).to.have.length(1)
+    for (const path of [folder, plugins]) await rm(path, { recursive: true })
+  })
+
+  it('take in a lost original and delete it, and nothing of it stays', async () => {
+    const dataDir = await temporaryFolder()
+    const first = await start({ dataDir })
+    const { s3PathOriginal, src } = await uploadOne(first, { name: 'a.png', bytes: await picture() })
+    await first.stop({ keepData: true })
+    await rm(join(dataDir, 'index'), { recursive: true })
+
+    const key = storedKey(s3PathOriginal)
+    const wrapStorage = ({ index, buckets }: Storage): Storage => ({
+      buckets,
+      index: {
+        ...index,
+        async adopt(clientId, record) {
+          // The other's delete, from its beginning to its end.
+          await buckets.of({ id: clientId, token: '' }).delete([key, recordKey(key)])
+          return index.adopt(clientId, record)
+        },
+      },
+    })
+    const second = await start({ dataDir, wrapStorage })
+    expect((await fetch(second.url + new URL(src).pathname)).status).to.equal(404)
+    expect((await deleteFile(second, s3PathOriginal)).status).to.equal(404)
+    await second.stop({ keepData: true })
+    expect(await readState(dataDir)).to.deep.equal({ files: [], rows: [] })
+    await rm(dataDir, { recursive: true })
+  })
+})
+
+onEveryBackend('a transform', (start) => {
+  it('that another has made since its caller looked is not made again', async () => {
+    const service = await start()
+    const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const key = storedKey(record.s3PathOriginal)
+    const client = service.app.clients.ofToken(service.tokens.clientToken)
+    const found = (await service.storage.index.find({ clientId: client.id, key })).original
+    if (found?.state !== 'stored') throw new Error('the upload is not stored')
+    let runs = 0
+    // Two processes' worth of derivations: each with flights of its own, on the same locks, index and bucket.
+    const locks = inProcessLocks()
+    const [one, two] = [1, 2].map(() =>
+      createDerivations({
+        ...service.storage,
+        locks,
+        events: { emit() {}, on() {}, idle: async () => {} },
+        async run(_plan, source) {
+          runs += 1
+          return source
+        },
+        admit: (work) => work(),
+        limits: { sourceMaxBytes: 1e6, sourceMaxPixels: 1e6, outputMaxSide: 5000, timeoutMs: 1000 },
+        log: keptLog(),
+      }),
+    )
+    const plan = { steps: [], variant: 'w=1', variesByAccept: false }
+    const name = {
+      key,
+      folder: '',
+      format: { name: 'png', group: 'image', mediaType: 'image/png', extension: 'png' },
+      sourceName: record.sourceName,
+    } as const
+    const request = { client, name, record: found.record, plan, signal: new AbortController().signal }
+    const answers = await Promise.all([one?.derive(request), two?.derive(request)])
+    await one?.idle()
+    answers.push(await two?.derive(request))
+    expect(answers.map((asset) => asset?.size)).to.deep.equal([record.size, record.size, record.size])
+    expect(runs).to.equal(1)
+  })
+
+  it('whose only client has left is waited for before the index is closed', async () => {
+    const watched = watchedEngine()
+    const dataDir = await temporaryFolder()
+    const service = await start({ dataDir, engines: [watched.engine] })
+    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    // It goes on for a while after it was told to stop, as an encoder does.
+    watched.hold()
+    const leaving = new AbortController()
+    const left = fetch(`${src}?w=10`, { signal: leaving.signal }).catch(() => 'left')
+    await eventually(() => expect(watched.opened).to.equal(1))
+    leaving.abort()
+    expect(await left).to.equal('left')
+    await service.stop({ keepData: true })
+    expect(service.log.lines.filter(({ level }) => level === 'warn')).to.deep.equal([])
+    expect(await readState(dataDir)).to.deep.equal(storedState('first', { [s3PathOriginal]: [] }))
+    await rm(dataDir, { recursive: true })
+  })
+})
