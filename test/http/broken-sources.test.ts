@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { expect } from 'chai'
+import type { Storage } from '../../src/app.ts'
+import type { Asset } from '../../src/core/asset.ts'
+import { entriesOf, manifestOf } from '../support/archive.ts'
+import { onEveryBackend } from '../support/backends.ts'
+import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
+import { watchedEngine } from '../support/engines.ts'
+import { eventually, pause } from '../support/eventually.ts'
+import { exchange, openSocket } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import type { Service } from '../support/service.ts'
+
+const LARGE = 4_000_000
+
+/** Storage in which originals of a size can be made to break when they are opened. */
+function breakable(): {
+  wrapStorage: (storage: Storage) => Storage
+  /** Files of `size` bytes give this from now on. */
+  breaks(size: number, how: (asset: Asset, bytes: Readable) => Readable): void
+  mend(): void
+  /** Streams of originals that are open now. */
+  readonly open: number
+} {
+  const broken = new Map<number, (asset: Asset, bytes: Readable) => Readable>()
+  let open = 0
+  const wrap = (asset: Asset): Asset => ({
+    ...asset,
+    async open(options) {
+      const bytes = await asset.open(options)
+      open += 1
+      bytes.once('close', () => {
+        open -= 1
+      })
+      return broken.get(asset.size)?.(asset, bytes) ?? bytes
+    },
+  })
+  return {
+    wrapStorage: ({ buckets, index }) => ({
+      index,
+      buckets: {
+        ...buckets,
+        of: (client) => {
+          const bucket = buckets.of(client)
+          return {
+            ...bucket,
+            find: async (key, known) => {
+              const asset = await bucket.find(key, known)
+              return asset && wrap(asset)
+            },
+          }
+        },
+      },
+    }),
+    breaks: (size, how) => broken.set(size, how),
+    mend: () => broken.clear(),
+    get open() {
+      return open
+    },
+  }
+}
+
+/** As a file does that somebody has cut after its size was read: it ends early, and well. */
+function cut(asset: Asset, bytes: Readable): Readable {
+  return Readable.from(
+    (async function* () {
+      let left = Math.floor(asset.size / 2)
+      for await (const chunk of bytes as AsyncIterable<Buffer>) {
+        yield chunk.subarray(0, left)
+        left -= chunk.length
+        if (left <= 0) return
+      }
+    })(),
+    { objectMode: false },
+  )
+}
+
+/** As a disk or a network does: it fails in the middle. */
+function failing(asset: Asset, bytes: Readable): Readable {
+  return Readable.from(
+    (async function* () {
+      yield* cut(asset, bytes)
+      throw new Error('EIO: i/o error, read /var/lib/sluice/secret-place')
+    })(),
+    { objectMode: false },
+  )
+}
+
+onEveryBackend('sources that break', (start) => {
+  const source = breakable()
+  const watched = watchedEngine()
+  let service: Service
+  let large: WireRecord
+  let small: WireRecord
+  let png: WireRecord
+  before(async () => {
+    service = await start({
+      env: { ZIP_RATE_POINTS: '1000' },
+      wrapStorage: source.wrapStorage,
+      engines: [watched.engine],
+    })
+    large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(LARGE) })
+    small = await uploadOne(service, { name: 'small.bin', bytes: randomBytes(1000) })
+    png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+  })
+  afterEach(() => {
+    source.mend()
+    watched.release()
+  })
+
+  /** What the log says of failures that are not the caller's. */
+  const errors = () => service.log.lines.filter(({ level }) => level === 'error')
+
+  for (const [how, breakage] of Object.entries({ 'ends early': cut, fails: failing })) {
+    describe(`one that ${how}`, () => {
+      it('destroys the connection of an archive that has begun, and leaves others alone', async () => {
+        const earlier = errors().length
+        source.breaks(LARGE, breakage)
+        const files = [
+          { path: small.sourceName, type: 'application' },
+          { path: large.sourceName, type: 'application' },
+          { path: small.sourceName, type: 'application', name: 'after.bin' },
+        ]
+        const outcome = await postZip(service, { files })
+          .then((response) => response.arrayBuffer())
+          .catch((error) => error)
+        expect(outcome).to.be.an.instanceOf(Error)
+        await eventually(() => expect(errors()).to.have.length(earlier + 1))
+        source.mend()
+        const response = await postZip(service, { files })
+        expect(entriesOf(Buffer.from(await response.arrayBuffer()))).to.have.length(4)
+        await eventually(() => expect(source.open).to.equal(0))
+      })
+
+      it('leaves a small file out of the archive, and says so', async () => {
+        source.breaks(1000, breakage)
+        const response = await postZip(service, {
+          files: [
+            { path: small.sourceName, type: 'application' },
+            { path: large.sourceName, type: 'application' },
+          ],
+        })
+        const entries = entriesOf(Buffer.from(await response.arrayBuffer()))
+        expect(entries.map(({ name }) => name)).to.deep.equal([large.sourceName, '_manifest.json'])
+        expect(manifestOf(entries)[0]).to.deep.equal({ path: small.sourceName, status: 'error', code: 500 })
+      })
+
+      for (const [what, record] of Object.entries({ large: () => large, small: () => small })) {
+        it(`destroys the connection of the delivery of a ${what} file`, async () => {
+          const { src, size } = record()
+          const earlier = errors().length
+          source.breaks(size, breakage)
+          for (const headers of [{}, { Range: `bytes=0-${size - 1}` }]) {
+            const outcome = await exchange(service, src, {
+              headers,
+              signal: AbortSignal.timeout(2000),
+            }).catch((error) => error)
+            expect(outcome).to.be.an.instanceOf(Error)
+            expect(outcome.code).to.equal('ECONNRESET')
+          }
+          await eventually(() => expect(errors()).to.have.length(earlier + 2))
+          source.mend()
+          expect((await exchange(service, src)).body.length).to.equal(size)
+        })
+      }
+
+      it('makes no derivative', async () => {
+        source.breaks(png.size, breakage)
+        const { status, body } = await exchange(service, `${png.src}?w=50`)
+        expect(status).to.be.oneOf([422, 500])
+        expect(body.toString()).not.to.match(/EIO|\/var\/lib/)
+        expect((await service.objects()).filter((name) => name.includes('_w='))).to.deep.equal([])
+        source.mend()
+        expect((await exchange(service, `${png.src}?w=50`)).status).to.equal(200)
+        await eventually(async () =>
+          expect((await service.objects()).filter((name) => name.includes('_w='))).to.have.length(1),
+        )
+        const removed = await exchange(service, `/v1/upload/${png.s3PathOriginal}`, {
+          method: 'DELETE',
+          headers: { Authorization: service.tokens.secretClientToken },
+        })
+        expect(removed.status).to.equal(200)
+        png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+      })
+    })
+  }
+
+  describe('when the client leaves', () => {
+    let huge: WireRecord
+    before(async () => {
+      // More than what lies between a server and a client that does not read.
+      huge = await uploadOne(service, { name: 'huge.bin', bytes: Buffer.alloc(30_000_000) })
+    })
+
+    async function leaveArchive(files: object[], after: () => Promise<unknown>): Promise<void> {
+      const body = JSON.stringify({ files })
+      const socket = await openSocket(service)
+      socket.on('error', () => {})
+      socket.pause()
+      socket.write(
+        `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+      await after().finally(() => socket.destroy())
+    }
+
+    it('stops making what the archive would have held', async () => {
+      const before = { opened: watched.opened, aborted: watched.aborted }
+      watched.hold()
+      await leaveArchive(
+        Array.from({ length: 100 }, (_, i) => ({ path: png.sourceName, params: { w: 100 + i, h: 3 } })),
+        () => eventually(() => expect(watched.opened).to.be.above(before.opened)),
+      )
+      await eventually(() => expect(watched.aborted).to.be.above(before.aborted))
+      watched.release()
+      await pause(200)
+      // Few at a time: the rest was never begun.
+      expect(watched.opened - before.opened).to.be.below(9)
+      expect((await service.objects()).filter((name) => name.includes('_h=3'))).to.deep.equal([])
+    })
+
+    it('closes the file that it was reading, and opens no other', async () => {
+      await leaveArchive(
+        Array.from({ length: 50 }, () => ({ path: huge.sourceName, type: 'application' })),
+        async () => {
+          await eventually(() => expect(source.open).to.equal(1))
+          // One at a time, and it waits for the client.
+          await pause(100)
+          expect(source.open).to.equal(1)
+        },
+      )
+      await eventually(() => expect(source.open).to.equal(0))
+      await pause(100)
+      expect(source.open).to.equal(0)
+    })
+
+    it('closes the file that it was sending', async () => {
+      const socket = await openSocket(service)
+      socket.on('error', () => {})
+      socket.pause()
+      socket.write(`GET ${huge.src.slice(service.url.length)} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      await eventually(() => expect(source.open).to.equal(1))
+      await pause(50)
+      socket.destroy()
+      await eventually(() => expect(source.open).to.equal(0))
+    })
+  })
+})

@@ -1,0 +1,259 @@
+import { randomBytes } from 'node:crypto'
+import { expect } from 'chai'
+import { onEveryBackend } from '../support/backends.ts'
+import { uploadOne, type WireRecord } from '../support/client.ts'
+import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import type { Service } from '../support/service.ts'
+
+const DAY = 86_400_000
+
+/** A file by its address, and what a plain request of it answers. */
+interface Target {
+  address: string
+  etag: string
+  modified: Date
+  bytes: Buffer
+}
+
+onEveryBackend('parts and conditions', (start) => {
+  let service: Service
+  let text: WireRecord
+  let png: WireRecord
+  const bytes = randomBytes(1000)
+  before(async () => {
+    service = await start()
+    text = await uploadOne(service, { name: 'a.bin', bytes })
+    png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+  })
+
+  let width = 10
+  /** Four kinds of target; the derivatives are new each time, and a cold one is made by the request under test. */
+  const targets: Record<string, () => Promise<Target>> = {
+    'an original': async () => described(text.src),
+    'an original on the raw route': async () => described(text.originalSrc),
+    'a stored derivative': async () => {
+      width += 1
+      return described(`${png.src}?w=${width}`)
+    },
+    'a derivative that is not made yet': async () => {
+      // Its twin, from an equal file, tells what the bytes will be.
+      width += 1
+      const twin = await uploadOne(service, { name: 'b.png', bytes: await picture() })
+      const { bytes: expected } = await described(`${twin.src}?w=${width}`)
+      const original = await described(png.src)
+      return {
+        address: `${png.src}?w=${width}`,
+        etag: `"${png.s3PathOriginal}_w=${width}"`,
+        modified: original.modified,
+        bytes: expected,
+      }
+    },
+  }
+
+  async function described(address: string): Promise<Target> {
+    const { status, headers, body } = await exchange(service, address)
+    expect(status).to.equal(200)
+    return {
+      address,
+      etag: String(headers.etag),
+      modified: new Date(String(headers['last-modified'])),
+      bytes: body,
+    }
+  }
+
+  for (const [what, target] of Object.entries(targets)) {
+    describe(`of ${what}`, () => {
+      const ranges: Array<[range: (size: number) => string, part: (size: number) => [number, number]]> = [
+        [() => 'bytes=0-0', () => [0, 0]],
+        [() => 'bytes=0-99', () => [0, 99]],
+        [() => 'bytes=50-', (size) => [50, size - 1]],
+        [() => 'bytes=-10', (size) => [size - 10, size - 1]],
+        [() => 'bytes=-999999', (size) => [0, size - 1]],
+        [(size) => `bytes=${size - 5}-${size + 5}`, (size) => [size - 5, size - 1]],
+        [(size) => `bytes=0-${size - 1}`, (size) => [0, size - 1]],
+        [(size) => `bytes=${size - 1}-`, (size) => [size - 1, size - 1]],
+        [() => 'BYTES=1-2', () => [1, 2]],
+      ]
+      for (const [range, part] of ranges) {
+        it(`answers 206 to ${range(1000)}`, async () => {
+          const { address, bytes, etag } = await target()
+          const size = bytes.length
+          const [first, last] = part(size)
+          const answer = await exchange(service, address, { headers: { Range: range(size) } })
+          expect(answer.status).to.equal(206)
+          expect(answer.headers['content-range']).to.equal(`bytes ${first}-${last}/${size}`)
+          expect(answer.headers['content-length']).to.equal(String(last - first + 1))
+          expect(answer.headers.etag).to.equal(etag)
+          expect(answer.headers['cache-control']).to.equal('public, max-age=604800')
+          expect(answer.body.equals(bytes.subarray(first, last + 1))).to.equal(true)
+        })
+      }
+
+      for (const range of [
+        (size: number) => `bytes=${size}-`,
+        (size: number) => `bytes=${size}-${size + 10}`,
+        () => 'bytes=-0',
+        () => 'bytes=99999999999999999999-',
+      ]) {
+        it(`answers 416 to ${range(1000)}`, async () => {
+          const { address, bytes } = await target()
+          const answer = await exchange(service, address, { headers: { Range: range(bytes.length) } })
+          expect(answer.status).to.equal(416)
+          expect(answer.headers['content-range']).to.equal(`bytes */${bytes.length}`)
+          expect(answer.headers['cache-control']).to.equal('no-store')
+          expect(answer.headers).not.to.have.property('etag')
+          expect(jsonOf(answer).code).to.equal('range_not_satisfiable')
+        })
+      }
+
+      for (const range of ['bytes=5-2', 'bytes=a-b', 'bytes=', 'bytes=-', 'bytes=--1', 'items=0-1', '0-1']) {
+        it(`passes over ${range}, which is no range`, async () => {
+          const { address, bytes } = await target()
+          const answer = await exchange(service, address, { headers: { Range: range } })
+          expect(answer.status).to.equal(200)
+          expect(answer.body.equals(bytes)).to.equal(true)
+        })
+      }
+
+      it('answers several ranges with the whole', async () => {
+        const { address, bytes } = await target()
+        const answer = await exchange(service, address, { headers: { Range: 'bytes=0-1,5-6' } })
+        expect(answer.status).to.equal(200)
+        expect(answer.body.equals(bytes)).to.equal(true)
+      })
+
+      it('passes over a range of HEAD', async () => {
+        const { address, bytes } = await target()
+        const answer = await exchange(service, address, { method: 'HEAD', headers: { Range: 'bytes=0-1' } })
+        expect({ status: answer.status, length: answer.headers['content-length'] }).to.deep.equal({
+          status: 200,
+          length: String(bytes.length),
+        })
+      })
+
+      const ifRange: Record<string, [value: (target: Target) => string, status: number]> = {
+        'the tag': [({ etag }) => etag, 206],
+        'another tag': [() => '"another"', 200],
+        'the tag, but weak': [({ etag }) => `W/${etag}`, 200],
+        'the date': [({ modified }) => modified.toUTCString(), 206],
+        'an earlier date': [({ modified }) => new Date(+modified - DAY).toUTCString(), 200],
+        'a later date': [({ modified }) => new Date(+modified + DAY).toUTCString(), 200],
+        nonsense: [() => 'nonsense', 200],
+      }
+      for (const [how, [value, status]] of Object.entries(ifRange)) {
+        it(`answers ${status} to a range with If-Range: ${how}`, async () => {
+          const it = await target()
+          const answer = await exchange(service, it.address, {
+            headers: { Range: 'bytes=1-3', 'If-Range': value(it) },
+          })
+          expect(answer.status).to.equal(status)
+          const whole = status === 200
+          expect(answer.body.equals(whole ? it.bytes : it.bytes.subarray(1, 4))).to.equal(true)
+        })
+      }
+
+      const earlier = (t: Target) => new Date(+t.modified - DAY).toUTCString()
+      const later = (t: Target) => new Date(+t.modified + DAY).toUTCString()
+      const at = (t: Target) => t.modified.toUTCString()
+      const conditions: Array<[headers: (t: Target) => Record<string, string>, status: number, why: string]> =
+        [
+          [({ etag }) => ({ 'If-None-Match': etag }), 304, 'If-None-Match: the tag'],
+          [({ etag }) => ({ 'If-None-Match': `W/${etag}` }), 304, 'If-None-Match: the tag, but weak'],
+          [
+            ({ etag }) => ({ 'If-None-Match': `"a", ${etag} ,"b"` }),
+            304,
+            'If-None-Match: the tag among others',
+          ],
+          [() => ({ 'If-None-Match': '*' }), 304, 'If-None-Match: *'],
+          [() => ({ 'If-None-Match': '"another"' }), 200, 'If-None-Match: another tag'],
+          [
+            ({ etag }) => ({ 'If-None-Match': etag.replaceAll('"', '') }),
+            200,
+            'If-None-Match: without quotes',
+          ],
+          [(t) => ({ 'If-Modified-Since': at(t) }), 304, 'If-Modified-Since: the date'],
+          [(t) => ({ 'If-Modified-Since': later(t) }), 304, 'If-Modified-Since: later'],
+          [(t) => ({ 'If-Modified-Since': earlier(t) }), 200, 'If-Modified-Since: earlier'],
+          [() => ({ 'If-Modified-Since': 'nonsense' }), 200, 'If-Modified-Since: nonsense'],
+          [
+            (t) => ({ 'If-None-Match': '"another"', 'If-Modified-Since': later(t) }),
+            200,
+            'If-None-Match, which counts, says modified; If-Modified-Since not',
+          ],
+          [
+            (t) => ({ 'If-None-Match': t.etag, 'If-Modified-Since': earlier(t) }),
+            304,
+            'If-None-Match, which counts, says not modified; If-Modified-Since modified',
+          ],
+          [({ etag }) => ({ 'If-Match': etag }), 200, 'If-Match: the tag'],
+          [() => ({ 'If-Match': '*' }), 200, 'If-Match: *'],
+          [() => ({ 'If-Match': '"another"' }), 412, 'If-Match: another tag'],
+          [({ etag }) => ({ 'If-Match': `W/${etag}` }), 412, 'If-Match: the tag, but weak'],
+          [(t) => ({ 'If-Unmodified-Since': at(t) }), 200, 'If-Unmodified-Since: the date'],
+          [(t) => ({ 'If-Unmodified-Since': earlier(t) }), 412, 'If-Unmodified-Since: earlier'],
+          [() => ({ 'If-Unmodified-Since': 'nonsense' }), 200, 'If-Unmodified-Since: nonsense'],
+          [
+            (t) => ({ 'If-Match': t.etag, 'If-Unmodified-Since': earlier(t) }),
+            200,
+            'If-Match, which counts, holds; If-Unmodified-Since does not',
+          ],
+          [
+            (t) => ({ 'If-Match': '"another"', 'If-None-Match': t.etag }),
+            412,
+            'If-Match fails before If-None-Match is looked at',
+          ],
+          [
+            (t) => ({ 'If-Match': t.etag, 'If-None-Match': t.etag }),
+            304,
+            'If-Match holds, If-None-Match says not modified',
+          ],
+          [(t) => ({ 'If-None-Match': t.etag, Range: 'bytes=0-1' }), 304, 'not modified, and a range'],
+          [
+            (t) => ({ 'If-None-Match': t.etag, Range: 'bytes=999999-' }),
+            304,
+            'not modified, and a bad range',
+          ],
+          [() => ({ 'If-Match': '"another"', Range: 'bytes=999999-' }), 412, 'failed, and a bad range'],
+          [(t) => ({ 'If-Match': t.etag, Range: 'bytes=0-1' }), 206, 'If-Match holds, and a range'],
+        ]
+      for (const [headers, status, why] of conditions) {
+        it(`answers ${status}: ${why}`, async () => {
+          const it = await target()
+          for (const method of status === 206 ? ['GET'] : ['GET', 'HEAD']) {
+            const answer = await exchange(service, it.address, { method, headers: headers(it) })
+            expect(answer.status, method).to.equal(status)
+            if (status === 304) expectNotModified(answer, it)
+            if (status === 412) expectFailed(answer, method)
+          }
+        })
+      }
+    })
+  }
+
+  function expectNotModified({ headers, body }: Answer, { etag, modified }: Target): void {
+    expect(body.length).to.equal(0)
+    expect(headers.etag).to.equal(etag)
+    expect(headers['cache-control']).to.equal('public, max-age=604800')
+    expect(headers['last-modified']).to.equal(modified.toUTCString())
+    for (const name of ['content-type', 'content-length', 'content-range'])
+      expect(headers).not.to.have.property(name)
+  }
+
+  function expectFailed(answer: Answer, method: string): void {
+    expect(answer.headers['cache-control']).to.equal('no-store')
+    expect(answer.headers).not.to.have.property('etag')
+    if (method === 'GET') expect(jsonOf(answer).code).to.equal('precondition_failed')
+  }
+
+  it('answers 416 to any range of an empty file', async () => {
+    const empty = await uploadOne(service, { name: 'empty', bytes: '' })
+    for (const range of ['bytes=0-0', 'bytes=0-', 'bytes=-1']) {
+      const { status, headers } = await exchange(service, empty.src, { headers: { Range: range } })
+      expect({ status, range: headers['content-range'] }, range).to.deep.equal({
+        status: 416,
+        range: 'bytes */0',
+      })
+    }
+  })
+})

@@ -1,0 +1,301 @@
+import { setMaxListeners } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { onEveryBackend } from '../support/backends.ts'
+import { uploadOne, type WireRecord } from '../support/client.ts'
+import { watchedEngine } from '../support/engines.ts'
+import { eventually, pause } from '../support/eventually.ts'
+import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import type { Service } from '../support/service.ts'
+
+onEveryBackend('derivatives', (start) => {
+  const watched = watchedEngine()
+  let service: Service
+  let record: WireRecord
+  before(async () => {
+    service = await start({ engines: [watched.engine] })
+  })
+  beforeEach(async () => {
+    record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+  })
+  afterEach(() => watched.release())
+
+  async function storedBesideOriginal(): Promise<string[]> {
+    const key = `first/${record.s3PathOriginal}`
+    return (await service.objects())
+      .filter((name) => name.startsWith(key))
+      .map((name) => name.slice(key.length))
+  }
+
+  function storedEventually(names: string[]): Promise<void> {
+    return eventually(async () => expect(await storedBesideOriginal()).to.have.members(['', ...names]))
+  }
+
+  it('are the picture that the parameters ask for', async () => {
+    const asked: Record<string, { format: string; width: number; height: number }> = {
+      '?w=100&h=50': { format: 'png', width: 100, height: 50 },
+      '?w=100': { format: 'png', width: 100, height: 75 },
+      '?h=30&f=jpg': { format: 'jpeg', width: 40, height: 30 },
+      '?width=100&height=100&fit=inside&format=webp': { format: 'webp', width: 100, height: 75 },
+      '?f=avif': { format: 'heif', width: 400, height: 300 },
+    }
+    for (const [query, expected] of Object.entries(asked)) {
+      const { body } = await exchange(service, `${record.src}${query}`)
+      const { format, width, height } = await sharp(body).metadata()
+      expect({ format, width, height }, query).to.deep.equal(expected)
+    }
+  })
+
+  it('are one for all spellings, stored once beside their original', async () => {
+    const before = watched.opened
+    const answers: Answer[] = []
+    for (const query of [
+      'w=100&h=50',
+      'h=50&w=100',
+      'width=100&height=50',
+      'w=0100&height=50&utm_source=x&_=1&v=2&fbclid=3',
+    ])
+      answers.push(await exchange(service, `${record.src}?${query}`))
+    for (const { status, headers, body } of answers) {
+      expect(status).to.equal(200)
+      expect(headers.etag).to.equal(`"${record.s3PathOriginal}_h=50&w=100"`)
+      expect(body.equals(answers[0]?.body as Buffer)).to.equal(true)
+    }
+    await storedEventually(['_h=50&w=100'])
+    expect(watched.opened - before).to.equal(1)
+  })
+
+  it('are the original when nothing is asked of it', async () => {
+    const before = watched.opened
+    for (const query of ['', '?', '?utm_campaign=x', '?_=123&v=1&gclid=a']) {
+      const { headers } = await exchange(service, `${record.src}${query}`)
+      expect(headers.etag, query).to.equal(`"${record.s3PathOriginal}"`)
+    }
+    expect(watched.opened).to.equal(before)
+  })
+
+  it('are served under their own key once they are stored, and on the raw route', async () => {
+    const key = encodeURI(`${record.s3PathOriginal}_h=50&w=100`)
+    const { clientToken } = service.tokens
+    const own = `/v1/image/upload/${clientToken}/${key}`
+    const raw = `/v1/bucket/${clientToken}/${key}`
+    for (const address of [own, raw]) expect((await exchange(service, address)).status).to.equal(404)
+    const made = await exchange(service, `${record.src}?w=100&h=50`)
+    await eventually(async () => expect((await exchange(service, own)).status).to.equal(200))
+    for (const address of [own, raw]) {
+      const { status, headers, body } = await exchange(service, address)
+      expect(status).to.equal(200)
+      expect(headers.etag).to.equal(made.headers.etag)
+      expect(headers['last-modified']).to.equal(made.headers['last-modified'])
+      expect(body.equals(made.body)).to.equal(true)
+    }
+  })
+
+  it('are not transformed again: a 400', async () => {
+    await exchange(service, `${record.src}?w=100`)
+    await storedEventually(['_w=100'])
+    const answer = await exchange(
+      service,
+      `/v1/image/upload/${service.tokens.clientToken}/${record.s3PathOriginal}_w=100?h=10`,
+    )
+    expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
+      status: 400,
+      code: 'transform_of_derivative',
+    })
+  })
+
+  it('are made again when the bucket has lost their bytes', async () => {
+    const first = await exchange(service, `${record.src}?w=100`)
+    await storedEventually(['_w=100'])
+    const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+    for await (const key of bucket.list(`${record.s3PathOriginal}_`)) await bucket.delete([key])
+    await storedEventually([])
+    const before = watched.opened
+    const again = await exchange(service, `${record.src}?w=100`)
+    expect(again.status).to.equal(200)
+    expect(again.body.equals(first.body)).to.equal(true)
+    expect(watched.opened - before).to.equal(1)
+    await storedEventually(['_w=100'])
+  })
+
+  it('are 404 when the bucket has lost the original', async () => {
+    const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+    for await (const key of bucket.list(record.s3PathOriginal)) await bucket.delete([key])
+    for (const address of [record.src, `${record.src}?w=100`, record.originalSrc]) {
+      const answer = await exchange(service, address)
+      expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
+        status: 404,
+        code: 'file_not_found',
+      })
+    }
+  })
+
+  /** A signal for any number of requests. */
+  function leaving(): AbortController {
+    const controller = new AbortController()
+    setMaxListeners(0, controller.signal)
+    return controller
+  }
+
+  describe('when many ask at once', () => {
+    const address = () => `${record.src}?w=64`
+
+    it('are one transform for 50 equal requests', async () => {
+      const before = { opened: watched.opened, rendered: watched.rendered }
+      watched.hold()
+      const spellings = ['w=64', 'width=64', 'w=64&utm_source=a']
+      const requests = Array.from({ length: 50 }, (_, i) =>
+        exchange(service, `${record.src}?${spellings[i % spellings.length]}`),
+      )
+      await pause(100)
+      watched.release()
+      const answers = await Promise.all(requests)
+      for (const { status, body } of answers) {
+        expect(status).to.equal(200)
+        expect(body.equals(answers[0]?.body as Buffer)).to.equal(true)
+      }
+      expect(watched.opened - before.opened).to.equal(1)
+      expect(watched.rendered - before.rendered).to.equal(1)
+      await storedEventually(['_w=64'])
+    })
+
+    it('are one transform for each variant', async () => {
+      const before = watched.opened
+      const widths = [10, 11, 12, 13]
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          exchange(service, `${record.src}?w=${widths[i % widths.length]}`),
+        ),
+      )
+      const sizes = await Promise.all(answers.map(async ({ body }) => (await sharp(body).metadata()).width))
+      expect(sizes).to.deep.equal(Array.from({ length: 40 }, (_, i) => widths[i % widths.length]))
+      expect(watched.opened - before).to.equal(4)
+    })
+
+    it('are one decode for 50 requests for a broken file, and all get its 422', async () => {
+      const whole = await picture({ format: 'jpeg', width: 800, height: 600 })
+      const broken = await uploadOne(service, { name: 'b.jpg', bytes: whole.subarray(0, 300) })
+      expect(broken.format).to.equal('jpeg')
+      const before = watched.opened
+      watched.hold()
+      const requests = Array.from({ length: 50 }, () => exchange(service, `${broken.src}?w=64`))
+      await pause(100)
+      watched.release()
+      for (const answer of await Promise.all(requests)) {
+        expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
+          status: 422,
+          code: 'not_transformable',
+        })
+        expect(answer.headers['cache-control']).to.equal('no-store')
+      }
+      expect(watched.opened - before).to.equal(1)
+      // The file itself is as it was sent.
+      expect((await exchange(service, broken.src)).status).to.equal(200)
+    })
+
+    for (const leaving of [0, 25, 49]) {
+      it(`go on for the others when client ${leaving + 1} of 50 leaves`, async () => {
+        const before = { opened: watched.opened, aborted: watched.aborted }
+        watched.hold()
+        const gone = new AbortController()
+        const requests: Array<Promise<Answer | undefined>> = []
+        for (let i = 0; i < 50; i += 1) {
+          const request = exchange(service, address(), i === leaving ? { signal: gone.signal } : {})
+          requests.push(request.catch(() => undefined))
+          // The first one is the one that starts the work.
+          if (i === 0) await eventually(() => expect(watched.opened).to.equal(before.opened + 1))
+        }
+        await pause(100)
+        gone.abort()
+        await pause(50)
+        watched.release()
+        for (const [i, answer] of (await Promise.all(requests)).entries())
+          expect(answer?.status, `client ${i + 1}`).to.equal(i === leaving ? undefined : 200)
+        expect(watched.opened - before.opened).to.equal(1)
+        expect(watched.aborted).to.equal(before.aborted)
+        await storedEventually(['_w=64'])
+      })
+    }
+
+    it('are given up when the last of them leaves, and made anew for the next', async () => {
+      const before = { opened: watched.opened, aborted: watched.aborted }
+      watched.hold()
+      const gone = leaving()
+      const requests = Array.from({ length: 10 }, () =>
+        exchange(service, address(), { signal: gone.signal }).catch(() => 'left'),
+      )
+      await eventually(() => expect(watched.opened).to.equal(before.opened + 1))
+      await pause(50)
+      gone.abort()
+      expect(new Set(await Promise.all(requests))).to.deep.equal(new Set(['left']))
+      await eventually(() => expect(watched.aborted).to.equal(before.aborted + 1))
+      watched.release()
+      await storedEventually([])
+      expect((await exchange(service, address())).status).to.equal(200)
+      await storedEventually(['_w=64'])
+    })
+
+    it('are a 503 with Retry-After past the queue, while stored files go on', async () => {
+      await exchange(service, `${record.src}?w=5`)
+      await storedEventually(['_w=5'])
+      watched.hold()
+      const gone = leaving()
+      const room = 256 + availableParallelism()
+      const waiting = Array.from({ length: room }, (_, i) =>
+        exchange(service, `${record.src}?w=${100 + i}&h=7`, { signal: gone.signal }).catch(() => undefined),
+      )
+      await pause(300)
+      const refused = await exchange(service, `${record.src}?w=1000&h=7`)
+      expect(refused.status).to.equal(503)
+      expect(Number(refused.headers['retry-after'])).to.be.above(0)
+      expect(refused.headers['cache-control']).to.equal('no-store')
+      expect(jsonOf(refused)).to.include({ code: 'unavailable', retryAfterSeconds: 5 })
+      for (const address of [record.src, `${record.src}?w=5`])
+        expect((await exchange(service, address)).status).to.equal(200)
+      gone.abort()
+      await Promise.all(waiting)
+      watched.release()
+      await eventually(async () =>
+        expect((await exchange(service, `${record.src}?w=1000&h=7`)).status).to.equal(200),
+      )
+    })
+  })
+
+  it('answers while the bytes are still being stored', async () => {
+    let store = () => {}
+    const gate = new Promise<void>((done) => {
+      store = done
+    })
+    const slow = await start({
+      wrapStorage: ({ buckets, index }) => ({
+        index,
+        buckets: {
+          ...buckets,
+          of: (client) => {
+            const bucket = buckets.of(client)
+            return {
+              ...bucket,
+              async put(key, bytes, options) {
+                if (key.includes('_w=')) await gate
+                return bucket.put(key, bytes, options)
+              },
+            }
+          },
+        },
+      }),
+    })
+    const file = await uploadOne(slow, { name: 'a.png', bytes: await picture() })
+    const first = await exchange(slow, `${file.src}?w=20`)
+    // A second one has the same answer, though nothing is stored yet.
+    const second = await exchange(slow, `${file.src}?w=20`)
+    expect([first.status, second.status]).to.deep.equal([200, 200])
+    expect(second.body.equals(first.body)).to.equal(true)
+    expect((await slow.objects()).filter((name) => name.includes('_w='))).to.deep.equal([])
+    store()
+    await eventually(async () =>
+      expect((await slow.objects()).filter((name) => name.includes('_w='))).to.have.length(1),
+    )
+  })
+})

@@ -1,0 +1,211 @@
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { expect } from 'chai'
+import { onEveryBackend } from '../support/backends.ts'
+import { type Caller, deleteFile, newClient, postFiles, postZip, uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Answer, exchange, jsonOf, openSocket } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import { MULTIPART, multipart } from '../support/multipart.ts'
+import type { Service } from '../support/service.ts'
+
+onEveryBackend('tokens', (start) => {
+  let service: Service
+  let other: Caller & { id: string }
+  let png: Buffer
+  before(async () => {
+    png = await picture()
+    service = await start({ env: { ZIP_RATE_POINTS: '1000' } })
+    other = await newClient(service)
+  })
+
+  const form = multipart([{ disposition: 'name="file"; filename="a.txt"', bytes: 'text' }])
+  /** The three endpoints that want a secret, each asked for something that it would do for `mine`. */
+  const endpoints: Record<string, (headers: Record<string, string>) => Promise<Answer>> = {
+    upload: (headers) =>
+      exchange(service, '/v1/upload', {
+        method: 'POST',
+        headers: { 'Content-Type': MULTIPART, ...headers },
+        body: form,
+      }),
+    zip: async (headers) => {
+      const { sourceName } = await uploadOne(service, { name: 'a.png', bytes: png })
+      return exchange(service, '/v1/zip', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify({ files: [{ path: sourceName }] }),
+      })
+    },
+    delete: async (headers) => {
+      const { s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: png })
+      return exchange(service, `/v1/upload/${s3PathOriginal}`, { method: 'DELETE', headers })
+    },
+  }
+
+  for (const [endpoint, call] of Object.entries(endpoints)) {
+    describe(endpoint, () => {
+      const accepted: Record<string, (secret: string) => string> = {
+        'as it is': (secret) => secret,
+        'after Bearer': (secret) => `Bearer ${secret}`,
+        'after bearer and more spaces': (secret) => `bearer   ${secret}`,
+      }
+      for (const [how, authorization] of Object.entries(accepted)) {
+        it(`takes the secret ${how}`, async () => {
+          const { status } = await call({ Authorization: authorization(service.tokens.secretClientToken) })
+          expect(status).to.equal(200)
+        })
+      }
+
+      const refused: Record<string, () => Record<string, string>> = {
+        'no header': () => ({}),
+        'an empty header': () => ({ Authorization: '' }),
+        'Bearer alone': () => ({ Authorization: 'Bearer ' }),
+        'a wrong secret': () => ({ Authorization: 'sec_wrong' }),
+        'the public token': () => ({ Authorization: service.tokens.clientToken }),
+        'a secret cut short': () => ({ Authorization: service.tokens.secretClientToken.slice(0, -1) }),
+        'a secret with something after it': () => ({ Authorization: `${service.tokens.secretClientToken}x` }),
+        'the secret in another scheme': () => ({
+          Authorization: `Basic ${Buffer.from(`:${service.tokens.secretClientToken}`).toString('base64')}`,
+        }),
+        'the secret in another header': () => ({ 'X-Api-Key': service.tokens.secretClientToken }),
+        'a word of every object': () => ({ Authorization: '__proto__' }),
+      }
+      for (const [what, headers] of Object.entries(refused)) {
+        it(`answers 401 to ${what}`, async () => {
+          const before = (await service.objects()).length
+          const answer = await call(headers())
+          expect(answer.status).to.equal(401)
+          expect(answer.headers['www-authenticate']).to.equal('Bearer realm="sluice"')
+          expect(answer.headers['content-type']).to.equal('application/problem+json')
+          expect(jsonOf(answer).code).to.equal('unauthorized')
+          // The file that the call has put there to be zipped or deleted is still there, and nothing else.
+          const added = endpoint === 'upload' ? 0 : 2
+          expect(await service.objects()).to.have.length(before + added)
+        })
+      }
+    })
+  }
+
+  for (const [endpoint, type] of Object.entries({ upload: MULTIPART, zip: 'application/json' })) {
+    it(`answers 401 on ${endpoint} before the body comes`, async () => {
+      const socket = await openSocket(service)
+      socket.write(
+        `POST /v1/${endpoint} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 1000000\r\n\r\n`,
+      )
+      const [head] = await once(socket, 'data')
+      socket.destroy()
+      expect(String(head)).to.match(/^HTTP\/1\.1 401 /)
+    })
+  }
+
+  describe("another client's file", () => {
+    it('is not found, whatever way it is named', async () => {
+      const mine = await uploadOne(service, { name: 'a.png', bytes: png }, { path: 'some/folder' })
+      await exchange(service, `${mine.src}?w=10`)
+      await eventually(async () => {
+        const { status } = await exchange(service, `${mine.originalSrc}_w=10`)
+        expect(status).to.equal(200)
+      })
+      const { s3PathOriginal: key, sourceName } = mine
+      const names = [
+        key,
+        `${key}_w=10`,
+        sourceName,
+        `some/folder/${sourceName}`,
+        `image/png/${sourceName}`,
+        `../first/${key}`,
+        `..%2ffirst%2f${key}`,
+        `first/${key}`,
+      ]
+      for (const name of names) {
+        for (const address of [
+          `/v1/image/upload/${other.tokens.clientToken}/${name}`,
+          `/v1/image/upload/${other.tokens.clientToken}/${name}?w=10`,
+          `/v1/bucket/${other.tokens.clientToken}/${name}`,
+        ]) {
+          const { status } = await exchange(service, address)
+          expect(status, address).to.be.oneOf([400, 404])
+          if (!name.startsWith('..') && !address.includes('_w=10?')) expect(status, address).to.equal(404)
+        }
+        const removed = await exchange(service, `/v1/upload/${name}`, {
+          method: 'DELETE',
+          headers: { Authorization: other.tokens.secretClientToken },
+        })
+        expect(removed.status, `DELETE ${name}`).to.equal(name.startsWith('..') ? 400 : 404)
+      }
+      expect((await exchange(service, mine.src)).status).to.equal(200)
+    })
+
+    it('is an error in an archive', async () => {
+      const mine = await uploadOne(service, { name: 'a.png', bytes: png })
+      const files = [{ path: mine.s3PathOriginal }, { path: mine.sourceName }]
+      const archive = Buffer.from(await (await postZip(other, { files })).arrayBuffer())
+      expect(archive.includes(png)).to.equal(false)
+      expect(archive.toString('latin1')).not.to.include(`${mine.sourceName}PK`)
+      const counts = archive.readUInt16LE(archive.length - 12)
+      expect(counts, 'only the manifest').to.equal(1)
+    })
+  })
+
+  it('answers 404 to an unknown client token', async () => {
+    const { sourceName, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: png })
+    for (const token of [
+      'pub_unknown',
+      service.tokens.secretClientToken,
+      'first',
+      '..',
+      '__proto__',
+      service.tokens.clientToken.toUpperCase(),
+      `${service.tokens.clientToken}x`,
+    ]) {
+      for (const address of [
+        `/v1/image/upload/${token}/${sourceName}`,
+        `/v1/bucket/${token}/${s3PathOriginal}`,
+      ]) {
+        const answer = await exchange(service, address)
+        expect({ status: answer.status, code: jsonOf(answer).code }, address).to.deep.equal({
+          status: 404,
+          code: 'client_not_found',
+        })
+      }
+    }
+  })
+
+  it('keeps secrets out of every log line and of every file but credentials.json', async () => {
+    const wrong = 'sec_ThisOneIsWrongButMayBeSomebodysPassword'
+    const secrets = [service.tokens.secretClientToken, other.tokens.secretClientToken, wrong]
+    for (const [i, secret] of secrets.entries()) {
+      const caller = i === 1 ? other : service
+      const uploaded = await postFiles(caller, [{ name: 'a.png', bytes: png }], { secret })
+      const [record] = uploaded.ok ? ((await uploaded.json()) as [{ src: string; s3Path: string }]) : []
+      await exchange(service, `${record?.src ?? '/v1/image/upload/x/y'}?w=10&token=${secret}`)
+      await exchange(service, `${record?.src ?? '/v1/image/upload/x/y'}?w=10`, {
+        headers: { Authorization: secret, Cookie: secret },
+      })
+      await (await postZip(caller, { files: [{ path: 'x.png' }] }, { secret })).arrayBuffer()
+      await deleteFile(caller, record?.s3Path ?? 'image/png/x.png', { secret })
+      await exchange(service, `/v1/upload?secret=${secret}`, { method: 'POST' })
+    }
+    const lines = service.log.lines.map((line) =>
+      inspect(line, { depth: 20, breakLength: Number.POSITIVE_INFINITY }),
+    )
+    expect(lines.length).to.be.above(10)
+    for (const secret of secrets) {
+      expect(lines.filter((line) => line.includes(secret))).to.deep.equal([])
+      expect(await filesHolding(service.dataDir, secret)).to.deep.equal(
+        secret === service.tokens.secretClientToken ? ['credentials.json'] : [],
+      )
+    }
+  })
+})
+
+async function filesHolding(folder: string, text: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    if (entry.isFile() && (await readFile(file)).includes(text)) found.push(file.slice(folder.length + 1))
+  }
+  return found
+}

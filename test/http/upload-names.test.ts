@@ -1,0 +1,114 @@
+import { expect } from 'chai'
+import { onEveryBackend } from '../support/backends.ts'
+import type { WireRecord } from '../support/client.ts'
+import { exchange, jsonOf } from '../support/exchange.ts'
+import { postForm } from '../support/multipart.ts'
+import type { Service } from '../support/service.ts'
+
+/** What `?download` calls the file: by RFC 8187 where there is such a name, else by the quoted one. */
+function downloadName(disposition: string | undefined): string {
+  const extended = /filename\*=UTF-8''([^;]+)/.exec(disposition ?? '')?.[1]
+  if (extended !== undefined) return decodeURIComponent(extended)
+  const plain = /filename=(?:"((?:[^"\\]|\\.)*)"|([^";]+))/.exec(disposition ?? '')
+  return (plain?.[1] ?? plain?.[2] ?? '').replace(/\\(.)/g, '$1')
+}
+
+onEveryBackend('file names', (start) => {
+  let service: Service
+  before(async () => {
+    service = await start()
+  })
+
+  async function uploadNamed(disposition: string): Promise<WireRecord> {
+    const answer = await postForm(service, [{ disposition: `name="file"; ${disposition}`, bytes: 'text' }])
+    expect(answer.status).to.equal(200)
+    return (jsonOf(answer) as unknown as [WireRecord])[0]
+  }
+
+  const kept: Record<string, [disposition: string, originalName: string]> = {
+    'as it is': ['filename="photo.txt"', 'photo.txt'],
+    'in other scripts': ['filename="Größe 写真 🙂.txt"', 'Größe 写真 🙂.txt'],
+    'with escaped quotes': ['filename="a \\"b\\" c.txt"', 'a "b" c.txt'],
+    'with single quotes, semicolons and commas': ['filename="a\'b;c,d=e.txt"', "a'b;c,d=e.txt"],
+    'with percent signs, as they are': ['filename="100%25 %0d%0a.txt"', '100%25 %0d%0a.txt'],
+    'from filename*': ["filename*=UTF-8''%e2%82%ac%20rates.txt", '€ rates.txt'],
+    'of 255 bytes': [`filename="${'x'.repeat(251)}.txt"`, `${'x'.repeat(251)}.txt`],
+    'cut to 255 bytes, between characters': [`filename="${'é'.repeat(200)}"`, 'é'.repeat(127)],
+    'without the path before it': ['filename="C:\\\\fakepath\\\\a.txt"', 'a.txt'],
+    'without the folders before it': ['filename="../../etc/passwd"', 'passwd'],
+    'without control characters': ["filename*=UTF-8''a%00b%0d%0ac%7f%c2%85.txt", 'abc.txt'],
+    'without spaces around it': ['filename="  a.txt  "', 'a.txt'],
+    'with the marks of HTML': ['filename="<script>alert(1)</script>.txt"', 'script>.txt'],
+    'called __proto__': ['filename="__proto__"', '__proto__'],
+  }
+  for (const [how, [disposition, originalName]] of Object.entries(kept)) {
+    it(`keeps a name ${how}`, async () => {
+      const record = await uploadNamed(disposition)
+      expect(record.originalName).to.equal(originalName)
+      const { headers } = await exchange(service, `${record.src}?download`)
+      expect(headers['content-disposition']).to.match(/^attachment; filename/)
+      expect(downloadName(headers['content-disposition'])).to.equal(originalName)
+    })
+  }
+
+  for (const [what, disposition] of Object.entries({
+    'no name': 'filename=""\r\nContent-Type: application/octet-stream',
+    'only a folder': 'filename="folder/"',
+    'only control characters': "filename*=UTF-8''%01%02",
+  })) {
+    it(`calls a file with ${what} by its source name`, async () => {
+      const record = await uploadNamed(disposition)
+      expect(record.originalName).to.equal(record.sourceName)
+    })
+  }
+
+  it('never lets a name become a header', async () => {
+    const record = await uploadNamed(
+      "filename*=UTF-8''a%0d%0aX-Injected%3A%20yes%0d%0a%0d%0a%3Cscript%3E.txt",
+    )
+    for (const query of [
+      '?download',
+      '?download=a%0d%0aX-Injected:%20yes%0d%0a%0d%0abody',
+      '?download=%00%ff',
+    ]) {
+      const answer = await exchange(service, `${record.src}${query}`)
+      expect(answer.status).to.equal(200)
+      expect(answer.headers).not.to.have.property('x-injected')
+      expect(answer.body.toString()).to.equal('text')
+    }
+  })
+
+  it('refuses a part whose own header holds a bare control character, or takes it out', async () => {
+    for (const control of ['\0', '\x01', '\r', '\n', '\x7f']) {
+      const disposition = `name="file"; filename="a${control}X-Injected: yes.txt"`
+      const answer = await postForm(service, [{ disposition, bytes: 'text' }])
+      expect(answer.headers).not.to.have.property('x-injected')
+      if (answer.status === 400) expect(jsonOf(answer).code).to.equal('bad_multipart')
+      else expect((jsonOf(answer) as unknown as [WireRecord])[0].originalName).not.to.match(/\p{Cc}/u)
+    }
+  })
+
+  const downloads: Array<[query: string, name: string]> = [
+    ['?download=other.pdf', 'other.pdf'],
+    ['?download=%22quoted%22.txt', '"quoted".txt'],
+    ['?download=%E5%86%99%E7%9C%9F.txt', '写真.txt'],
+    ['?download=..%2F..%2Fetc%2Fpasswd', 'passwd'],
+    ['?download=a+b.txt', 'a b.txt'],
+    ['?utm_source=mail&download=other.txt', 'other.txt'],
+  ]
+  for (const [query, name] of downloads) {
+    it(`saves the file as ${name} for ${query}`, async () => {
+      const record = await uploadNamed('filename="photo.txt"')
+      const { status, headers } = await exchange(service, `${record.src}${query}`)
+      expect(status).to.equal(200)
+      expect(headers['content-disposition']).to.match(/^attachment; /)
+      expect(downloadName(headers['content-disposition'])).to.equal(name)
+      expect(headers['content-type']).to.equal('text/plain; charset=utf-8')
+    })
+  }
+
+  it('shows a file in the page without ?download', async () => {
+    const record = await uploadNamed('filename="photo.txt"')
+    expect((await exchange(service, record.src)).headers).not.to.have.property('content-disposition')
+  })
+})

@@ -1,0 +1,278 @@
+import { expect } from 'chai'
+import { onEveryBackend } from '../support/backends.ts'
+import { newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
+import { eventually, pause } from '../support/eventually.ts'
+import { exchange, jsonOf, openSocket, received } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import type { Service } from '../support/service.ts'
+
+onEveryBackend('refused archives', (start) => {
+  let service: Service
+  let png: WireRecord
+  before(async () => {
+    service = await start({ env: { ZIP_RATE_POINTS: '100000' } })
+    png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+  })
+
+  async function refusal(body: unknown): Promise<Record<string, unknown>> {
+    const response = await postZip(service, body)
+    const problem = (await response.json()) as Record<string, unknown>
+    expect(response.headers.get('content-type')).to.equal('application/problem+json')
+    expect(response.headers.get('cache-control')).to.equal('no-store')
+    expect(response.headers.get('content-disposition')).to.equal(null)
+    expect({ status: response.status, member: problem.status }).to.deep.equal({ status: 400, member: 400 })
+    return problem
+  }
+
+  const hostile: Record<string, string> = {
+    'a parent': '..',
+    'a parent at the start': '../first/a.png',
+    'a parent in the middle': 'a/../b.png',
+    'a parent at the end': 'a/..',
+    'an encoded parent': '%2e%2e/a.png',
+    'a half encoded parent': '.%2E/a.png',
+    'a parent behind an encoded slash': 'a%2f..%2fb.png',
+    'a parent encoded twice': '%252e%252e/a.png',
+    'an encoded slash, twice': 'a%252fb.png',
+    'the folder itself': './a.png',
+    'a backslash': 'a\\b.png',
+    'an encoded backslash': 'a%5cb.png',
+    'a parent with a backslash': '..\\a.png',
+    'a query': 'a.png?w=100',
+    'an encoded query': 'a.png%3fw=100',
+    'a fragment': 'a.png#x',
+    'an encoded fragment': 'a.png%23x',
+    'an absolute path': '/etc/passwd',
+    'an encoded slash at the start': '%2fetc/passwd',
+    'two slashes at the start': '//host/a.png',
+    'an empty segment': 'a//b.png',
+    'a slash at the end': 'a/',
+    NUL: 'a.png\0',
+    'an encoded NUL': 'a.png%00',
+    'a line break': 'a\r\nb.png',
+    'an encoded line break': 'a%0d%0ab.png',
+    'a scheme': 'http://example.com/a.png',
+    'the scheme of a file': 'file:///etc/passwd',
+    'a scheme in capitals': 'FILE:a.png',
+    'a drive letter': 'C:/a.png',
+    'broken percent-encoding': '%zz.png',
+    'an overlong dot': '%c0%ae%c0%ae/a.png',
+    'half a surrogate pair': '\ud800.png',
+    nothing: '',
+    '513 bytes': `${'x'.repeat(509)}.png`,
+  }
+  for (const [what, path] of Object.entries(hostile)) {
+    it(`answers 400 to ${what} as a path, and names the item`, async () => {
+      const problem = await refusal({
+        files: [{ path: png.sourceName }, { path: png.sourceName }, { path, name: 'a.png' }],
+      })
+      expect(problem).to.include({ code: 'bad_path', param: 'files[2].path' })
+      expect(problem.detail).to.include('files[2].path')
+    })
+  }
+
+  const leaving: Record<string, string> = {
+    'a parent': '../a.png',
+    'a parent alone': '..',
+    'a parent in the middle': 'a/../../b.png',
+    'a parent with a backslash': '..\\a.png',
+    'a backslash': 'a\\b.png',
+    'a slash at the start': '/a.png',
+    'a drive letter': 'C:a.png',
+    NUL: 'a\0.png',
+    'a line break': 'a\nb.png',
+    'a line separator': 'a\u2028b.png',
+    'an empty segment': 'a//b.png',
+    'a slash at the end': 'a/',
+    'the folder itself': './a.png',
+    nothing: '',
+    'half a surrogate pair': '\udfff.png',
+    '1025 bytes': 'x'.repeat(1025),
+  }
+  for (const [what, name] of Object.entries(leaving)) {
+    it(`answers 400 to ${what} in a name, and names the item`, async () => {
+      const problem = await refusal({ files: [{ path: png.sourceName }, { path: png.sourceName, name }] })
+      expect(problem).to.include({ code: 'bad_path', param: 'files[1].name' })
+    })
+  }
+
+  const bodies: Array<[what: string, body: unknown, param: string]> = [
+    ['no files', { files: [] }, 'files'],
+    [
+      '101 files',
+      { files: Array.from({ length: 101 }, () => ({ path: '1111111111111111111111.png' })) },
+      'files',
+    ],
+    ['files that are no array', { files: { path: 'a.png' } }, 'files'],
+    ['files that are a text', { files: 'a.png' }, 'files'],
+    ['files that are null', { files: null }, 'files'],
+    ['an empty object', {}, 'files'],
+    ['an array', [], 'the body'],
+    ['an item that is a text', { files: ['a.png'] }, 'files[0]'],
+    ['an item that is null', { files: [null] }, 'files[0]'],
+    ['an item without a path', { files: [{ path: 'a.png' }, { name: 'b.png' }] }, 'files[1].path'],
+    ['a path that is a number', { files: [{ path: 1 }] }, 'files[0].path'],
+    ['a path that is an array', { files: [{ path: ['..'] }] }, 'files[0].path'],
+    ['a name that is a number', { files: [{ path: 'a.png', name: 1 }] }, 'files[0].name'],
+    ['a name that is null', { files: [{ path: 'a.png', name: null }] }, 'files[0].name'],
+    ['an unknown type', { files: [{ path: 'a.png', type: 'font' }] }, 'files[0].type'],
+    ['a type of another case', { files: [{ path: 'a.png', type: 'Image' }] }, 'files[0].type'],
+    ['a type of every object', { files: [{ path: 'a.png', type: 'constructor' }] }, 'files[0].type'],
+    ['params that are a text', { files: [{ path: 'a.png', params: 'w=1' }] }, 'files[0].params'],
+    ['params that are an array', { files: [{ path: 'a.png', params: ['w=1'] }] }, 'files[0].params'],
+    ['a parameter that is an object', { files: [{ path: 'a.png', params: { w: {} } }] }, 'files[0].params.w'],
+    ['a parameter that is null', { files: [{ path: 'a.png', params: { w: null } }] }, 'files[0].params.w'],
+    ['a parameter that is an array', { files: [{ path: 'a.png', params: { w: [1] } }] }, 'files[0].params.w'],
+    ['an unknown member', { files: [{ path: 'a.png' }], archivename: 'a.zip' }, 'the body'],
+    ['an unknown member of an item', { files: [{ path: 'a.png', size: 1 }] }, 'files[0]'],
+    ['an archive name that is empty', { files: [{ path: 'a.png' }], archiveName: '' }, 'archiveName'],
+    [
+      'an archive name with a line break',
+      { files: [{ path: 'a.png' }], archiveName: 'a\r\nX-Injected: 1.zip' },
+      'archiveName',
+    ],
+    ['an archive name with NUL', { files: [{ path: 'a.png' }], archiveName: 'a\0.zip' }, 'archiveName'],
+    ['an archive name with a folder', { files: [{ path: 'a.png' }], archiveName: 'a/b.zip' }, 'archiveName'],
+    [
+      'an archive name with a backslash',
+      { files: [{ path: 'a.png' }], archiveName: 'a\\b.zip' },
+      'archiveName',
+    ],
+    ['an archive name that is a number', { files: [{ path: 'a.png' }], archiveName: 1 }, 'archiveName'],
+    [
+      'an archive name of 256 characters',
+      { files: [{ path: 'a.png' }], archiveName: 'x'.repeat(256) },
+      'archiveName',
+    ],
+    [
+      'half a surrogate pair as the archive name',
+      { files: [{ path: 'a.png' }], archiveName: '\ud800.zip' },
+      'archiveName',
+    ],
+  ]
+  for (const [what, body, param] of bodies) {
+    it(`answers 400 to ${what}`, async () => {
+      const problem = await refusal(body)
+      expect(problem).to.include({ code: 'bad_parameter', param })
+      expect(problem.detail).to.be.a('string').and.include('expected')
+    })
+  }
+
+  for (const [what, body] of Object.entries({
+    'what is no JSON': '{"files": [',
+    nothing: '',
+    'a text': '"files"',
+    null: 'null',
+    'a number': '1',
+    'JSON with a comma too many': '{"files": [],}',
+  })) {
+    it(`answers 400 to ${what} as the body`, async () => {
+      const problem = await refusal(body)
+      expect(problem.code).to.be.oneOf(['bad_json', 'bad_parameter'])
+      expect(JSON.stringify(problem)).not.to.match(/Unexpected|position|SyntaxError/)
+    })
+  }
+
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    undefined,
+  ]) {
+    it(`answers 415 to a body of type ${type}`, async () => {
+      const answer = await exchange(service, '/v1/zip', {
+        method: 'POST',
+        headers: {
+          Authorization: service.tokens.secretClientToken,
+          ...(type ? { 'Content-Type': type } : {}),
+        },
+        body: JSON.stringify({ files: [{ path: png.sourceName }] }),
+      })
+      expect({
+        status: answer.status,
+        code: jsonOf(answer).code,
+        accept: answer.headers['accept-post'],
+      }).to.deep.equal({ status: 415, code: 'unsupported_media_type', accept: 'application/json' })
+    })
+  }
+
+  it('takes JSON with a charset, and with a byte order mark or not', async () => {
+    const answer = await exchange(service, '/v1/zip', {
+      method: 'POST',
+      headers: {
+        Authorization: service.tokens.secretClientToken,
+        'Content-Type': 'application/json; charset=utf-8',
+      },
+      body: JSON.stringify({ files: [{ path: png.sourceName }] }),
+    })
+    expect(answer.status).to.equal(200)
+  })
+
+  it('answers 413 to a body of more than a megabyte, also while it is being sent', async () => {
+    const body = JSON.stringify({ files: [{ path: 'x'.repeat(3_000_000) }] })
+    const socket = await openSocket(service)
+    const answer = received(socket, 2000)
+    socket.write(
+      `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    )
+    socket.write(body.slice(0, 1_500_000))
+    await pause(100)
+    socket.write(body.slice(1_500_000))
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    expect((await answer).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 413', 'HTTP/1.1 200'])
+  })
+
+  it('answers 405 with Allow to other methods', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {
+      const { status, headers } = await exchange(service, '/v1/zip', { method })
+      expect({ status, allow: headers.allow }, method).to.deep.equal({ status: 405, allow: 'POST' })
+    }
+  })
+})
+
+onEveryBackend('the rate limit of archives', (start) => {
+  let service: Service
+  before(async () => {
+    service = await start({ env: { ZIP_RATE_SECONDS: '2' } })
+  })
+
+  it('answers 429 to the eleventh request, for that client only, until its time is over', async () => {
+    const other = await newClient(service)
+    const body = { files: [{ path: 'missing.png' }] }
+    // Those without a secret take nothing from anybody.
+    for (let i = 0; i < 3; i += 1)
+      expect((await postZip(service, body, { secret: 'wrong' })).status).to.equal(401)
+    for (let i = 1; i <= 10; i += 1) {
+      // What is refused for another reason counts as well.
+      const response = await postZip(service, i === 5 ? '{' : body)
+      expect(response.status).to.equal(i === 5 ? 400 : 200)
+      expect(response.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=2')
+      expect(response.headers.get('ratelimit')).to.match(new RegExp(`^"zip";r=${10 - i};t=[12]$`))
+      await response.arrayBuffer()
+    }
+    const refused = await postZip(service, body)
+    expect(refused.status).to.equal(429)
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).to.be.within(1, 2)
+    expect(refused.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=2')
+    expect(refused.headers.get('ratelimit')).to.match(/^"zip";r=0;t=[12]$/)
+    expect(refused.headers.get('cache-control')).to.equal('no-store')
+    expect(await refused.json()).to.include({ code: 'rate_limited', retryAfterSeconds: seconds })
+
+    expect((await postZip(other, body)).status).to.equal(200)
+    await pause(seconds * 1000)
+    await eventually(async () => expect((await postZip(service, body)).status).to.equal(200))
+  })
+
+  it('is 10 in 60 seconds unless told otherwise', async () => {
+    const usual = await start()
+    const response = await postZip(usual, { files: [{ path: 'missing.png' }] })
+    expect(response.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=60')
+    for (let i = 2; i <= 10; i += 1)
+      expect((await postZip(usual, { files: [{ path: 'missing.png' }] })).status).to.equal(200)
+    const eleventh = await postZip(usual, { files: [{ path: 'missing.png' }] })
+    expect(eleventh.status).to.equal(429)
+    expect(Number(eleventh.headers.get('retry-after'))).to.be.within(50, 60)
+  })
+})

@@ -1,0 +1,290 @@
+import { randomBytes } from 'node:crypto'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { entriesOf, manifestOf, unpacked, unpackedByTools, type ZipEntry } from '../support/archive.ts'
+import { onEveryBackend } from '../support/backends.ts'
+import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
+import { exchange } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import type { Service } from '../support/service.ts'
+
+onEveryBackend('zip', (start) => {
+  let service: Service
+  let png: WireRecord
+  let text: WireRecord
+  let inFolder: WireRecord
+  let broken: WireRecord
+  let photo: Buffer
+  before(async () => {
+    photo = await picture()
+    service = await start({ env: { ZIP_RATE_POINTS: '100000' } })
+    png = await uploadOne(service, { name: 'a.png', bytes: photo })
+    text = await uploadOne(service, { name: 'a.txt', bytes: 'some text, some text, some text' })
+    inFolder = await uploadOne(service, { name: 'b.png', bytes: photo }, { path: 'Größe/b c' })
+    const jpeg = await picture({ format: 'jpeg', width: 800, height: 600 })
+    broken = await uploadOne(service, { name: 'c.jpg', bytes: jpeg.subarray(0, 300) })
+  })
+
+  async function archive(body: object): Promise<Buffer> {
+    const response = await postZip(service, body)
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+    return Buffer.from(await response.arrayBuffer())
+  }
+
+  async function entries(...files: object[]): Promise<ZipEntry[]> {
+    return entriesOf(await archive({ files }))
+  }
+
+  const names = (list: ZipEntry[]) => list.map(({ name }) => name)
+
+  it('answers an archive as an attachment that nobody stores', async () => {
+    const response = await postZip(service, { files: [{ path: png.sourceName }] })
+    const { headers } = response
+    expect(response.status).to.equal(200)
+    expect(headers.get('content-type')).to.equal('application/zip')
+    expect(headers.get('content-disposition')).to.match(/^attachment; filename="?archive\.zip"?$/)
+    expect(headers.get('cache-control')).to.equal('no-store')
+    expect(headers.get('x-content-type-options')).to.equal('nosniff')
+    const list = entriesOf(Buffer.from(await response.arrayBuffer()))
+    expect(names(list)).to.deep.equal([png.sourceName, '_manifest.json'])
+    expect(list[0]?.bytes.equals(photo)).to.equal(true)
+    expect(manifestOf(list)).to.deep.equal([
+      { path: png.sourceName, name: png.sourceName, status: 'ok', size: photo.length },
+    ])
+  })
+
+  it('takes every spelling of a path, and the name as given', async () => {
+    const list = await entries(
+      { path: png.s3PathOriginal },
+      { path: inFolder.s3PathOriginal },
+      { path: inFolder.s3PathOriginal.split('/').map(encodeURIComponent).join('/'), name: 'encoded.png' },
+      { path: `Größe/b c/${inFolder.sourceName}`, name: 'folder/größe.png' },
+      { path: png.sourceName, type: 'image', name: 'typed.png' },
+    )
+    expect(names(list)).to.deep.equal([
+      png.s3PathOriginal,
+      inFolder.s3PathOriginal,
+      'encoded.png',
+      'folder/größe.png',
+      'typed.png',
+      '_manifest.json',
+    ])
+    for (const { name, bytes } of list.slice(0, -1)) expect(bytes.equals(photo), name).to.equal(true)
+  })
+
+  it('repeats in the manifest the path as it was asked for', async () => {
+    const paths = [inFolder.s3PathOriginal.split('/').map(encodeURIComponent).join('/'), 'not%20there.png']
+    const list = await entries(...paths.map((path) => ({ path })))
+    expect(manifestOf(list).map(({ path }) => path)).to.deep.equal(paths)
+  })
+
+  it('keeps the order asked for in archive and manifest, whatever takes longer', async () => {
+    const files = Array.from({ length: 30 }, (_, i) => ({
+      path: i % 3 === 0 ? png.sourceName : text.sourceName,
+      type: i % 3 === 0 ? 'image' : 'text',
+      ...(i % 3 === 0 ? { params: { w: 300 - i, f: 'webp' } } : {}),
+      name: `${i}.bin`,
+    }))
+    const list = await entries(...files)
+    const expected = files.map(({ name }) => name)
+    expect(names(list)).to.deep.equal([...expected, '_manifest.json'])
+    expect(manifestOf(list).map(({ name }) => name)).to.deep.equal(expected)
+  })
+
+  it('holds 100 files', async () => {
+    const list = await entries(
+      ...Array.from({ length: 100 }, () => ({ path: text.sourceName, type: 'text' })),
+    )
+    expect(list).to.have.length(101)
+    expect(new Set(names(list)).size).to.equal(101)
+    expect(manifestOf(list)).to.have.length(100)
+  })
+
+  it('applies to each file its own parameters, numbers and true or false among them', async () => {
+    const list = await entries(
+      { path: png.sourceName, name: 'number', params: { w: 40, h: 30 } },
+      { path: png.sourceName, name: 'text', params: { w: '40', height: '30' } },
+      { path: png.sourceName, name: 'fraction', params: { w: 20, dpr: 1.5, f: 'webp' } },
+      { path: png.sourceName, name: 'ignored', params: { utm_source: true, v: false } },
+      { path: png.sourceName, name: 'none', params: {} },
+      { path: png.sourceName, name: 'whole' },
+    )
+    const sizes = await Promise.all(
+      list.slice(0, -1).map(async ({ bytes }) => {
+        const { width, height, format } = await sharp(bytes).metadata()
+        return `${width}x${height} ${format}`
+      }),
+    )
+    expect(sizes).to.deep.equal([
+      '40x30 png',
+      '40x30 png',
+      '30x23 webp',
+      '400x300 png',
+      '400x300 png',
+      '400x300 png',
+    ])
+    // As its own delivery URL gives it.
+    const { body } = await exchange(service, `${png.src}?w=40&h=30`)
+    expect(list[0]?.bytes.equals(body)).to.equal(true)
+    expect(manifestOf(list).map(({ size }) => size)).to.deep.equal(
+      list.slice(0, -1).map(({ bytes }) => bytes.length),
+    )
+  })
+
+  it('passes true and false as 1 and 0', async () => {
+    // No shipped parameter is a flag: what the refusal has received tells what was passed.
+    const list = await entries(
+      { path: png.sourceName, name: 'true', params: { w: true } },
+      { path: png.sourceName, name: 'false', params: { w: false } },
+    )
+    const [first, second] = manifestOf(list)
+    expect(first).to.include({ status: 'ok' })
+    expect((await sharp(list[0]?.bytes).metadata()).width).to.equal(1)
+    expect(second).to.include({ status: 'error', code: 400 })
+  })
+
+  it('tells equal names apart, and one that is called like the manifest', async () => {
+    const list = await entries(
+      { path: png.sourceName, name: 'a.png' },
+      { path: png.sourceName, name: 'a.png' },
+      { path: png.sourceName, name: 'a (2).png' },
+      { path: png.sourceName, name: 'a.png' },
+      { path: png.sourceName, name: 'x/a.png' },
+      { path: png.sourceName, name: 'x.y/a' },
+      { path: png.sourceName, name: 'x.y/a' },
+      { path: png.sourceName, name: '.hidden' },
+      { path: png.sourceName, name: '.hidden' },
+      { path: png.sourceName, name: '_manifest.json' },
+      { path: png.sourceName, name: 'x/_manifest.json' },
+    )
+    const expected = [
+      'a.png',
+      'a (2).png',
+      'a (2) (2).png',
+      'a (3).png',
+      'x/a.png',
+      'x.y/a',
+      'x.y/a (2)',
+      '.hidden',
+      '.hidden (2)',
+      '_manifest (2).json',
+      'x/_manifest.json',
+    ]
+    expect(names(list)).to.deep.equal([...expected, '_manifest.json'])
+    expect(manifestOf(list).map(({ name }) => name)).to.deep.equal(expected)
+  })
+
+  it('goes on without the files that cannot be delivered, and says why', async () => {
+    const list = await entries(
+      { path: 'missing.png' },
+      { path: png.sourceName, name: 'first.png' },
+      { path: broken.sourceName, params: { w: 10 }, name: 'broken.jpg' },
+      { path: png.sourceName, params: { nonsense: 1 } },
+      { path: png.sourceName, params: { w: 0 } },
+      { path: png.sourceName, type: 'video' },
+      { path: text.sourceName },
+      { path: `${png.s3PathOriginal}_w=77` },
+      { path: broken.sourceName, name: 'last.jpg' },
+    )
+    expect(names(list)).to.deep.equal(['first.png', 'last.jpg', '_manifest.json'])
+    expect(list[0]?.bytes.equals(photo)).to.equal(true)
+    expect(manifestOf(list)).to.deep.equal([
+      { path: 'missing.png', status: 'error', code: 404 },
+      { path: png.sourceName, name: 'first.png', status: 'ok', size: photo.length },
+      { path: broken.sourceName, status: 'error', code: 422 },
+      { path: png.sourceName, status: 'error', code: 400 },
+      { path: png.sourceName, status: 'error', code: 400 },
+      { path: png.sourceName, status: 'error', code: 404 },
+      { path: text.sourceName, status: 'error', code: 404 },
+      { path: `${png.s3PathOriginal}_w=77`, status: 'error', code: 404 },
+      { path: broken.sourceName, name: 'last.jpg', status: 'ok', size: 300 },
+    ])
+  })
+
+  it('is an archive with only the manifest when no file can be delivered', async () => {
+    const list = await entries({ path: 'missing.png' }, { path: 'also/missing.png' })
+    expect(names(list)).to.deep.equal(['_manifest.json'])
+    expect(manifestOf(list).map(({ code }) => code)).to.deep.equal([404, 404])
+  })
+
+  it('keeps the name of a file that is missing for the next of that name', async () => {
+    const list = await entries(
+      { path: 'missing.png', name: 'a.png' },
+      { path: png.sourceName, name: 'a.png' },
+    )
+    expect(names(list)).to.deep.equal(['a.png', '_manifest.json'])
+  })
+
+  it('deflates text and stores what is compressed already', async () => {
+    const list = await entries(
+      { path: png.sourceName, name: 'a.png' },
+      { path: text.sourceName, type: 'text', name: 'a.txt' },
+      { path: png.sourceName, params: { f: 'webp' }, name: 'a.webp' },
+    )
+    expect(list.map(({ name, stored }) => [name, stored])).to.deep.equal([
+      ['a.png', true],
+      ['a.txt', false],
+      ['a.webp', true],
+      ['_manifest.json', false],
+    ])
+  })
+
+  it('is accepted by unzip, Python and bsdtar, and holds the bytes that are delivered', async () => {
+    const large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(3_000_000) })
+    const page = await uploadOne(service, {
+      name: 'page.html',
+      bytes: `<!doctype html>${'<p>text'.repeat(300_000)}`,
+    })
+    const empty = await uploadOne(service, { name: 'empty', bytes: '' })
+    const expected = {
+      'a.png': png.src,
+      'small/größe 写真 🙂.png': `${png.src}?w=33&f=png`,
+      'large.bin': large.src,
+      'page.html': page.src,
+      empty: empty.src,
+      'with \'quotes\' & "more".png': inFolder.src,
+    }
+    const { folders, remove } = await unpackedByTools(
+      await archive({
+        files: [
+          { path: png.sourceName, name: 'a.png' },
+          { path: png.sourceName, name: 'small/größe 写真 🙂.png', params: { w: 33, f: 'png' } },
+          { path: large.sourceName, type: 'application', name: 'large.bin' },
+          { path: 'missing.png' },
+          { path: page.sourceName, type: 'text', name: 'page.html' },
+          { path: empty.sourceName, type: 'application', name: 'empty' },
+          { path: inFolder.s3PathOriginal, name: 'with \'quotes\' & "more".png' },
+        ],
+      }),
+    )
+    for (const [name, address] of Object.entries(expected)) {
+      const { body } = await exchange(service, address)
+      for (const [tool, folder] of Object.entries(folders))
+        expect((await unpacked(folder, name)).equals(body), `${name} by ${tool}`).to.equal(true)
+    }
+    for (const folder of Object.values(folders))
+      expect(JSON.parse((await unpacked(folder, '_manifest.json')).toString())).to.have.length(7)
+    await remove()
+  })
+
+  const archiveNames: Array<[name: string, header: RegExp | string]> = [
+    ['photos.zip', /^attachment; filename="?photos\.zip"?$/],
+    ['my "best" photos.zip', 'attachment; filename="my \\"best\\" photos.zip"'],
+    ['写真.zip', /; filename\*=UTF-8''%E5%86%99%E7%9C%9F\.zip$/],
+    ['a;b,c.zip', 'attachment; filename="a;b,c.zip"'],
+    ['no extension', 'attachment; filename="no extension"'],
+    ['page.html', /^attachment; filename="?page\.html"?$/],
+    ['100%25.zip', /100%25|100%2525/],
+  ]
+  for (const [archiveName, header] of archiveNames) {
+    it(`calls the archive ${archiveName}`, async () => {
+      const response = await postZip(service, { files: [{ path: png.sourceName }], archiveName })
+      expect(response.status).to.equal(200)
+      const disposition = response.headers.get('content-disposition')
+      if (typeof header === 'string') expect(disposition).to.equal(header)
+      else expect(disposition).to.match(header)
+      expect(response.headers.get('content-type')).to.equal('application/zip')
+      entriesOf(Buffer.from(await response.arrayBuffer()))
+    })
+  }
+})
