@@ -51,15 +51,8 @@ function oneOf<const W extends string>({
   }
 }
 
-function text<D extends string | undefined>(options: {
-  help: string
-  expected: string
-  pattern: RegExp
-  default?: D
-  secret?: boolean
-}): Variable<string> {
-  const { pattern, ...rest } = options
-  return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) } as Variable<string>
+function text({ pattern, ...rest }: Omit<Variable<string>, 'read'> & { pattern: RegExp }): Variable<string> {
+  return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) }
 }
 
 const GIB = 1024 ** 3
@@ -74,7 +67,7 @@ export const VARIABLES = {
     help: 'Address to listen on',
   }),
   BASE_URL: {
-    help: 'Address under which clients reach the service; stands in the URLs of answers',
+    help: 'Address under which clients reach the service; used in the URLs of responses',
     expected: 'an http or https URL without query',
     default: 'http://localhost:<PORT>',
     read: readBaseUrl,
@@ -124,7 +117,7 @@ export const VARIABLES = {
   FULL_CONTENT_RANGE: oneOf({
     words: ['auto', 'always', 'never'],
     default: 'auto',
-    help: 'When a full answer has "Content-Range: bytes 0 - <size>"; auto: to clients without a proxy between',
+    help: 'When a 200 carries "Content-Range: bytes 0 - <size>"; auto: unless a proxy is in between',
   }),
   WEB_CONCURRENCY: {
     ...integer({ min: 1, max: 1, default: 1, help: 'Web processes' }),

@@ -19,6 +19,7 @@ import type { EventBus } from './core/ports/event-bus.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { createHttp } from './http/server.ts'
+import { bucketUrl } from './http/urls.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { createPlanner } from './pipeline/plan.ts'
@@ -87,7 +88,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     throw error.cause?.code === 'LEVEL_LOCKED' ? await dataDirTaken(dataDir, error) : error
   })
   await signDataDir(dataDir, baseUrl)
-  const disk = await diskBuckets({ folder: join(dataDir, 'bucket'), baseUrl })
+  const disk = await diskBuckets({
+    folder: join(dataDir, 'bucket'),
+    urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
+  })
   const { buckets, index } = options.wrapStorage?.({ buckets: disk, index: embedded }) ?? {
     buckets: disk,
     index: embedded,

@@ -13,18 +13,15 @@ export default definePlugin({
       type: 'enum',
       values: ['cover', 'contain', 'fill', 'inside', 'outside'],
       default: 'cover',
-      help: 'How the picture meets a width and a height: cut to cover them, padded to be contained, stretched to fill, as large as fits inside, as small as reaches outside',
+      help: 'With both a width and a height: cover crops, contain pads, fill stretches, inside fits within the box, outside covers it uncropped',
     },
     dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixels per pixel of w and h' },
   },
   transform(image, { w, h, fit, dpr }, { source, limits }) {
     const longest = Math.max(w ?? 0, h ?? 0)
     if (longest * dpr > limits.outputMaxSide) {
-      throw badParameter(
-        'dpr',
-        `w and h times dpr to be at most ${limits.outputMaxSide} px`,
-        `${longest} x ${dpr}`,
-      )
+      const expected = `a number that keeps w and h within ${limits.outputMaxSide} px`
+      throw badParameter({ param: 'dpr', expected, received: `${dpr} (${longest} x ${dpr} px)` })
     }
     const width = w && Math.round(w * dpr)
     const height = h && Math.round(h * dpr)

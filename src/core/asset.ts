@@ -79,3 +79,8 @@ export async function readAll(asset: Asset, signal?: AbortSignal): Promise<Buffe
   }
   return Buffer.concat(chunks)
 }
+
+/** The same asset with another date. @param at milliseconds since 1970 */
+export function withLastModified(asset: Asset, at: number): Asset {
+  return { ...asset, lastModified: new Date(at) }
+}

@@ -1,4 +1,5 @@
 import { badPath } from './problem.ts'
+import { relativePathDefect } from './relative-path.ts'
 
 const MAX_BYTES = 1024
 
@@ -7,8 +8,10 @@ const MAX_BYTES = 1024
  * @throws Problem 400
  */
 export function checkEntryName(name: string, param: string): string {
-  const reason = unsafe(name)
-  if (reason) throw badPath(param, reason, name)
+  const expected =
+    (/^[a-z]:/i.test(name) ? 'without a drive letter' : undefined) ??
+    relativePathDefect(name, { maxBytes: MAX_BYTES })
+  if (expected) throw badPath({ param, expected, received: name })
   return name
 }
 
@@ -25,19 +28,4 @@ export function distinctName(name: string, taken: Set<string>): string {
     candidate = `${name.slice(0, end)} (${number})${name.slice(end)}`
   taken.add(candidate)
   return candidate
-}
-
-function unsafe(name: string): string | undefined {
-  if (name === '') return 'not empty'
-  if (Buffer.byteLength(name) > MAX_BYTES) return `at most ${MAX_BYTES} bytes`
-  if (!name.isWellFormed()) return 'well-formed Unicode'
-  if (/[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/u.test(name)) return 'no control characters'
-  if (name.startsWith('/')) return 'no "/" at its start'
-  if (name.includes('\\')) return 'no "\\"'
-  if (/^[a-z]:/i.test(name)) return 'no drive letter'
-  for (const segment of name.split('/')) {
-    if (segment === '') return 'no empty segment'
-    if (segment === '.' || segment === '..') return `no "${segment}" segment`
-  }
-  return undefined
 }

@@ -1,3 +1,5 @@
+import { CONTROL_CHARACTERS } from './relative-path.ts'
+
 const MAX_BYTES = 255
 
 /**
@@ -6,10 +8,7 @@ const MAX_BYTES = 255
  */
 export function cleanFileName(name: string): string {
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
-  const clean = base
-    .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/gu, '')
-    .trim()
+  const clean = base.toWellFormed().replace(new RegExp(CONTROL_CHARACTERS, 'gu'), '').trim()
   let bytes = 0
   let kept = ''
   for (const character of clean) {

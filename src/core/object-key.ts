@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type Format, formatNamed, formatOfExtension, type MediaGroup } from './media.ts'
 import { badPath } from './problem.ts'
+import { relativePathDefect } from './relative-path.ts'
 
 declare const checked: unique symbol
 
 /**
- * The name of an object in a client's root: `photos/2024/image/png/7uLq….png`. Buckets take nothing else, and only this
- * file makes one, so no request can name a file outside the grammar:
+ * The name of an object in a client's root: `photos/2024/image/png/7uLq….png`. Buckets store under nothing else, and only
+ * this file makes one, so no request can name a file outside the grammar:
  *
  * - original: `[<folder>/]<group>/<format>/<id>.<extension>`
  * - derivative, beside it: `<original>_<variant>`
@@ -33,8 +34,8 @@ export interface PathMeanings {
   short?: OriginalName
 }
 
-export const FOLDER_MAX_SEGMENTS = 8
-export const FOLDER_MAX_BYTES = 200
+const FOLDER_MAX_SEGMENTS = 8
+const FOLDER_MAX_BYTES = 200
 // The longest key: folder, group and format, source name, variant with its fingerprint, and the slashes between them.
 const PATH_MAX_BYTES = 512
 
@@ -95,7 +96,7 @@ export const clientRecordPrefix = `${RECORDS}/clients/`
  * @throws Error when it could never have been put there
  */
 export function storedKey(text: string): ObjectKey {
-  if (unsafe(text)) throw new Error(`not an object key: ${JSON.stringify(text)}`)
+  if (pathDefect(text)) throw new Error(`not an object key: ${JSON.stringify(text)}`)
   return text as ObjectKey
 }
 
@@ -124,8 +125,8 @@ export function parsePath(
   path: string,
   { group, param = 'path' }: { group?: MediaGroup; param?: string } = {},
 ): PathMeanings {
-  const reason = unsafe(path)
-  if (reason) throw badPath(param, reason, path)
+  const expected = pathDefect(path)
+  if (expected) throw badPath({ param, expected, received: path })
   const meanings: PathMeanings = {}
   const full = parseKey(path)
   if (full) meanings.full = full
@@ -148,33 +149,24 @@ export function parsePath(
 export function parseFolder(folder: string | undefined, param = 'path'): string {
   if (folder === undefined) return ''
   const segments = folder.split('/')
-  const reason =
-    unsafe(folder) ??
-    (Buffer.byteLength(folder) > FOLDER_MAX_BYTES ? `at most ${FOLDER_MAX_BYTES} bytes` : undefined) ??
-    (segments.length > FOLDER_MAX_SEGMENTS ? `at most ${FOLDER_MAX_SEGMENTS} segments` : undefined) ??
-    (isRecords(segments[0]) ? `${RECORDS} is the service's own` : undefined) ??
+  const expected =
+    pathDefect(folder) ??
+    (Buffer.byteLength(folder) > FOLDER_MAX_BYTES ? `of at most ${FOLDER_MAX_BYTES} bytes` : undefined) ??
+    (segments.length > FOLDER_MAX_SEGMENTS ? `of at most ${FOLDER_MAX_SEGMENTS} segments` : undefined) ??
+    (isRecords(segments[0]) ? `outside ${RECORDS}, the service's own folder,` : undefined) ??
     // On a disk such a folder would stand where a file stands.
     (segments.some((segment) => LAST_SEGMENT.test(segment))
-      ? 'no segment named like a stored file'
+      ? 'without a segment named like a stored file'
       : undefined)
-  if (reason) throw badPath(param, reason, folder)
+  if (expected) throw badPath({ param, expected, received: folder })
   return folder
 }
 
-/** Why a path can be no file's, or undefined. */
-function unsafe(path: string): string | undefined {
-  if (path === '') return 'not empty'
-  if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `at most ${PATH_MAX_BYTES} bytes`
-  if (/[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/u.test(path)) return 'no control characters'
-  if (!path.isWellFormed()) return 'well-formed Unicode'
-  if (path.startsWith('/')) return 'no "/" at its start'
-  if (/[\\?#]/.test(path)) return 'no "\\", "?" or "#"'
-  if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return 'no scheme'
+/** What a path would have to be to name a file, or undefined when it may. */
+function pathDefect(path: string): string | undefined {
+  if (/[?#]/.test(path)) return 'without a "?" or "#"'
+  if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return 'without a scheme'
   // Decoded once already: what is still encoded was encoded twice, to slip past a check like this one.
-  if (/%(?:[01][0-9a-f]|2[ef3]|3f|5c|7f|25|c2%[89][0-9a-f])/i.test(path)) return 'nothing encoded twice'
-  for (const segment of path.split('/')) {
-    if (segment === '') return 'no empty segment'
-    if (segment === '.' || segment === '..') return `no "${segment}" segment`
-  }
-  return undefined
+  if (/%(?:[01][0-9a-f]|2[ef3]|3f|5c|7f|25|c2%[89][0-9a-f])/i.test(path)) return 'that is not encoded twice'
+  return relativePathDefect(path, { maxBytes: PATH_MAX_BYTES })
 }

@@ -3,7 +3,7 @@ import { badParameter, type Problem } from './problem.ts'
 interface Described {
   /** Other names for the same parameter; the record's own key is the canonical one. */
   aliases?: readonly string[]
-  /** One line for the README, the error messages and the API description. */
+  /** One line for the README. */
   help: string
 }
 
@@ -97,5 +97,5 @@ function inBounds(
 }
 
 function refusal(name: string, spec: ParameterSpec, received: string): Problem {
-  return badParameter(name, expectation(spec), received)
+  return badParameter({ param: name, expected: expectation(spec), received })
 }

@@ -56,8 +56,7 @@ export interface TransformPlugin<
 type TransformResult<E extends EngineName> =
   | Engines[E]['draft']
   | undefined
-  | undefined
-  | Promise<Engines[E]['draft'] | undefined | undefined>
+  | Promise<Engines[E]['draft'] | undefined>
 
 /** What is known when a plan is made. */
 export interface PlanRequest {
@@ -106,7 +105,7 @@ export type EngineContext = Pick<TransformContext, 'signal' | 'limits' | 'log'>
 
 /** A plugin that is told what happened, after it is durable. */
 export interface EventPlugin {
-  /** Unique among the event plugins. */
+  /** Unique among all plugins. */
   name: string
   /** Handlers by event. Their failures are logged and touch nothing. */
   on: { [N in EventName]?: (event: Events[N], context: EventContext) => unknown }

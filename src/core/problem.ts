@@ -36,30 +36,69 @@ export class Problem extends Error {
   }
 }
 
-/** What a received value looks like in a message: quoted, escaped, at most 100 characters. */
-export function quoted(received: unknown): string {
+/** A received value as text that a message can bear: at most 100 characters. */
+export function clipped(received: unknown): string {
   const text = typeof received === 'string' ? received : (JSON.stringify(received) ?? String(received))
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
 
-/** 400: a value that does not fit: ``expected an integer from 1 to 5000 for w but received "abc"``. */
-export function badParameter(param: string, expected: string, received: unknown): Problem {
-  const shown = received === undefined ? 'nothing' : quoted(received)
+/**
+ * 400: a value that does not fit: ``expected an integer from 1 to 5000 for w but received "abc"``. Without `received`,
+ * there was none.
+ */
+export function badParameter({
+  param,
+  expected,
+  received,
+}: {
+  param: string
+  expected: string
+  received?: unknown
+}): Problem {
+  const name = clipped(param)
+  const came = received === undefined ? undefined : clipped(received)
   return new Problem({
     status: 400,
     code: 'bad_parameter',
-    detail: `expected ${expected} for ${param} but received ${shown}`,
-    members: { param, expected, received: shown === 'nothing' ? '' : JSON.parse(shown) },
+    detail: `expected ${expected} for ${name} but received ${came === undefined ? 'none' : JSON.stringify(came)}`,
+    members: { param: name, expected, ...(came === undefined ? {} : { received: came }) },
   })
 }
 
-/** 400: a path or folder that no file may have. */
-export function badPath(param: string, reason: string, received: string): Problem {
+/** 400: a path or folder that no file may have. `expected` goes on after "a relative path": `without a ".." segment`. */
+export function badPath({
+  param,
+  expected,
+  received,
+}: {
+  param: string
+  expected: string
+  received: string
+}): Problem {
+  const came = clipped(received)
   return new Problem({
     status: 400,
     code: 'bad_path',
-    detail: `expected a plain relative path for ${param}: ${reason}, received ${quoted(received)}`,
-    members: { param, received: JSON.parse(quoted(received)) },
+    detail: `expected a relative path ${expected} for ${param} but received ${JSON.stringify(came)}`,
+    members: { param, expected: `a relative path ${expected}`, received: came },
+  })
+}
+
+/** 415, with what is accepted. */
+export function unsupportedMediaType({
+  expected,
+  received,
+}: {
+  expected: string
+  received: string | undefined
+}): Problem {
+  const came = received === undefined ? 'no content type' : JSON.stringify(clipped(received))
+  return new Problem({
+    status: 415,
+    code: 'unsupported_media_type',
+    detail: `expected ${expected} but received ${came}`,
+    members: { expected },
+    headers: { 'Accept-Post': expected },
   })
 }
 

@@ -30,7 +30,7 @@ export function createSharedWorks<T>(): SharedWorks<T> {
   return {
     async join(name, start, signal) {
       for (let work = works.get(name); work?.abandoned; work = works.get(name)) {
-        const left = abortion(signal)
+        const left = rejectOnAbort(signal)
         await Promise.race([work.ended, left.promise]).finally(left.stop)
       }
       // Nothing is started for one who has left already: it would have nobody whose leaving could stop it.
@@ -50,7 +50,7 @@ export function createSharedWorks<T>(): SharedWorks<T> {
 }
 
 /**
- * Starts `work` at once. It answers by calling `answer`, or by returning when it has called it by then; a rejection
+ * Starts `work` at once. It must call `answer` before it returns; a rejection
  * before the answer is the answer of all waiters, one after it goes to `onLateFailure`.
  */
 export function shareWork<T>(
@@ -102,7 +102,7 @@ export function shareWork<T>(
     async join(signal) {
       signal?.throwIfAborted()
       waiters += 1
-      const left = abortion(signal)
+      const left = rejectOnAbort(signal)
       try {
         return await Promise.race([answer, left.promise])
       } finally {
@@ -116,7 +116,7 @@ export function shareWork<T>(
 }
 
 /** A promise that rejects with the signal's reason when it is aborted. */
-function abortion(signal: AbortSignal | undefined): { promise: Promise<never>; stop: () => void } {
+function rejectOnAbort(signal: AbortSignal | undefined): { promise: Promise<never>; stop: () => void } {
   let listener: () => void = () => {}
   const promise = new Promise<never>((_, reject) => {
     listener = () => reject(signal?.reason)

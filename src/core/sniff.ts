@@ -59,8 +59,8 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
   const signature = await fileTypeFromBuffer(head).catch(() => undefined)
   if (signature) {
     const found = formatNamed(RENAMED[signature.ext] ?? signature.ext) ?? formatOfExtension(signature.ext)
-    // A few letters are a signature, too: "BMI,age" of a bitmap, "The wide world" of a movie. No picture, movie or
-    // sound is well-formed text.
+    // Short signatures also match text: "BMI,age" looks like a bitmap, "The wide world" like a movie. No picture,
+    // movie or sound is well-formed text.
     const chance = text?.utf8 && found && /^(image|video|audio)$/.test(found.group)
     if (found && !chance) return sniffed(found, text?.utf8 ?? false)
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from './digest.ts'
 
 const MAX_BYTES = 180
 
@@ -17,9 +17,4 @@ export function variantOf(parameters: ReadonlyMap<string, string>, fingerprint?:
   // Hashed over JSON: with free text in a value, "a=1&b=2" could be one parameter or two.
   const name = plain ? text : `~${sha256(JSON.stringify(sorted)).slice(0, 32)}`
   return fingerprint === undefined ? name : `${name}&~${fingerprint.slice(0, 8)}`
-}
-
-/** SHA-256 in lower-case hexadecimal. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -4,9 +4,8 @@ import type { RequestHandler } from 'express'
 const LIMIT_MS = 5_000
 
 /**
- * Lets an answer that was given before the body had been read to its end reach the client: what still comes is read
- * and thrown away; after a while the connection is closed. Closing at once would reset it, and the client would see
- * that instead of the answer.
+ * Lets an early refusal reach the client: the rest of the body is read and discarded, for a while; then the connection
+ * is closed. Closing at once would reset it, and the client would see that instead of the answer.
  *
  * @see RFC 9112 section 9.6
  */

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import busboy from 'busboy'
 import type { Request } from 'express'
-import { badParameter, Problem } from '../core/problem.ts'
+import { clipped, Problem, unsupportedMediaType } from '../core/problem.ts'
 
 /** A part that carries a file. */
 export interface FilePart {
@@ -11,7 +11,7 @@ export interface FilePart {
 }
 
 /** In one request. */
-export const MAX_FILES = 100
+const MAX_FILES = 100
 
 /**
  * The parts named `file` of a multipart request, as they arrive: the next one comes when the one before has been
@@ -29,7 +29,8 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
     parts.destroy(problem)
   }
   parser.on('file', (field, stream, { filename }) => {
-    if (field !== 'file') fail(badParameter('the name of the part', 'file', field))
+    if (field !== 'file')
+      fail(badForm(`a part named file but received one named ${JSON.stringify(clipped(field))}`))
     // Until it is read as a part, a failure of the stream has nobody to tell.
     stream.on('error', () => {})
     parts.write({
@@ -39,10 +40,10 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
   })
   parser.on('field', (field) => {
     if (field === 'file')
-      fail(badParameter('the part file', 'a file (with curl: -F file=@name)', 'a text field'))
+      fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
   })
-  parser.on('filesLimit', () => fail(badParameter('the number of files', `at most ${MAX_FILES}`, 'more')))
-  parser.on('partsLimit', () => fail(badParameter('the number of parts', `at most ${2 * MAX_FILES}`, 'more')))
+  parser.on('filesLimit', () => fail(badForm(`at most ${MAX_FILES} files but received more`)))
+  parser.on('partsLimit', () => fail(badForm(`at most ${2 * MAX_FILES} parts but received more`)))
   parser.on('error', (error) => fail(malformed(error)))
   parser.on('close', () => parts.end())
   const leave = () => {
@@ -64,17 +65,12 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
     req.unpipe(parser)
     parser.destroy()
   }
-  if (count === 0) throw badParameter('the form', 'at least one part named file', 'none')
+  if (count === 0) throw badForm('at least one part named file but received none')
 }
 
 function createParser(req: Request): busboy.Busboy {
   if (!req.is('multipart/form-data')) {
-    throw new Problem({
-      status: 415,
-      code: 'unsupported_media_type',
-      detail: `expected multipart/form-data but received ${req.headers['content-type'] ? JSON.stringify(req.headers['content-type'].slice(0, 100)) : 'no content type'}`,
-      headers: { 'Accept-Post': 'multipart/form-data' },
-    })
+    throw unsupportedMediaType({ expected: 'multipart/form-data', received: req.headers['content-type'] })
   }
   try {
     return busboy({
@@ -103,13 +99,19 @@ async function* wellFormed(stream: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-function malformed(cause: unknown): Problem {
-  if (cause instanceof Problem) return cause
-  const reason = cause instanceof Error ? cause.message : 'it cannot be read'
+/** `expected` is the rest of a sentence: what was expected, and what came. */
+function badForm(expected: string): Problem {
   return new Problem({
     status: 400,
     code: 'bad_multipart',
-    detail: `expected a well-formed multipart body: ${reason}`,
-    cause,
+    detail: `expected ${expected}`,
+    members: { param: 'file' },
   })
+}
+
+function malformed(cause: unknown): Problem {
+  if (cause instanceof Problem) return cause
+  const reason = cause instanceof Error ? cause.message : 'it cannot be read'
+  const detail = `expected a well-formed multipart body: ${reason}`
+  return new Problem({ status: 400, code: 'bad_multipart', detail, cause })
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
-import { Problem } from '../core/problem.ts'
+import { Problem, tooLarge } from '../core/problem.ts'
 
 /**
  * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
@@ -70,30 +70,22 @@ function sendProblem(res: Response, problem: Problem): void {
 }
 
 /** Problems as they are; what Express and its parsers throw by its status; everything else is ours: 500. */
-function asProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  const { status, type } = (error ?? {}) as { status?: unknown; type?: unknown }
-  if (type === 'entity.too.large') {
-    return new Problem({
-      status: 413,
-      code: 'too_large',
-      detail: 'expected a smaller request body',
-      cause: error,
-    })
+function asProblem(cause: unknown): Problem {
+  if (cause instanceof Problem) return cause
+  const { status, type, limit } = (cause ?? {}) as { status?: unknown; type?: unknown; limit?: unknown }
+  if (type === 'entity.too.large') return tooLarge('a request body', Number(limit))
+  if (type === 'entity.parse.failed') {
+    return new Problem({ status: 400, code: 'bad_json', detail: 'expected a JSON object as the body', cause })
   }
   if (typeof status === 'number' && status >= 400 && status < 500) {
     const detail =
-      error instanceof URIError
+      cause instanceof URIError
         ? 'expected a path in valid percent-encoding'
         : 'expected a well-formed request'
-    return new Problem({ status, code: 'bad_request', detail, cause: error })
+    return new Problem({ status, code: 'bad_request', detail, cause })
   }
-  return new Problem({
-    status: 500,
-    code: 'internal',
-    detail: 'something went wrong here; the log knows it by the instance',
-    cause: error,
-  })
+  const detail = 'internal error; the log has the cause under this instance id'
+  return new Problem({ status: 500, code: 'internal', detail, cause })
 }
 
 function requestId(res: Response): string {

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Log } from '../core/log.ts'
+import type { Clients } from '../service/clients.ts'
 
 /**
  * Gives every request an id, in `X-Request-Id`, and logs its end. Paths are logged without their query, headers not at
- * all, and a secret that stands in a path by mistake is known by its prefix: none ever reaches a line.
+ * all, and a segment that is a client's secret token, by mistake, is masked: none ever reaches a line.
  */
-export function requestLog(log: Log): RequestHandler {
+export function requestLog({ log, clients }: { log: Log; clients: Clients }): RequestHandler {
+  const masked = (segment: string) =>
+    // A generated one is known by its prefix, also when a part of it is cut off.
+    segment.startsWith('sec_') || clients.isSecret(segment) ? '…' : segment
   return (req, res, next) => {
     const startedAt = performance.now()
     const id = randomUUID()
@@ -15,7 +19,7 @@ export function requestLog(log: Log): RequestHandler {
       const fields = {
         requestId: id,
         method: req.method,
-        path: req.path.replace(/sec_\w+/g, 'sec_…'),
+        path: req.path.split('/').map(masked).join('/'),
         status: res.statusCode,
         ms: Math.round(performance.now() - startedAt),
         complete: res.writableFinished,

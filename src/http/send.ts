@@ -8,7 +8,7 @@ import { evaluateConditions } from './conditional.ts'
 import { isDirect } from './direct.ts'
 import { clientGone } from './request.ts'
 
-/** When the service document's `Content-Range` on a full 200 is sent: `auto` is to direct clients only. */
+/** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients only. */
 export type FullContentRange = 'auto' | 'always' | 'never'
 
 export interface SendOptions {
@@ -88,7 +88,8 @@ function setContent(req: Request, res: Response, options: SendOptions, range: By
     return
   }
   res.setHeader('Content-Length', asset.size)
-  // The service document's own form. Caches in front take it for a part, so they never see it.
+  // Part of the public contract, though RFC 9110 has no such header there. Caches in front take the answer for a
+  // part, so they never see it.
   const wanted = fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req))
   if (wanted) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
 }

@@ -37,7 +37,7 @@ export function createHttp(options: HttpOptions): Express {
   app.disable('x-powered-by')
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
-  app.use(requestLog(options.log))
+  app.use(requestLog(options))
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   app.use(uploadRoutes(options))

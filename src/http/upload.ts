@@ -7,6 +7,7 @@ import { drainAfterAnswer } from './drain.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, queryPairs } from './request.ts'
+import { deliveryUrl } from './urls.ts'
 
 interface Dependencies {
   clients: Clients
@@ -29,16 +30,15 @@ export function uploadRoutes({ clients, upload, baseUrl }: Dependencies): Router
   return routes
 }
 
-/** The record of the service document, section 2.1: these ten fields and no other. */
+/** The ten fields of an upload's record, as the README has them: these and no other. */
 function toWire(
   { name, record, bucketUrl }: UploadedFile,
   { client, baseUrl }: { client: Client; baseUrl: string },
 ) {
-  const { key, folder, sourceName, format } = name
-  const path = folder ? key.split('/').map(encodeURIComponent).join('/') : sourceName
+  const { key, sourceName, format } = name
   return {
     sourceName,
-    src: `${baseUrl}/v1/${format.group}/upload/${client.token}/${path}`,
+    src: deliveryUrl(name, { baseUrl, token: client.token }),
     originalSrc: bucketUrl,
     originalName: record.originalName,
     s3PathOriginal: key,
@@ -53,8 +53,10 @@ function toWire(
 function onlyPath(query: ReadonlyArray<readonly [string, string]>): string | undefined {
   let folder: string | undefined
   for (const [name, value] of query) {
-    if (name !== 'path') throw badParameter('the query', 'only path', name)
-    if (folder !== undefined) throw badParameter('path', 'one value', `${folder}, ${value}`)
+    if (name !== 'path')
+      throw badParameter({ param: name, expected: 'only path in the query, and nothing', received: value })
+    if (folder !== undefined)
+      throw badParameter({ param: 'path', expected: 'one value', received: `${folder}, ${value}` })
     folder = value
   }
   return folder

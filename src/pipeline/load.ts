@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { sha256 } from '../core/digest.ts'
 import type { MediaGroup } from '../core/media.ts'
 import {
   type Engine,
@@ -10,7 +10,6 @@ import {
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'
-import { sha256 } from '../core/variant.ts'
 import { checkEventPlugin, checkName, checkParameters, checkTransform, PluginError } from './check.ts'
 
 /** A folder of plugin files, looked through with its subfolders. */
@@ -100,7 +99,7 @@ export async function loadPlugins({
   return { transforms: inOrder(transforms, chain.order).map((one) => without(missing, one)), events }
 }
 
-/** A plan without what belongs to it is not the shipped one, though each of its steps may be. */
+/** Disabling a shipped `always` plugin changes every plan, so its name joins the fingerprint. */
 function without(missing: readonly string[], loaded: LoadedPlugin): LoadedPlugin {
   if (missing.length === 0) return loaded
   const { fingerprint, plugin } = loaded
@@ -168,11 +167,7 @@ async function fingerprintOf(
 ): Promise<string | undefined> {
   const version = plugin.version ?? 1
   if (shipped && version === 1 && options === undefined) return undefined
-  const text = shipped
-    ? ''
-    : createHash('sha256')
-        .update(await readFile(file))
-        .digest('hex')
+  const text = shipped ? '' : sha256(await readFile(file))
   return sha256(JSON.stringify([plugin.name, version, options ?? {}, text]))
 }
 

@@ -1,10 +1,11 @@
 import leven from 'leven'
-import type { Format } from '../core/media.ts'
+import { sha256 } from '../core/digest.ts'
+import { type Format, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import { canonicalValue, type ParameterSpec, type ParameterValue, parseParameter } from '../core/parameter.ts'
 import type { PlanRequest } from '../core/plugin.ts'
-import { badParameter, Problem, quoted } from '../core/problem.ts'
+import { badParameter, clipped, Problem } from '../core/problem.ts'
 import { isPassedOver } from '../core/query-word.ts'
-import { sha256, variantOf } from '../core/variant.ts'
+import { variantOf } from '../core/variant.ts'
 import type { LoadedPlugin } from './load.ts'
 import { inOrder } from './load.ts'
 
@@ -33,14 +34,12 @@ export interface PlanInput {
 
 export type Planner = (input: PlanInput) => Plan
 
-/** Parameters in one request; far more than there are plugins. */
-const MAX_PARAMETERS = 64
-
 /** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
 export function createPlanner(transforms: readonly LoadedPlugin[], ignored: readonly string[]): Planner {
+  const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(transforms, group)]))
   return ({ query, format, accept }) => {
-    const plugins = transforms.filter(({ media }) => media.includes(format.group))
-    const asked = readQuery(query, { plugins, ignored, group: format.group })
+    const { plugins, known } = groups.get(format.group) ?? forGroup([], format.group)
+    const asked = readQuery(query, { known, ignored, group: format.group })
     if (asked.size === 0) return { steps: [], variant: '', variesByAccept: false }
 
     let variesByAccept = false
@@ -71,14 +70,11 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
   }
 }
 
-type Group = Format['group']
-
 /** The values by canonical name. @throws Problem 400 */
 function readQuery(
   query: PlanInput['query'],
-  { plugins, ignored, group }: { plugins: readonly LoadedPlugin[]; ignored: readonly string[]; group: Group },
+  { known, ignored, group }: { known: KnownNames; ignored: readonly string[]; group: MediaGroup },
 ): Map<string, ParameterValue> {
-  const known = knownNames(plugins)
   const asked = new Map<string, ParameterValue>()
   const seen = new Map<string, string>()
   for (const [word, received] of query) {
@@ -87,38 +83,42 @@ function readQuery(
     if (!parameter) throw unknownParameter(word, known.keys(), group)
     const { name, spec } = parameter
     const earlier = seen.get(name)
-    if (earlier !== undefined) throw badParameter(word, 'one value', `${earlier}, ${received}`)
+    if (earlier !== undefined) {
+      throw badParameter({ param: word, expected: 'one value', received: `${earlier}, ${received}` })
+    }
     seen.set(name, received)
-    if (seen.size > MAX_PARAMETERS)
-      throw badParameter('the query', `at most ${MAX_PARAMETERS} parameters`, 'more')
     const value = parseParameter(word, spec, received)
     if (value !== undefined) asked.set(name, value)
   }
   return asked
 }
 
-function knownNames(plugins: readonly LoadedPlugin[]): Map<string, { name: string; spec: ParameterSpec }> {
+type KnownNames = ReadonlyMap<string, { name: string; spec: ParameterSpec }>
+
+/** The plugins for one media group, and their parameters by every name. */
+function forGroup(transforms: readonly LoadedPlugin[], group: MediaGroup) {
+  const plugins = transforms.filter(({ media }) => media.includes(group))
   const known = new Map<string, { name: string; spec: ParameterSpec }>()
   for (const { plugin } of plugins) {
     for (const [name, spec] of Object.entries(plugin.params)) {
       for (const word of [name, ...(spec.aliases ?? [])]) known.set(word, { name, spec })
     }
   }
-  return known
+  return { plugins, known }
 }
 
-function unknownParameter(word: string, known: Iterable<string>, group: Group): Problem {
+function unknownParameter(word: string, known: Iterable<string>, group: MediaGroup): Problem {
   const nearest = [...known]
     .map((name) => ({ name, distance: leven(word.toLowerCase().slice(0, 40), name) }))
     .sort((a, b) => a.distance - b.distance)[0]
-  // Two slips in a word, one in a short name: more is another word.
+  // Suggest up to two edits away, one for names of one or two letters.
   const near =
     nearest && nearest.distance <= Math.min(2, Math.ceil(nearest.name.length / 2)) ? nearest.name : undefined
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${quoted(word)} for ${group} files${near ? `; did you mean "${near}"?` : ''}`,
-    members: { param: JSON.parse(quoted(word)), ...(near ? { nearest: near } : {}) },
+    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files${near ? `; did you mean "${near}"?` : ''}`,
+    members: { param: clipped(word), ...(near ? { nearest: near } : {}) },
   })
 }
 

@@ -12,7 +12,8 @@ export function banner({
   showSecret: boolean
 }): string {
   const { clientToken } = credentials
-  const secret = showSecret ? credentials.secretClientToken : '$SECRET_CLIENT_TOKEN'
+  const secret = credentials.secretClientToken
+  const header = showSecret ? `'Authorization: ${secret}'` : '"Authorization: $SECRET_CLIENT_TOKEN"'
   return `
 Sluice is ready at ${baseUrl}
 
@@ -22,11 +23,11 @@ Sluice is ready at ${baseUrl}
 
 Upload a picture, then open "src" with a transformation behind it:
 
-  curl -H 'Authorization: ${secret}' -F file=@photo.jpg ${baseUrl}/v1/upload
+  curl -H ${header} -F file=@photo.jpg ${baseUrl}/v1/upload
   curl -o small.webp '${baseUrl}/v1/image/upload/${clientToken}/<sourceName>?w=300&f=webp'
-  curl -X DELETE -H 'Authorization: ${secret}' ${baseUrl}/v1/upload/<s3PathOriginal>
+  curl -X DELETE -H ${header} ${baseUrl}/v1/upload/<s3PathOriginal>
 
-`.replace(/'(Authorization: \$SECRET_CLIENT_TOKEN)'/g, '"$1"')
+`
 }
 
 /** A row of the configuration table. */

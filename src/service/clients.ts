@@ -20,6 +20,8 @@ export interface Tokens {
 export interface Clients {
   /** The client of an `Authorization` header: `<secret>` or `Bearer <secret>`. @throws Problem 401 */
   authenticate(authorization: string | undefined): Client
+  /** Whether a text, percent-encoded or not, is somebody's secret token. */
+  isSecret(text: string): boolean
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
   /** Adds a client with new tokens. */
@@ -61,6 +63,9 @@ export function createClients({
         throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
       return client
     },
+    isSecret(text) {
+      return [text, decoded(text)].some((secret) => store.findBySecret(secret) !== undefined)
+    },
     ofToken(token) {
       const client = store.findByToken(token)
       if (!client)
@@ -84,6 +89,15 @@ export function createClients({
         return known
       return save(FIRST_CLIENT_ID, tokens, known?.createdAt ?? now())
     },
+  }
+}
+
+/** As it is, where it is not valid percent-encoding. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 

@@ -1,11 +1,11 @@
-import type { Asset } from '../core/asset.ts'
+import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import type { MediaGroup } from '../core/media.ts'
 import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import { fileNotFound, Problem } from '../core/problem.ts'
 import type { Planner } from '../pipeline/plan.ts'
-import { type Derivations, dated } from './derive.ts'
+import type { Derivations } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 
 export interface DeliveryRequest {
@@ -56,21 +56,28 @@ export function createDeliveries({
   ): Promise<Omit<Delivery, 'variesByAccept'>> {
     const asset = await buckets.of(client).find(name.key, record)
     if (!asset) throw fileNotFound()
-    return { key: name.key, asset: dated(asset, record.storedAt), originalName: record.originalName }
+    return {
+      key: name.key,
+      asset: withLastModified(asset, record.storedAt),
+      originalName: record.originalName,
+    }
   }
 
   /** The stored bytes of a derivative, or undefined when it has to be made. */
   async function stored(client: Client, { name, record }: FoundOriginal, key: ObjectKey) {
     const entry = await originals.derivative(client, name.key, key)
     const asset = entry?.state === 'stored' ? await buckets.of(client).find(key, entry.record) : undefined
-    return asset && { key, asset: dated(asset, record.storedAt), originalName: record.originalName }
+    return (
+      asset && { key, asset: withLastModified(asset, record.storedAt), originalName: record.originalName }
+    )
   }
 
   return {
     async deliver({ client, group, path, query, accept, signal }) {
       const found = await originals.resolve(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
-      const { steps, variant, variesByAccept, ...rest } = plan({ query, format: found.name.format, accept })
+      const planned = plan({ query, format: found.name.format, accept })
+      const { steps, variant, variesByAccept } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()
         const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
@@ -84,7 +91,7 @@ export function createDeliveries({
       const asset = await derivations.derive({
         ...found,
         client,
-        plan: { steps, variant, variesByAccept, ...rest },
+        plan: planned,
         signal,
       })
       return { key, asset, originalName: found.record.originalName, variesByAccept }

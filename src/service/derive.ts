@@ -1,4 +1,4 @@
-import type { Asset } from '../core/asset.ts'
+import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import { derivativeKey, type ObjectKey } from '../core/object-key.ts'
@@ -33,7 +33,7 @@ export interface Derivations {
   idle(): Promise<void>
 }
 
-// A put that was aborted in its last moment may still land: a delete waits so much longer for it.
+// An aborted put may still land, so a delete waits this long past the deadline.
 const GRACE_MS = 15_000
 
 export function createDerivations({
@@ -57,6 +57,8 @@ export function createDerivations({
   log: Log
   now?: () => number
 }): Derivations {
+  // Locks share across processes and answer only at the end; this one answers local callers as soon as the bytes are
+  // there.
   const flights = createSharedWorks<Asset>()
   // Waiting for a turn, rendering, storing: each at most as long as a render may take.
   const limitMs = 3 * limits.timeoutMs
@@ -73,14 +75,15 @@ export function createDerivations({
     // Whoever held the lock before may have made it since this caller looked.
     const known = (await index.find(ref, key)).derivative
     const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
-    if (stored) return answer(dated(stored, record.storedAt))
+    if (stored) return answer(withLastModified(stored, record.storedAt))
     const deadline = now() + limitMs + GRACE_MS
     if (!(await index.beginDerivative(ref, key, deadline))) throw fileNotFound()
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
       const rendered = await admit(() => run(plan, source, { signal, limits, log }), signal)
-      answer(dated(rendered, record.storedAt))
+      // As old as its original: the same before and after it is stored, and when it is made again.
+      answer(withLastModified(rendered, record.storedAt))
       await bucket.put(key, await rendered.open(), { mediaType: rendered.mediaType, signal })
       const { mediaType, size } = rendered
       if (await index.finishDerivative(ref, { key, mediaType, size })) {
@@ -121,7 +124,7 @@ export function createDerivations({
         if (made) return
         const stored = await buckets.of(client).find(key)
         if (!stored) throw fileNotFound()
-        answer(dated(stored, record.storedAt))
+        answer(withLastModified(stored, record.storedAt))
       },
       {
         limitMs,
@@ -150,12 +153,4 @@ export function createDerivations({
       while (making.size > 0) await Promise.all(making)
     },
   }
-}
-
-/**
- * A derivative is as old as its original: so its date is the same before and after it is stored, and when it is made
- * again.
- */
-export function dated(asset: Asset, at: number): Asset {
-  return { ...asset, lastModified: new Date(at) }
 }

@@ -1,14 +1,23 @@
+import { z } from 'zod'
 import { readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { type ObjectKey, type OriginalName, type PathMeanings, recordKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { DerivativeEntry, FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 
-/** An original that can be delivered, and what is known of the derivative that was asked about. */
+/** An original that can be delivered. */
 export interface FoundOriginal {
   name: OriginalName
   record: OriginalRecord
 }
+
+const storedRecord = z.object({
+  originalName: z.string(),
+  mediaType: z.string(),
+  size: z.int().min(0),
+  sha256: z.string(),
+  storedAt: z.number(),
+})
 
 /** Finds originals by what a path may mean. */
 export interface Originals {
@@ -30,7 +39,7 @@ export function createOriginals({ index, buckets }: { index: FileIndex; buckets:
     const bucket = buckets.of(client)
     const record = await bucket.find(recordKey(key))
     if (!record || !(await bucket.find(key))) return undefined
-    const entry = await index.adopt(client.id, parseRecord(await readAll(record)))
+    const entry = await index.adopt(client.id, parseRecord(key, await readAll(record)))
     if (await bucket.find(key)) return entry
     // A delete has begun and ended in between: the entry came after its end.
     const ref = { clientId: client.id, key }
@@ -56,6 +65,11 @@ export function serializeRecord(record: OriginalRecord): Buffer {
   return Buffer.from(JSON.stringify(record))
 }
 
-function parseRecord(bytes: Buffer): OriginalRecord {
-  return JSON.parse(bytes.toString('utf8')) as OriginalRecord
+/** @throws Error that names the record when it is none */
+function parseRecord(key: ObjectKey, bytes: Buffer): OriginalRecord {
+  try {
+    return { ...storedRecord.parse(JSON.parse(bytes.toString('utf8'))), key }
+  } catch (cause) {
+    throw new Error(`${recordKey(key)}: expected an original's record; restore it or remove it`, { cause })
+  }
 }

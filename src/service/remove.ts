@@ -47,7 +47,7 @@ export function createRemovals({
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
-    const gone = async (keys: readonly ObjectKey[]) => {
+    const deleteAll = async (keys: readonly ObjectKey[]) => {
       const { failed } = await bucket.delete(keys)
       if (failed.length === 0) return
       throw unavailable(
@@ -57,12 +57,12 @@ export function createRemovals({
         },
       )
     }
-    await gone([ref.key])
+    await deleteAll([ref.key])
     // The index can lag behind the bucket after a restore, so both are asked.
     const derivatives = new Set(indexed)
     for await (const key of bucket.list(derivativePrefix(ref.key))) derivatives.add(key)
-    await gone([...derivatives])
-    await gone([recordKey(ref.key)])
+    await deleteAll([...derivatives])
+    await deleteAll([recordKey(ref.key)])
     const finished = await index.finishRemoval(ref, now())
     return { derivatives: [...derivatives], finished }
   }

@@ -59,7 +59,7 @@ export function createSweep({
         log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
       }
     }
-    if (ended > 0) log.info({ ended }, 'swept what an earlier process left')
+    if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives and deletes')
     return ended
   }
 

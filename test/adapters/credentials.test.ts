@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { loadCredentials } from '../../src/adapters/credentials.ts'
-import { rejection } from '../contracts/rejection.ts'
+import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { fileCalls, instead, systemError } from './calls.ts'
 

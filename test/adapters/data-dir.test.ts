@@ -2,7 +2,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { DataDirError, dataDirTaken, makeDataDir, signDataDir } from '../../src/adapters/data-dir.ts'
-import { rejection } from '../contracts/rejection.ts'
+import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 describe('the data folder', () => {

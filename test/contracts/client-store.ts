@@ -7,7 +7,7 @@ import {
   newSecretToken,
 } from '../../src/core/client.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
-import { rejection } from './rejection.ts'
+import { rejection } from '../support/rejection.ts'
 
 export interface OpenedClientStore {
   /** Empty at first. */

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { EVENT_NAMES } from '../../src/core/events.ts'
 import type { EventBus } from '../../src/core/ports/event-bus.ts'
-import { eventually, pause } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { type KeptLog, keptLog } from '../support/service.ts'
 
 export interface OpenedEventBus {

@@ -7,6 +7,7 @@ import type {
   OriginalRecord,
   Overdue,
 } from '../../src/core/ports/file-index.ts'
+import { rejection } from '../support/rejection.ts'
 import { compareWithModel } from './file-index-model.ts'
 import {
   AHEAD,
@@ -28,7 +29,6 @@ import {
   TRANSITIONS,
 } from './file-index-states.ts'
 import { type Random, seededRandom } from './random.ts'
-import { rejection } from './rejection.ts'
 
 export interface OpenedIndex {
   index: FileIndex
@@ -429,7 +429,12 @@ export function fileIndexContract(
         )
         expect(await overdue(index, NOW + 1000, refs)).to.deep.equal([])
         await index.beginUpload(ref, OVER)
-        for await (const _ of index.overdue(NOW)) break
+        let given = 0
+        for await (const _ of index.overdue(NOW)) {
+          given += 1
+          break
+        }
+        expect(given).to.equal(1)
       })
     })
 

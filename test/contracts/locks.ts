@@ -1,9 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Locks } from '../../src/core/ports/locks.ts'
 import { Problem } from '../../src/core/problem.ts'
-import { pause } from '../support/eventually.ts'
+import { rejection } from '../support/rejection.ts'
 import { seededRandom } from './random.ts'
-import { rejection } from './rejection.ts'
 
 export interface OpenedLocks {
   locks: Locks
@@ -49,6 +49,7 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
     let locks: Locks
     let elsewhere: Locks
     let key: string
+    let keys = 0
 
     before(async () => {
       opened = await open()
@@ -57,7 +58,8 @@ export function locksContract(name: string, open: () => Promise<OpenedLocks>, { 
     })
     after(() => opened.close())
     beforeEach(() => {
-      key = `derive client ${Math.random()} a/image/png/1.png_w=1`
+      keys += 1
+      key = `derive client ${keys} a/image/png/1.png_w=1`
     })
 
     const settled = () => pause(settleMs)

@@ -1,6 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { RateLimiter, RateVerdict } from '../../src/core/ports/rate-limiter.ts'
-import { pause } from '../support/eventually.ts'
 
 export interface OpenedRateLimiter {
   limiter: RateLimiter

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Asset, assetFromBytes, openWhole, readAll } from '../../src/core/asset.ts'
-import { failure } from './failure.ts'
+import { rejection } from '../support/rejection.ts'
 
 const BYTES = Buffer.from('0123456789')
 const lastModified = new Date(1_700_000_000_000)
@@ -37,7 +38,7 @@ describe('assets over bytes', () => {
 
   it('are not opened for those who have left', async () => {
     const reason = new Error('left')
-    expect(await failure(asset.open({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
+    expect(await rejection(asset.open({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
   })
 })
 
@@ -79,7 +80,7 @@ describe('opening an asset to its end', () => {
   ] as const) {
     it(`fails when the stream ${what}`, async () => {
       const length = chunks.join('').length
-      const error = await failure(openWhole(assetOf(chunks, 4), options).then((stream) => buffer(stream)))
+      const error = await rejection(openWhole(assetOf(chunks, 4), options).then((stream) => buffer(stream)))
       expect(error).to.have.property('message', `expected ${expected} bytes of a file but received ${length}`)
     })
   }
@@ -100,7 +101,7 @@ describe('opening an asset to its end', () => {
       const stream = await openWhole(asset)
       await read(stream)
       stream.destroy()
-      await new Promise((done) => setTimeout(done, 20))
+      await pause(20)
       expect(asset.opened[0]?.destroyed).to.equal(true)
     })
   }
@@ -122,7 +123,7 @@ describe('reading all of an asset', () => {
       })(),
     )
     const asset: Asset = { size: 9e9, mediaType: 'text/plain', lastModified, open: async () => endless }
-    expect(await failure(readAll(asset, controller.signal))).to.have.property('message', 'left')
+    expect(await rejection(readAll(asset, controller.signal))).to.have.property('message', 'left')
     expect(endless.destroyed).to.equal(true)
   })
 

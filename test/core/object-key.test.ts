@@ -173,15 +173,19 @@ describe('object keys', () => {
           .to.throw(Problem)
           .that.includes({ status: 400, code: 'bad_path' })
           .and.has.property('message')
-          .that.includes('for files[3].path: ')
+          .that.includes(' for files[3].path but received ')
           .and.includes(reason)
       })
     }
 
     it('calls the parameter "path" unless told otherwise, and shows what came', () => {
       expect(() => parsePath('../x'))
-        .to.throw('expected a plain relative path for path: no ".." segment, received "../x"')
-        .with.deep.property('members', { param: 'path', received: '../x' })
+        .to.throw('expected a relative path without a ".." segment for path but received "../x"')
+        .with.deep.property('members', {
+          param: 'path',
+          expected: 'a relative path without a ".." segment',
+          received: '../x',
+        })
     })
 
     it('accepts 512 bytes', () => {
@@ -312,9 +316,9 @@ describe('object keys', () => {
       ['nine segments', 'a/b/c/d/e/f/g/h/i', 'at most 8 segments'],
       ['201 bytes', 'a'.repeat(201), 'at most 200 bytes'],
       ['201 bytes in 101 characters', `${'ä'.repeat(100)}a`, 'at most 200 bytes'],
-      ["the service's own folder", '.sluice', ".sluice is the service's own"],
-      ["a folder in the service's own", '.sluice/meta', ".sluice is the service's own"],
-      ["the service's own folder in another case", '.Sluice/clients', ".sluice is the service's own"],
+      ["the service's own folder", '.sluice', 'outside .sluice'],
+      ["a folder in the service's own", '.sluice/meta', 'outside .sluice'],
+      ["the service's own folder in another case", '.Sluice/clients', 'outside .sluice'],
       ['a segment named like a stored file', `a/${ID}.png/b`, 'named like a stored file'],
       ['a segment named like a derivative', `${ID}.png_w=100`, 'named like a stored file'],
       ...HOSTILE.filter(([, path]) => Buffer.byteLength(path) <= 512),

@@ -45,7 +45,7 @@ describe('parameters', () => {
     })
   }
 
-  it('has one zero', () => {
+  it('reads -0 as 0', () => {
     expect(Object.is(parseParameter('turn', turn, '-0'), 0)).to.equal(true)
   })
 

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import {
   badParameter,
   badPath,
+  clipped,
   fileNotFound,
   notTransformable,
   Problem,
-  quoted,
   storageFull,
   tooLarge,
   unavailable,
@@ -33,23 +33,21 @@ describe('problems', () => {
   })
 
   for (const [received, shown] of [
-    ['abc', '"abc"'],
-    ['', '""'],
-    ['a"b\\c\n\u0007', '"a\\"b\\\\c\\n\\u0007"'],
-    ['x'.repeat(100), `"${'x'.repeat(100)}"`],
-    ['x'.repeat(101), `"${'x'.repeat(100)}…"`],
-    [5, '"5"'],
-    [null, '"null"'],
-    [{ a: [1] }, '"{\\"a\\":[1]}"'],
-    [undefined, '"undefined"'],
+    ['abc', 'abc'],
+    ['', ''],
+    ['x'.repeat(100), 'x'.repeat(100)],
+    ['x'.repeat(101), `${'x'.repeat(100)}…`],
+    [5, '5'],
+    [null, 'null'],
+    [{ a: [1] }, '{"a":[1]}'],
   ] as const) {
-    it(`quote ${JSON.stringify(received)?.slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
-      expect(quoted(received)).to.equal(shown)
+    it(`show ${JSON.stringify(received).slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
+      expect(clipped(received)).to.equal(shown)
     })
   }
 
   it('say of a parameter what was expected and what came', () => {
-    const problem = badParameter('w', 'an integer from 1 to 5000', 'abc')
+    const problem = badParameter({ param: 'w', expected: 'an integer from 1 to 5000', received: 'abc' })
     expect(problem).to.include({ status: 400, code: 'bad_parameter' })
     expect(problem.message).to.equal('expected an integer from 1 to 5000 for w but received "abc"')
     expect(problem.members).to.deep.equal({
@@ -59,26 +57,38 @@ describe('problems', () => {
     })
   })
 
-  it('say "nothing" of a parameter that is missing', () => {
-    const problem = badParameter('files', 'an array', undefined)
-    expect(problem.message).to.equal('expected an array for files but received nothing')
-    expect(problem.members.received).to.equal('')
+  it('quote what came in the message, and only there', () => {
+    const problem = badParameter({ param: 'w', expected: 'a number', received: 'a"b\n' })
+    expect(problem.message).to.equal('expected a number for w but received "a\\"b\\n"')
+    expect(problem.members.received).to.equal('a"b\n')
+  })
+
+  it('say "none" of a parameter that is missing', () => {
+    const problem = badParameter({ param: 'files', expected: 'an array' })
+    expect(problem.message).to.equal('expected an array for files but received none')
+    expect(problem.members).to.deep.equal({ param: 'files', expected: 'an array' })
   })
 
   it('cut what came in message and members alike', () => {
-    const problem = badParameter('w', 'a number', 'y'.repeat(5000))
+    const problem = badParameter({ param: 'w', expected: 'a number', received: 'y'.repeat(5000) })
     expect(problem.message).to.have.length.below(200)
     expect(problem.members.received).to.equal(`${'y'.repeat(100)}…`)
-    expect(badPath('path', 'short', 'y'.repeat(5000)).members.received).to.equal(`${'y'.repeat(100)}…`)
+    expect(
+      badPath({ param: 'path', expected: 'short', received: 'y'.repeat(5000) }).members.received,
+    ).to.equal(`${'y'.repeat(100)}…`)
   })
 
   it('say of a path what is wrong with it', () => {
-    const problem = badPath('files[2].path', 'no ".." segment', '../x')
+    const problem = badPath({ param: 'files[2].path', expected: 'without a ".." segment', received: '../x' })
     expect(problem).to.include({ status: 400, code: 'bad_path' })
     expect(problem.message).to.equal(
-      'expected a plain relative path for files[2].path: no ".." segment, received "../x"',
+      'expected a relative path without a ".." segment for files[2].path but received "../x"',
     )
-    expect(problem.members).to.deep.equal({ param: 'files[2].path', received: '../x' })
+    expect(problem.members).to.deep.equal({
+      param: 'files[2].path',
+      expected: 'a relative path without a ".." segment',
+      received: '../x',
+    })
   })
 
   it('have a status and a code for what happens everywhere', () => {

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Problem } from '../../src/core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../../src/core/shared-work.ts'
-import { failure } from './failure.ts'
+import { rejection } from '../support/rejection.ts'
 
 /** Work that goes on when the test says so. */
 function controlled<T>({ limitMs = 60_000, deaf = false } = {}) {
@@ -123,7 +123,7 @@ describe('shared work', () => {
 
   it('gives all waiters the same failure', async () => {
     const work = controlled<number>()
-    const waiting = [work.shared.join(), work.shared.join()].map(failure)
+    const waiting = [work.shared.join(), work.shared.join()].map(rejection)
     await settle()
     const error = new Error('broken')
     work.fail(error)
@@ -140,7 +140,7 @@ describe('shared work', () => {
       },
       { limitMs: 1000 },
     )
-    expect(await failure(shared.join())).to.equal(error)
+    expect(await rejection(shared.join())).to.equal(error)
     await shared.ended
   })
 
@@ -179,7 +179,7 @@ describe('shared work', () => {
     it('goes on for the others, and rejects who leaves with the reason', async () => {
       const work = controlled<number>()
       const first = new AbortController()
-      const left = failure(work.shared.join(first.signal))
+      const left = rejection(work.shared.join(first.signal))
       const stayed = work.shared.join(new AbortController().signal)
       await settle()
       const reason = new Error('closed the tab')
@@ -196,7 +196,7 @@ describe('shared work', () => {
     it('is aborted when the last one has left', async () => {
       const work = controlled<number>()
       const callers = [new AbortController(), new AbortController()]
-      const waiting = callers.map(({ signal }) => failure(work.shared.join(signal)))
+      const waiting = callers.map(({ signal }) => rejection(work.shared.join(signal)))
       await settle()
       for (const [i, caller] of callers.entries()) {
         expect(work.signal.aborted, `caller ${i} is still there`).to.equal(false)
@@ -243,7 +243,7 @@ describe('shared work', () => {
       const work = controlled<number>()
       const stayed = work.shared.join()
       const reason = new Error('gone already')
-      expect(await failure(work.shared.join(AbortSignal.abort(reason)))).to.equal(reason)
+      expect(await rejection(work.shared.join(AbortSignal.abort(reason)))).to.equal(reason)
       expect(work.signal.aborted).to.equal(false)
       work.answer(1)
       expect(await stayed).to.equal(1)
@@ -272,7 +272,7 @@ describe('shared work', () => {
   describe('when its time is over', () => {
     it('rejects its waiters with a 503, also when it cannot be stopped', async () => {
       const work = controlled<number>({ limitMs: 20, deaf: true })
-      const waiting = [work.shared.join(), work.shared.join()].map(failure)
+      const waiting = [work.shared.join(), work.shared.join()].map(rejection)
       for (const one of waiting) {
         expect(await one)
           .to.be.instanceOf(Problem)
@@ -280,18 +280,18 @@ describe('shared work', () => {
       }
       expect(work.signal.aborted).to.equal(true)
       expect(work.shared.abandoned).to.equal(true)
-      expect(await failure(work.shared.join())).to.have.property('status', 503)
+      expect(await rejection(work.shared.join())).to.have.property('status', 503)
       work.finish()
       await work.shared.ended
     })
 
     it('is not answered any more by work that does not know it yet', async () => {
       const work = controlled<number>({ limitMs: 20, deaf: true })
-      const waiting = failure(work.shared.join())
+      const waiting = rejection(work.shared.join())
       expect(await waiting).to.have.property('status', 503)
       work.answer(1)
       expect(work.shared.abandoned).to.equal(true)
-      expect(await failure(work.shared.join())).to.have.property('status', 503)
+      expect(await rejection(work.shared.join())).to.have.property('status', 503)
       const late = new Error('and broken as well')
       work.fail(late)
       await work.shared.ended
@@ -384,7 +384,7 @@ describe('shared works by name', () => {
       expect(started).to.have.length(end + 1)
       if (end === 1) {
         started[end]?.fail(new Error('broken'))
-        expect(await failure(waiting)).to.have.property('message', 'broken')
+        expect(await rejection(waiting)).to.have.property('message', 'broken')
       } else {
         started[end]?.answer(end)
         started[end]?.finish()
@@ -413,7 +413,7 @@ describe('shared works by name', () => {
     const works = createSharedWorks<number>()
     const { started, start } = starter({ deaf: true })
     const caller = new AbortController()
-    const left = failure(works.join('a', start, caller.signal))
+    const left = rejection(works.join('a', start, caller.signal))
     await settle()
     caller.abort()
     await left
@@ -432,11 +432,11 @@ describe('shared works by name', () => {
     const works = createSharedWorks<number>()
     const { started, start } = starter({ deaf: true })
     const callers = [new AbortController(), new AbortController()] as const
-    const first = failure(works.join('a', start, callers[0].signal))
+    const first = rejection(works.join('a', start, callers[0].signal))
     await settle()
     callers[0].abort()
     await first
-    const second = failure(works.join('a', start, callers[1].signal))
+    const second = rejection(works.join('a', start, callers[1].signal))
     await settle()
     const reason = new Error('left, too')
     callers[1].abort(reason)
@@ -450,7 +450,7 @@ describe('shared works by name', () => {
     const works = createSharedWorks<number>()
     const { started, start } = starter()
     const reason = new Error('gone already')
-    expect(await failure(works.join('a', start, AbortSignal.abort(reason)))).to.equal(reason)
+    expect(await rejection(works.join('a', start, AbortSignal.abort(reason)))).to.equal(reason)
     await settle()
     expect(started).to.be.empty
   })
@@ -473,7 +473,7 @@ describe('shared works by name', () => {
     await settle()
     expect(idle).to.equal(false)
     started[1]?.fail(new Error('broken'))
-    await failure(second)
+    await rejection(second)
     await waiting
     expect(idle).to.equal(true)
   })

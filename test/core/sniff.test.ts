@@ -38,8 +38,8 @@ const box = (type: string, ...content: Array<string | readonly number[]>) => {
   return ascii([0, 0, 0, body.length + 4], [...body])
 }
 
-describe('the type of a file', () => {
-  describe('of pictures', () => {
+describe('the type', () => {
+  describe('of a picture', () => {
     for (const format of ['png', 'jpeg', 'webp', 'gif', 'tiff', 'avif'] as const) {
       it(`is ${format} by its bytes, whatever it is called`, async () => {
         const bytes = await picture({ width: 16, height: 16, format })
@@ -71,7 +71,7 @@ describe('the type of a file', () => {
     })
   })
 
-  describe('of SVG', () => {
+  describe('of what may be SVG', () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>'
     for (const [what, text] of [
       ['alone', svg],
@@ -119,7 +119,7 @@ describe('the type of a file', () => {
     })
   })
 
-  describe('of HTML', () => {
+  describe('of what may be HTML', () => {
     for (const text of [
       '<!doctype html><p>hello',
       '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN">',
@@ -152,7 +152,7 @@ describe('the type of a file', () => {
     })
   })
 
-  describe('of text', () => {
+  describe('of a text', () => {
     for (const [name, format, mediaType] of [
       ['a.txt', 'txt', 'text/plain; charset=utf-8'],
       ['a.text', 'txt', 'text/plain; charset=utf-8'],
@@ -250,7 +250,7 @@ describe('the type of a file', () => {
     }
   })
 
-  describe('of other files', () => {
+  describe('of any other file', () => {
     const zeros = (length: number) => new Array<number>(length).fill(0)
     for (const [name, mediaType, bytes] of [
       ['pdf', 'application/pdf', ascii('%PDF-1.7\n%', [0xe2, 0xe3, 0xcf, 0xd3, 0x0a, 0])],

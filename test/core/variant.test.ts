@@ -1,10 +1,11 @@
 import { expect } from 'chai'
-import { sha256, variantOf } from '../../src/core/variant.ts'
+import { sha256 } from '../../src/core/digest.ts'
+import { variantOf } from '../../src/core/variant.ts'
 
 const of = (parameters: Record<string, string>, fingerprint?: string) =>
   variantOf(new Map(Object.entries(parameters)), fingerprint)
 
-describe('variants', () => {
+describe('a variant', () => {
   it('sorts the parameters by name', () => {
     expect(of({ w: '100', h: '50', dpr: '2' })).to.equal('dpr=2&h=50&w=100')
     expect(of({ h: '50', dpr: '2', w: '100' })).to.equal('dpr=2&h=50&w=100')
@@ -47,7 +48,7 @@ describe('variants', () => {
     expect(of({ t: ' ' }, fingerprint)).to.equal(`${of({ t: ' ' })}&~${fingerprint.slice(0, 8)}`)
   })
 
-  it('knows SHA-256', () => {
+  it('is hashed by SHA-256', () => {
     expect(sha256('abc')).to.equal('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 })

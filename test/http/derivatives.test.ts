@@ -1,14 +1,16 @@
 import { setMaxListeners } from 'node:events'
 import { availableParallelism } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onEveryBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
-import { eventually, pause } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { wrapBuckets } from '../support/storage.ts'
 
 onEveryBackend('derivatives', (start) => {
   const watched = watchedEngine()
@@ -269,22 +271,12 @@ onEveryBackend('derivatives', (start) => {
       store = done
     })
     const slow = await start({
-      wrapStorage: ({ buckets, index }) => ({
-        index,
-        buckets: {
-          ...buckets,
-          of: (client) => {
-            const bucket = buckets.of(client)
-            return {
-              ...bucket,
-              async put(key, bytes, options) {
-                if (key.includes('_w=')) await gate
-                return bucket.put(key, bytes, options)
-              },
-            }
-          },
+      wrapStorage: wrapBuckets((bucket) => ({
+        async put(key, bytes, options) {
+          if (key.includes('_w=')) await gate
+          return bucket.put(key, bytes, options)
         },
-      }),
+      })),
     })
     const file = await uploadOne(slow, { name: 'a.png', bytes: await picture() })
     const first = await exchange(slow, `${file.src}?w=20`)

@@ -9,6 +9,7 @@ import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
 import { readState, storedState } from '../support/state.ts'
+import { wrapBuckets } from '../support/storage.ts'
 
 describe('the service on a disk', () => {
   const start = stoppedAtTheEnd(startService)
@@ -114,29 +115,19 @@ describe('the service on a disk', () => {
     const service = await start({
       dataDir,
       env: { ZIP_RATE_POINTS: '100' },
-      wrapStorage: ({ buckets, index }) => ({
-        index,
-        buckets: {
-          ...buckets,
-          of: (client) => {
-            const bucket = buckets.of(client)
-            return {
-              ...bucket,
-              find: async (key, known) => {
-                const asset = await bucket.find(key, known)
-                if (!asset || key !== cut) return asset
-                return {
-                  ...asset,
-                  async open(options) {
-                    await truncate(join(dataDir, 'bucket', client.id, key), Math.floor(asset.size / 2))
-                    return asset.open(options)
-                  },
-                }
-              },
-            }
-          },
+      wrapStorage: wrapBuckets((bucket, client) => ({
+        find: async (key, known) => {
+          const asset = await bucket.find(key, known)
+          if (!asset || key !== cut) return asset
+          return {
+            ...asset,
+            async open(options) {
+              await truncate(join(dataDir, 'bucket', client.id, key), Math.floor(asset.size / 2))
+              return asset.open(options)
+            },
+          }
         },
-      }),
+      })),
     })
     const archived = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(5_000_000) })
     cut = archived.s3Path

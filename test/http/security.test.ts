@@ -205,7 +205,7 @@ onEveryBackend('hostile requests', (start) => {
           expect(upload.status).to.equal(400)
           expect(upload.body.length).to.be.below(1000)
         }
-        expect(performance.now() - startedAt).to.be.below(1000)
+        expect(performance.now() - startedAt).to.be.below(3000)
       })
     }
 
@@ -226,7 +226,7 @@ onEveryBackend('hostile requests', (start) => {
       })
       const manifest = manifestOf(entriesOf(Buffer.from(await response.arrayBuffer())))
       expect(manifest.map(({ status, code }) => code ?? status)).to.deep.equal([400, 'ok'])
-      expect(performance.now() - startedAt).to.be.below(2000)
+      expect(performance.now() - startedAt).to.be.below(5000)
     })
   })
 

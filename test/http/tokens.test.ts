@@ -88,6 +88,29 @@ onEveryBackend('tokens', (start) => {
     })
   }
 
+  it('answers 401 before it tells what else is wrong', async () => {
+    for (const [method, target] of [
+      ['POST', '/v1/upload?nonsense=1'],
+      ['POST', '/v1/upload?path=..'],
+      ['POST', '/v1/zip'],
+      ['DELETE', '/v1/upload/a%2f..%2fb'],
+    ] as const)
+      expect((await exchange(service, target, { method, body: '{' })).status, target).to.equal(401)
+  })
+
+  it('says whether a secret was missing or wrong, and does not repeat it', async () => {
+    for (const [authorization, received] of [
+      [undefined, 'but received none'],
+      ['sec_wrong', 'but the one received is not known'],
+    ]) {
+      const headers = authorization === undefined ? {} : { Authorization: authorization }
+      const answer = await exchange(service, '/v1/upload/a.png', { method: 'DELETE', headers })
+      expect(jsonOf(answer).detail).to.equal(
+        `expected a secret client token in the Authorization header ${received}`,
+      )
+    }
+  })
+
   for (const [endpoint, type] of Object.entries({ upload: MULTIPART, zip: 'application/json' })) {
     it(`answers 401 on ${endpoint} before the body comes`, async () => {
       const socket = await openSocket(service)

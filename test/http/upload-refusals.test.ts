@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import type { FileRef } from '../../src/core/ports/file-index.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
-import { eventually, pause } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf, openSocket, received } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BOUNDARY, MULTIPART, multipart, postForm, type RawPart } from '../support/multipart.ts'
@@ -174,38 +175,38 @@ onEveryBackend('refused uploads', (start) => {
       'a form without a part': {
         body: () => multipart([]),
         status: 400,
-        code: 'bad_parameter',
-        param: 'the form',
+        code: 'bad_multipart',
+        param: 'file',
       },
       'a form without a file': {
         body: () => multipart([{ disposition: 'name="comment"', bytes: 'hello' }]),
         status: 400,
-        code: 'bad_parameter',
-        param: 'the form',
+        code: 'bad_multipart',
+        param: 'file',
       },
       'a file under another name': {
         body: () => multipart([{ disposition: 'name="files[]"; filename="a.txt"', bytes: 'x' }]),
         status: 400,
-        code: 'bad_parameter',
-        param: 'the name of the part',
+        code: 'bad_multipart',
+        param: 'file',
       },
       'a text field named file': {
         body: () => multipart([{ disposition: 'name="file"', bytes: 'x' }]),
         status: 400,
-        code: 'bad_parameter',
-        param: 'the part file',
+        code: 'bad_multipart',
+        param: 'file',
       },
       '101 files': {
         body: () => multipart(Array.from({ length: 101 }, () => ({ disposition: FILE, bytes: 'x' }))),
         status: 400,
-        code: 'bad_parameter',
-        param: 'the number of files',
+        code: 'bad_multipart',
+        param: 'file',
       },
       'thousands of fields': {
         body: () => multipart(Array.from({ length: 5000 }, (_, i) => ({ disposition: `name="f${i}"` }))),
         status: 400,
-        code: 'bad_parameter',
-        param: 'the number of parts',
+        code: 'bad_multipart',
+        param: 'file',
       },
       'a body that ends in a file': {
         body: () => Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; ${FILE}\r\n\r\nhalf a fi`),

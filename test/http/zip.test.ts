@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { entriesOf, manifestOf, unpacked, unpackedByTools, type ZipEntry } from '../support/archive.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
+import { pluginFolder } from '../support/drop-ins.ts'
 import { exchange } from '../support/exchange.ts'
-import { picture } from '../support/images.ts'
+import { colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 
 onEveryBackend('zip', (start) => {
@@ -132,15 +134,32 @@ onEveryBackend('zip', (start) => {
   })
 
   it('passes true and false as 1 and 0', async () => {
-    // No shipped parameter is a flag: what the refusal has received tells what was passed.
-    const list = await entries(
-      { path: png.sourceName, name: 'true', params: { w: true } },
-      { path: png.sourceName, name: 'false', params: { w: false } },
-    )
-    const [first, second] = manifestOf(list)
-    expect(first).to.include({ status: 'ok' })
-    expect((await sharp(list[0]?.bytes).metadata()).width).to.equal(1)
-    expect(second).to.include({ status: 'error', code: 400 })
+    // Of these two words alone: a flag would take true and false as well.
+    const folder = await pluginFolder({
+      'digit.js': `export default {
+        name: 'image-digit',
+        engine: 'sharp',
+        phase: 'effect',
+        params: { digit: { type: 'enum', values: ['0', '1'], help: 'Green for 1, red for 0' } },
+        transform: (image, { digit }) => image.linear([0, 0, 0], digit === '1' ? [0, 200, 0] : [200, 0, 0]),
+      }`,
+    })
+    const other = await start({ env: { PLUGINS_DIR: folder } })
+    const { sourceName } = await uploadOne(other, { name: 'a.png', bytes: photo })
+    const response = await postZip(other, {
+      files: [
+        { path: sourceName, name: 'true', params: { digit: true } },
+        { path: sourceName, name: 'false', params: { digit: false } },
+      ],
+    })
+    const list = entriesOf(Buffer.from(await response.arrayBuffer()))
+    expect(manifestOf(list).map(({ status }) => status)).to.deep.equal(['ok', 'ok'])
+    const colours = await Promise.all(list.slice(0, 2).map(({ bytes }) => colourAt(bytes, 5, 5)))
+    expect(colours).to.deep.equal([
+      { r: 0, g: 200, b: 0, a: 255 },
+      { r: 200, g: 0, b: 0, a: 255 },
+    ])
+    await rm(folder, { recursive: true })
   })
 
   it('tells equal names apart, and one that is called like the manifest', async () => {
@@ -267,22 +286,21 @@ onEveryBackend('zip', (start) => {
     await remove()
   })
 
-  const archiveNames: Array<[name: string, header: RegExp | string]> = [
-    ['photos.zip', /^attachment; filename="?photos\.zip"?$/],
-    ['my "best" photos.zip', 'attachment; filename="my \\"best\\" photos.zip"'],
-    ['写真.zip', /; filename\*=UTF-8''%E5%86%99%E7%9C%9F\.zip$/],
-    ['a;b,c.zip', 'attachment; filename="a;b,c.zip"'],
-    ['no extension', 'attachment; filename="no extension"'],
-    ['page.html', /^attachment; filename="?page\.html"?$/],
-    ['100%25.zip', /100%25|100%2525/],
+  const archiveNames: Array<[name: string, parameters: string]> = [
+    ['photos.zip', 'filename=photos.zip'],
+    ['my "best" photos.zip', 'filename="my \\"best\\" photos.zip"'],
+    ['写真.zip', `filename="??.zip"; filename*=UTF-8''%E5%86%99%E7%9C%9F.zip`],
+    ['a;b,c.zip', 'filename="a;b,c.zip"'],
+    ['no extension', 'filename="no extension"'],
+    ['page.html', 'filename=page.html'],
+    // Some browsers decode what looks encoded in `filename`: the second form leaves no doubt.
+    ['100%25.zip', `filename=100%25.zip; filename*=UTF-8''100%2525.zip`],
   ]
-  for (const [archiveName, header] of archiveNames) {
+  for (const [archiveName, parameters] of archiveNames) {
     it(`calls the archive ${archiveName}`, async () => {
       const response = await postZip(service, { files: [{ path: png.sourceName }], archiveName })
       expect(response.status).to.equal(200)
-      const disposition = response.headers.get('content-disposition')
-      if (typeof header === 'string') expect(disposition).to.equal(header)
-      else expect(disposition).to.match(header)
+      expect(response.headers.get('content-disposition')).to.equal(`attachment; ${parameters}`)
       expect(response.headers.get('content-type')).to.equal('application/zip')
       entriesOf(Buffer.from(await response.arrayBuffer()))
     })

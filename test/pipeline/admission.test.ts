@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Problem } from '../../src/core/problem.ts'
 import { createAdmission } from '../../src/pipeline/admission.ts'
-import { failure } from '../core/failure.ts'
+import { rejection } from '../support/rejection.ts'
 
 /** Work that runs until it is told to end. */
 function gate() {
@@ -44,7 +44,7 @@ describe('admission', () => {
   it('gives the place of one that has failed to the next, and passes the failure on', async () => {
     const admit = createAdmission({ atOnce: 1, waiting: 10 })
     const { running, work } = gate()
-    const first = failure(admit(work, signal))
+    const first = rejection(admit(work, signal))
     const second = admit(work, signal)
     await settle()
     const error = new Error('broken')
@@ -61,7 +61,7 @@ describe('admission', () => {
     const inside = [admit(work, signal), admit(work, signal), admit(work, signal)]
     await settle()
     expect(running).to.have.length(1)
-    const refused = await failure(admit(work, signal))
+    const refused = await rejection(admit(work, signal))
     expect(refused).to.be.instanceOf(Problem).that.includes({ status: 503, code: 'unavailable' })
     expect((refused as Problem).headers).to.have.property('Retry-After')
 
@@ -85,7 +85,7 @@ describe('admission', () => {
       await settle()
     }
     expect(running).to.have.length(2)
-    expect(await failure(admit(work, signal))).to.have.property('status', 503)
+    expect(await rejection(admit(work, signal))).to.have.property('status', 503)
     for (let i = 0; i < 3; i += 1) {
       running[i]?.('done')
       await settle()
@@ -98,7 +98,7 @@ describe('admission', () => {
     const { running, work } = gate()
     const caller = new AbortController()
     const first = admit(work, signal)
-    const left = failure(admit(work, caller.signal))
+    const left = rejection(admit(work, caller.signal))
     const last = admit(work, signal)
     await settle()
     const reason = new Error('left')
@@ -116,12 +116,12 @@ describe('admission', () => {
     const { running, work } = gate()
     const caller = new AbortController()
     const first = admit(work, signal)
-    const left = failure(admit(work, caller.signal))
+    const left = rejection(admit(work, caller.signal))
     await settle()
-    expect(await failure(admit(work, signal))).to.have.property('status', 503)
+    expect(await rejection(admit(work, signal))).to.have.property('status', 503)
     caller.abort(new Error('left'))
     const next = admit(work, signal)
-    expect(await failure(admit(work, signal)), 'the place is taken again').to.have.property('status', 503)
+    expect(await rejection(admit(work, signal)), 'the place is taken again').to.have.property('status', 503)
     running[0]?.('first')
     await left
     await settle()
@@ -134,10 +134,10 @@ describe('admission', () => {
     const admit = createAdmission({ atOnce: 1, waiting: 1 })
     const reason = new Error('left')
     for (let i = 0; i < 5; i += 1)
-      expect(await failure(admit(gate().work, AbortSignal.abort(reason)))).to.equal(reason)
+      expect(await rejection(admit(gate().work, AbortSignal.abort(reason)))).to.equal(reason)
     const { running, work } = gate()
     const inside = [admit(work, signal), admit(work, signal)]
-    expect(await failure(admit(work, signal))).to.have.property('status', 503)
+    expect(await rejection(admit(work, signal))).to.have.property('status', 503)
     await settle()
     running[0]?.('a')
     await settle()

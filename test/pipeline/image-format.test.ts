@@ -89,7 +89,7 @@ describe('image-format', () => {
     }
   })
 
-  describe('of animations', () => {
+  describe('for an animation', () => {
     for (const source of ['gif', 'webp'] as const) {
       for (const target of ['gif', 'webp'] as const) {
         it(`keeps all frames from ${source} to ${target}`, async () => {
@@ -152,7 +152,7 @@ describe('image-format', () => {
     })
   })
 
-  describe('of SVG', () => {
+  describe('for an SVG', () => {
     it('writes png unless told otherwise, with its transparency', async () => {
       const { metadata, mediaType, bytes } = await transformed(SVG, 'q=75', { format: 'svg' })
       expect(mediaType).to.equal('image/png')
@@ -167,7 +167,7 @@ describe('image-format', () => {
     })
   })
 
-  describe('of colours', () => {
+  describe('for colours', () => {
     it('turns a wide-gamut picture into sRGB', async () => {
       const green = { create: { width: 8, height: 8, channels: 3 as const, background: '#00c800' } }
       const p3 = await sharp(green).withIccProfile('p3').png().toBuffer()

@@ -7,7 +7,7 @@ import { loadChain } from '../../config/chain.ts'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
 import { PluginError } from '../../src/pipeline/check.ts'
 import { type ChainSettings, inOrder, type LoadedPlugin, loadPlugins } from '../../src/pipeline/load.ts'
-import { failure } from '../core/failure.ts'
+import { rejection } from '../support/rejection.ts'
 import { CHAIN, type DropIns, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
 
 const names = ({ transforms }: { transforms: readonly LoadedPlugin[] }) =>
@@ -28,12 +28,12 @@ describe('loading plugins', () => {
   /** The message of the PluginError that loading these files ends in. */
   async function refusal(texts: Record<string, string>, chain: Partial<ChainSettings> = {}) {
     const drops = await files(texts)
-    const error = await failure(load([drops], chain))
+    const error = await rejection(load([drops], chain))
     expect(error).to.be.instanceOf(PluginError)
     return { message: (error as Error).message, path: drops.path, error: error as Error }
   }
 
-  describe('that are good', () => {
+  describe('good plugins', () => {
     it('takes the shipped ones in the order of the shipped chain, as shipped', async () => {
       const chain = await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))
       const { transforms, events } = await loadPlugins({ folders: [SHIPPED], engines: ENGINES, chain })
@@ -116,7 +116,7 @@ describe('loading plugins', () => {
     it('fails for a folder that is a file', async () => {
       const one = await files({ 'a.js': dropIn('a') })
       const folder = { path: one.path('a.js'), extension: '.js', shipped: false }
-      expect(await failure(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
+      expect(await rejection(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
         .to.be.instanceOf(PluginError)
         .with.property('message')
         .that.includes('ENOTDIR')
@@ -124,7 +124,7 @@ describe('loading plugins', () => {
 
     it('fails for a folder that is missing, where the operator has named it', async () => {
       const folder = { path: '/nowhere/at/all', extension: '.js', shipped: false }
-      expect(await failure(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
+      expect(await rejection(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
         .to.be.instanceOf(PluginError)
         .with.property('message')
         .that.includes('/nowhere/at/all')
@@ -194,7 +194,7 @@ describe('loading plugins', () => {
     })
   })
 
-  describe('that are broken', () => {
+  describe('broken plugins', () => {
     for (const [what, text, reason] of [
       ['has a syntax error', 'export default {', /cannot be loaded: /],
       ['throws when it is loaded', "throw new Error('no licence')", /cannot be loaded: no licence/],
@@ -461,7 +461,7 @@ describe('loading plugins', () => {
     })
 
     it('refuses a drop-in with the name of a shipped one', async () => {
-      const error = (await failure(loadWith({ 'mine.js': dropIn('image-resize') }))) as Error
+      const error = (await rejection(loadWith({ 'mine.js': dropIn('image-resize') }))) as Error
       expect(error).to.be.instanceOf(PluginError)
       expect(error.message).to.match(/mine\.js: the name image-resize is taken by .*resize\.ts$/)
     })
@@ -524,7 +524,7 @@ describe('loading plugins', () => {
     })
 
     it('refuses a drop-in that claims a parameter of a shipped plugin', async () => {
-      const error = (await failure(
+      const error = (await rejection(
         loadWith({ 'mine.js': dropIn('mine', { params: "{ width: { type: 'flag', help: 'X' } }" }) }),
       )) as Error
       expect(error.message).to.match(
@@ -533,15 +533,15 @@ describe('loading plugins', () => {
     })
   })
 
-  describe('that chain.json names', () => {
+  describe('the names in chain.json', () => {
     for (const chain of [{ order: ['ghost'] }, { disabled: ['ghost'] }, { options: { ghost: {} } }]) {
-      it(`refuses an unknown one: ${JSON.stringify(chain)}`, async () => {
+      it(`may not be unknown: ${JSON.stringify(chain)}`, async () => {
         const { message } = await refusal({ 'a.js': dropIn('a') }, chain)
         expect(message).to.equal('plugin config/chain.json: there is no plugin called ghost')
       })
     }
 
-    it('refuses an order that names one twice', async () => {
+    it('may not stand twice in the order', async () => {
       const { message } = await refusal(
         { 'a.js': dropIn('a'), 'b.js': dropIn('b') },
         { order: ['b', 'b', 'a'] },
@@ -560,7 +560,7 @@ describe('loading plugins', () => {
     })
   })
 
-  describe('in order', () => {
+  describe('the order', () => {
     const one = (name: string, phase: string) =>
       ({
         plugin: { name, phase },
@@ -593,7 +593,7 @@ describe('loading plugins', () => {
         ['a-encode', 'c-effect', 'b-geometry', 'a-geometry', 'z-prepare'],
       ],
     ] as const) {
-      it(`runs phase by phase and by name, and as listed: ${JSON.stringify(order)}`, () => {
+      it(`is by phase, then by name, then as listed: ${JSON.stringify(order)}`, () => {
         for (const given of [all, [...all].reverse()]) {
           expect(names({ transforms: inOrder(given, order) })).to.deep.equal(expected)
         }

@@ -8,8 +8,8 @@ import { type ImageOpening, sharpEngine } from '../../src/engines/sharp.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner, type Plan, type Step } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
-import { failure } from '../core/failure.ts'
 import { colourAt, picture } from '../support/images.ts'
+import { rejection } from '../support/rejection.ts'
 import { dropIn, loadWith } from './drop-ins.ts'
 import { assetOf, context, transform } from './transform.ts'
 
@@ -201,7 +201,7 @@ describe('running a plan', () => {
       it(`names the plugin that ${what}, and keeps the cause`, async () => {
         const { transforms } = await loadWith({ 'bad.js': dropIn('bad-one', { transform: transformStep }) })
         const { calls, engines } = countingEngine()
-        const error = await failure(
+        const error = await rejection(
           transform({ query: 'bad_one&w=5', source: assetOf(png, 'png'), transforms, engines }),
         )
         expect(error).to.be.instanceOf(Error).and.not.instanceOf(Problem)
@@ -212,14 +212,14 @@ describe('running a plan', () => {
     }
 
     it("passes a plugin's problem on as it is", async () => {
-      const problem = badParameter('x', 'less', 'more')
+      const problem = badParameter({ param: 'x', expected: 'less', received: 'more' })
       const run = createRunner(countingEngine().engines)
       const refusing = step('refusing', {
         transform: () => {
           throw problem
         },
       })
-      expect(await failure(run(planOf(refusing), assetOf(png, 'png'), context()))).to.equal(problem)
+      expect(await rejection(run(planOf(refusing), assetOf(png, 'png'), context()))).to.equal(problem)
     })
 
     it('stops between steps when nobody waits any more', async () => {
@@ -235,7 +235,7 @@ describe('running a plan', () => {
       })
       const { calls, engines } = countingEngine()
       const run = createRunner(engines)
-      const error = await failure(
+      const error = await rejection(
         run(planOf(leaving, next), assetOf(png, 'png'), context({ signal: controller.signal })),
       )
       expect(error).to.equal(reason)
@@ -247,7 +247,7 @@ describe('running a plan', () => {
       const { engines } = countingEngine()
       const reason = new Error('left')
       const signal = AbortSignal.abort(reason)
-      const error = await failure(
+      const error = await rejection(
         createRunner(engines)(planOf(step('a')), assetOf(png, 'png'), context({ signal })),
       )
       expect(error).to.equal(reason)
@@ -255,7 +255,7 @@ describe('running a plan', () => {
 
     it('names an engine that is not there', async () => {
       const run = createRunner(new Map())
-      const error = await failure(run(planOf(step('a')), assetOf(png, 'png'), context()))
+      const error = await rejection(run(planOf(step('a')), assetOf(png, 'png'), context()))
       expect(error).to.have.property('message', 'there is no engine called sharp')
     })
   })

@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import { Problem } from '../../src/core/problem.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
-import { failure } from '../core/failure.ts'
 import { animation, picture } from '../support/images.ts'
+import { rejection } from '../support/rejection.ts'
 import { assetOf, context, transform, transformed } from './transform.ts'
 
 /** The CRC of a PNG's chunk. */
@@ -42,7 +42,7 @@ function boastingPng(width: number, height: number): Buffer {
 
 /** The 422 that a transformation ends in. */
 async function refusal(promise: Promise<unknown>): Promise<Problem> {
-  const error = await failure(promise)
+  const error = await rejection(promise)
   expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
   return error as Problem
 }
@@ -55,9 +55,9 @@ describe('the sharp engine', () => {
     expect(sharpEngine.media).to.deep.equal(['image'])
   })
 
-  describe('tells plugins what it found', () => {
+  describe('opening a source', () => {
     for (const format of ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const) {
-      it(`in a ${format}`, async () => {
+      it(`tells plugins the sides, pages and format of a picture in ${format}`, async () => {
         const bytes = await sharp({ create: { width: 30, height: 20, channels: 3, background: '#f00' } })
           .toFormat(format)
           .toBuffer()
@@ -66,7 +66,7 @@ describe('the sharp engine', () => {
       })
     }
 
-    it('in an animation, of one frame: all frames or the first, as it is opened', async () => {
+    it('tells plugins the sides of one frame of an animation, and how many frames are taken', async () => {
       const asset = assetOf(await animation({ width: 40, height: 30 }), 'gif')
       for (const [frames, pages] of [
         ['all', 3],
@@ -77,20 +77,20 @@ describe('the sharp engine', () => {
       }
     })
 
-    it('in a photo on its side: its upright sides', async () => {
+    it('tells plugins the upright sides of a photo on its side', async () => {
       const photo = await picture({ width: 40, height: 30, format: 'jpeg', orientation: 6 })
       const { source } = await sharpEngine.open(assetOf(photo, 'jpeg'), {}, context())
       expect(source).to.deep.equal({ width: 30, height: 40, pages: 1, hasAlpha: false, format: 'jpeg' })
     })
 
-    it('of transparency', async () => {
+    it('tells plugins of transparency', async () => {
       const { source } = await sharpEngine.open(assetOf(await picture(), 'png'), {}, context())
       expect(source.hasAlpha).to.equal(true)
     })
   })
 
-  describe('refuses', () => {
-    it('a file of more than 40 MB before it reads it', async () => {
+  describe('refusals', () => {
+    it('refuses a file of more than 40 MB before it reads it', async () => {
       const png = assetOf(await picture({ width: 8, height: 8 }), 'png')
       let opened = 0
       const source = {
@@ -107,14 +107,14 @@ describe('the sharp engine', () => {
       expect(opened).to.equal(0)
     })
 
-    it('a byte more than the limit, and no less', async () => {
+    it('refuses a byte more than the limit, and no less', async () => {
       const png = await picture({ width: 8, height: 8 })
       const limited = (sourceMaxBytes: number) => transformed(png, 'w=5', { limits: { sourceMaxBytes } })
       await refusal(limited(png.length - 1))
       expect((await limited(png.length)).metadata.width).to.equal(5)
     })
 
-    it('900 megapixels in a small file, by its header alone', async () => {
+    it('refuses 900 megapixels in a small file, by its header alone', async () => {
       const bomb = boastingPng(30_000, 30_000)
       expect(bomb.length).to.be.below(200)
       const begun = performance.now()
@@ -123,7 +123,7 @@ describe('the sharp engine', () => {
       expect(performance.now() - begun, 'ms').to.be.below(500)
     })
 
-    it('a little more than 50 megapixels, and no less', async () => {
+    it('refuses a little more than 50 megapixels, and no less', async () => {
       const { message } = await refusal(transformed(boastingPng(10_000, 5001), 'w=10'))
       expect(message).to.equal(TOO_MANY(50_000_000, 50_010_000))
       // Within the limit the header is believed, and what follows it is broken.
@@ -132,7 +132,7 @@ describe('the sharp engine', () => {
       )
     })
 
-    it('pixels over all frames, when all frames are taken', async () => {
+    it('counts the pixels of all frames when all frames are taken', async () => {
       const moving = await animation({ width: 40, height: 30 })
       const limited = (query: string, sourceMaxPixels: number) =>
         transformed(moving, query, { format: 'gif', limits: { sourceMaxPixels } })
@@ -142,7 +142,7 @@ describe('the sharp engine', () => {
       expect((await limited('w=10&f=png', 1200)).metadata.width).to.equal(10)
     })
 
-    it('an SVG by the size that it says', async () => {
+    it('refuses an SVG by the size that it says', async () => {
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="20000" height="20000"/>')
       expect((await refusal(transformed(svg, 'w=10', { format: 'svg' }))).message).to.match(
         /pixels over all frames/,
@@ -169,7 +169,7 @@ describe('the sharp engine', () => {
         async () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><g>'),
       ],
     ] as const) {
-      it(`${what}, without a word about its own workings`, async () => {
+      it(`refuses ${what}, without a word about its own workings`, async () => {
         for (const query of ['w=10', 'f=webp']) {
           const problem = await refusal(transformed(await make(), query, { format }))
           expect(problem.message).to.equal('expected an image that can be decoded but this one cannot')
@@ -178,7 +178,7 @@ describe('the sharp engine', () => {
       })
     }
 
-    it('what takes too long', async () => {
+    it('refuses what takes too long', async () => {
       // A second is the shortest that libvips can be told.
       const slow = sharp({ create: { width: 9000, height: 9000, channels: 3, background: '#f00' } })
         .blur(20)
@@ -199,20 +199,20 @@ describe('the sharp engine', () => {
   it('leaves the problems of others as they are', async () => {
     const problem = new Problem({ status: 503, code: 'unavailable', detail: 'the bucket is away' })
     const source = { ...assetOf(Buffer.alloc(10), 'png'), open: () => Promise.reject(problem) }
-    expect(await failure(transform({ query: 'w=5', source }))).to.equal(problem)
+    expect(await rejection(transform({ query: 'w=5', source }))).to.equal(problem)
   })
 
   it('does not read the source for one who has left', async () => {
     const reason = new Error('left')
     const asset = assetOf(await picture(), 'png')
     const opening = sharpEngine.open(asset, {}, context({ signal: AbortSignal.abort(reason) }))
-    expect(await failure(opening)).to.equal(reason)
+    expect(await rejection(opening)).to.equal(reason)
   })
 
   it('does not begin for one who has left', async () => {
     const reason = new Error('left')
     const source = assetOf(await picture(), 'png')
-    expect(await failure(transform({ query: 'w=5', source, signal: AbortSignal.abort(reason) }))).to.equal(
+    expect(await rejection(transform({ query: 'w=5', source, signal: AbortSignal.abort(reason) }))).to.equal(
       reason,
     )
   })

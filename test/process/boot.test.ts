@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../config/load.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
@@ -63,7 +64,7 @@ describe('the server process', function () {
   })
 
   it('prints tokens and lines to paste, and keeps the tokens for the next start, readable by their owner only', async () => {
-    const first = await startProcess({ DATA_DIR: folder })
+    const first = await startProcess({ env: { DATA_DIR: folder } })
     expect(first.output()).to.include(first.tokens.clientToken).and.include(first.tokens.secretClientToken)
     expect(first.output()).to.include(`curl -H 'Authorization: ${first.tokens.secretClientToken}'`)
     first.child.kill('SIGTERM')
@@ -71,7 +72,7 @@ describe('the server process', function () {
     const { mode } = await stat(join(folder, 'credentials.json'))
     expect(mode & 0o777).to.equal(0o600)
 
-    const second = await startProcess({ DATA_DIR: folder })
+    const second = await startProcess({ env: { DATA_DIR: folder } })
     expect(second.tokens).to.deep.equal(first.tokens)
     second.child.kill('SIGTERM')
     await second.ended
@@ -81,9 +82,7 @@ describe('the server process', function () {
     const secret = 'a-secret-of-the-operator'
     await writeFile(join(folder, 'credentials.json'), '{}')
     const server = await startProcess({
-      DATA_DIR: folder,
-      CLIENT_TOKEN: 'pub_of_mine',
-      SECRET_CLIENT_TOKEN: secret,
+      env: { DATA_DIR: folder, CLIENT_TOKEN: 'pub_of_mine', SECRET_CLIENT_TOKEN: secret },
     })
     const tokens = { clientToken: 'pub_of_mine', secretClientToken: secret }
     await uploadOne({ url: server.url, tokens }, { name: 'a.png', bytes: await picture() })
@@ -93,7 +92,7 @@ describe('the server process', function () {
   })
 
   it('says who holds the data folder, and leaves it alone', async () => {
-    const first = await startProcess({ DATA_DIR: folder })
+    const first = await startProcess({ env: { DATA_DIR: folder } })
     const { code, output } = await runToEnd({ DATA_DIR: folder, PORT: '0' })
     expect(code).to.equal(1)
     expect(output).to.include(`DATA_DIR ${folder} is in use by process ${first.pid}`)
@@ -129,12 +128,12 @@ describe('the server process', function () {
   })
 
   it('lets a download in progress end after SIGTERM, and takes no new request', async () => {
-    const server = await startProcess({ DATA_DIR: folder })
+    const server = await startProcess({ env: { DATA_DIR: folder } })
     const bytes = Buffer.alloc(32 * 1024 * 1024, 'sluice ')
     const record = await uploadOne(server, { name: 'a.txt', bytes })
     const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
     server.child.kill('SIGTERM')
-    await new Promise((done) => setTimeout(done, 300))
+    await pause(300)
     const refused = await fetch(`${server.url}/healthz`).catch(() => 'refused')
     expect(refused).to.equal('refused')
     expect((await response.arrayBuffer()).byteLength).to.equal(bytes.length)
@@ -142,7 +141,7 @@ describe('the server process', function () {
   })
 
   it('ends within 12 seconds of SIGTERM even when a client takes nothing', async () => {
-    const server = await startProcess({ DATA_DIR: folder })
+    const server = await startProcess({ env: { DATA_DIR: folder } })
     const record = await uploadOne(server, {
       name: 'a.txt',
       bytes: Buffer.alloc(32 * 1024 * 1024, 'sluice '),
@@ -158,7 +157,11 @@ describe('the server process', function () {
   it('answers 503 when the disk is full, keeps nothing of the file, and goes on serving', async () => {
     // Past 400 KiB a write fails, as on a full disk: setrlimit(2), RLIMIT_FSIZE, in blocks of 512 bytes.
     const shell = ['-c', 'trap "" XFSZ; ulimit -f 800; exec "$@"', 'sh', process.execPath]
-    const server = await startProcess({ DATA_DIR: folder }, [...shell, ...BUILT_SERVER], '/bin/sh')
+    const server = await startProcess({
+      script: [...shell, ...BUILT_SERVER],
+      env: { DATA_DIR: folder },
+      program: '/bin/sh',
+    })
     const large = await postFiles(server, [{ name: 'a.bin', bytes: randomBytes(600 * 1024) }])
     expect(large.status).to.equal(503)
     expect(large.headers.get('retry-after')).to.equal('60')
@@ -172,7 +175,10 @@ describe('the server process', function () {
 
   it('works as the line of the Procfile says', async () => {
     const [, command = ''] = /^web: node (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
-    const server = run(command.split(' '), { DATA_DIR: folder, PORT: '0', HOST: '127.0.0.1' })
+    const server = run({
+      script: command.split(' '),
+      env: { DATA_DIR: folder, PORT: '0', HOST: '127.0.0.1' },
+    })
     while (!server.output().includes('Sluice is ready'))
       await once(server.child.stdout ?? server.child, 'data')
     server.child.kill('SIGINT')

@@ -16,7 +16,7 @@ async function dieAt(
   dataDir: string,
   work: (server: RunningServer) => Promise<unknown>,
 ): Promise<void> {
-  const server = await startProcess({ DATA_DIR: dataDir, CRASH_AT: step }, SERVER)
+  const server = await startProcess({ script: SERVER, env: { DATA_DIR: dataDir, CRASH_AT: step } })
   const worked = work(server).catch(() => {})
   // A step that is never reached leaves it alive, and this test waiting.
   expect(await server.ended).to.equal('SIGKILL')

@@ -17,7 +17,7 @@ describe('memory', function () {
   let server: RunningServer
   beforeEach(async () => {
     dataDir = await temporaryFolder()
-    server = await startProcess({ DATA_DIR: dataDir, LOG_LEVEL: 'error' })
+    server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
   })
   afterEach(async () => {
     server.child.kill('SIGTERM')

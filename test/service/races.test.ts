@@ -14,8 +14,8 @@ import { picture } from '../support/images.ts'
 import { keptLog, temporaryFolder } from '../support/service.ts'
 import { readState, storedState } from '../support/state.ts'
 
-onEveryBackend('two at the same moment', (start) => {
-  it('delete a file, and one of them tells', async () => {
+onEveryBackend('races', (start) => {
+  it('emits original.deleted once for two concurrent deletes', async () => {
     const folder = await temporaryFolder()
     const events = join(folder, 'events')
     const plugins = await pluginFolder({ 'recorder.js': recorder(events) })
@@ -43,7 +43,7 @@ onEveryBackend('two at the same moment', (start) => {
     for (const path of [folder, plugins]) await rm(path, { recursive: true })
   })
 
-  it('take in a lost original and delete it, and nothing of it stays', async () => {
+  it('keeps nothing of a lost original that one request takes in while another deletes it', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
     const { s3PathOriginal, src } = await uploadOne(first, { name: 'a.png', bytes: await picture() })
@@ -69,10 +69,8 @@ onEveryBackend('two at the same moment', (start) => {
     expect(await readState(dataDir)).to.deep.equal({ files: [], rows: [] })
     await rm(dataDir, { recursive: true })
   })
-})
 
-onEveryBackend('a transform', (start) => {
-  it('that another has made since its caller looked is not made again', async () => {
+  it('does not make a derivative again that another has made since its caller looked', async () => {
     const service = await start()
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const key = storedKey(record.s3PathOriginal)
@@ -111,7 +109,7 @@ onEveryBackend('a transform', (start) => {
     expect(runs).to.equal(1)
   })
 
-  it('whose only client has left is waited for before the index is closed', async () => {
+  it('waits for a transform whose only client has left before it closes the index', async () => {
     const watched = watchedEngine()
     const dataDir = await temporaryFolder()
     const service = await start({ dataDir, engines: [watched.engine] })

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { loadConfig } from '../../config/load.ts'
 import { createApp, type Storage } from '../../src/app.ts'
 import { type ObjectKey, parseKey } from '../../src/core/object-key.ts'
@@ -34,7 +35,7 @@ async function* dyingHalfway(bytes: Readable) {
   for await (const chunk of bytes as AsyncIterable<Buffer>) {
     yield chunk.subarray(0, chunk.length / 2)
     // The first half has to reach the disk.
-    await new Promise((done) => setTimeout(done, 50))
+    await pause(50)
     await die()
   }
 }

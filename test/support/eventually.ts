@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 /** Waits until `check` no longer throws; after `withinMs`, throws what it threw last. */
 export async function eventually(check: () => unknown, { withinMs = 5000 } = {}): Promise<void> {
   const until = Date.now() + withinMs
@@ -10,8 +12,4 @@ export async function eventually(check: () => unknown, { withinMs = 5000 } = {})
     }
     await pause(10)
   }
-}
-
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, milliseconds))
 }

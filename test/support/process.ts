@@ -23,12 +23,17 @@ export interface RunningServer extends Running {
 
 export const BUILT_SERVER = [join(PROJECT, 'dist', 'src', 'main.js')]
 
-/** Starts Node, or another program, on `script`, with nothing of this environment but what it needs. */
-export function run(
-  script: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  program = process.execPath,
-): Running {
+/** What a process is started with. */
+export interface Start {
+  /** Arguments of the program: the built server's script unless told otherwise. */
+  script?: readonly string[]
+  env?: Readonly<Record<string, string>>
+  /** Node unless told otherwise. */
+  program?: string
+}
+
+/** Starts a program with nothing of this environment but what it needs. */
+export function run({ script = BUILT_SERVER, env = {}, program = process.execPath }: Start): Running {
   const { PATH = '', NODE_V8_COVERAGE } = process.env
   const inherited = { PATH, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}) }
   const child = spawn(program, script, { cwd: PROJECT, env: { ...inherited, ...env } })
@@ -43,12 +48,8 @@ export function run(
 }
 
 /** Starts the built server, or another script that prints the same banner, on a free port and waits until it answers. */
-export async function startProcess(
-  env: Readonly<Record<string, string>>,
-  script: readonly string[] = BUILT_SERVER,
-  program?: string,
-): Promise<RunningServer> {
-  const running = run(script, { PORT: '0', HOST: '127.0.0.1', ...env }, program)
+export async function startProcess({ env = {}, ...start }: Start): Promise<RunningServer> {
+  const running = run({ ...start, env: { PORT: '0', HOST: '127.0.0.1', ...env } })
   const url = await readyUrl(running)
   const credentials = await readFile(join(env.DATA_DIR ?? '', 'credentials.json'), 'utf8')
   return { ...running, url, tokens: JSON.parse(credentials), pid: running.child.pid ?? 0 }
@@ -56,7 +57,7 @@ export async function startProcess(
 
 /** Runs the built server to its end; for those that must not start. */
 export async function runToEnd(env: Readonly<Record<string, string>>, args: readonly string[] = []) {
-  const running = run([...BUILT_SERVER, ...args], env)
+  const running = run({ script: [...BUILT_SERVER, ...args], env })
   const code = await running.ended
   return { code, output: running.output() }
 }

@@ -1,12 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Tokens } from '../../src/service/clients.ts'
+import { filesInBucket } from './state.ts'
 
 /** A log that keeps its lines, as pino would write them. */
 export interface KeptLog extends Log {
@@ -31,10 +32,7 @@ export interface Service {
   log: KeptLog
   /** What the services stand on: to look into it, and to change it behind their back. */
   storage: Storage
-  /**
-   * Every file of the bucket as it lies there, sorted: `<client id>/<key>`, and the half written ones; without the
-   * clients' own records, which are always there.
-   */
+  /** Its {@link filesInBucket}. */
   objects(): Promise<string[]>
   /** Stops it and, unless told otherwise, removes its folder. */
   stop(options?: { keepData: boolean }): Promise<void>
@@ -88,7 +86,7 @@ export async function startService({
     tokens: { clientToken, secretClientToken },
     log,
     storage,
-    objects: () => filesUnder(join(folder, 'bucket')),
+    objects: () => filesInBucket(folder),
     async stop({ keepData } = { keepData: false }) {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -100,15 +98,6 @@ export async function startService({
 
 export async function temporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'sluice-test-'))
-}
-
-async function filesUnder(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((file) => !file.includes('.sluice/clients/'))
-    .sort()
 }
 
 async function listen(server: Server): Promise<number> {

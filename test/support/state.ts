@@ -4,7 +4,7 @@ import { ClassicLevel } from 'classic-level'
 
 /** What an embedded installation holds: for each file and each row one line, sorted. */
 export interface State {
-  /** The files of all clients, `<client>/<key>`, without the clients' own records. */
+  /** The {@link filesInBucket}. */
   files: string[]
   /** The index's rows as `<kind> <client> <key…> <state>`; `u` rows are those that are not settled. */
   rows: string[]
@@ -12,21 +12,29 @@ export interface State {
 
 /** Reads the folder of a service that has stopped. */
 export async function readState(dataDir: string): Promise<State> {
-  const bucket = join(dataDir, 'bucket')
-  const entries = await readdir(bucket, { recursive: true, withFileTypes: true })
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(bucket, join(entry.parentPath, entry.name)))
-    .filter((file) => !/^[^/]+\/\.sluice\/clients\//.test(file))
   const level = new ClassicLevel<string, { state?: string }>(join(dataDir, 'index'), {
     valueEncoding: 'json',
   })
   const rows = await level.iterator().all()
   await level.close()
   return {
-    files: files.sort(),
+    files: await filesInBucket(dataDir),
     rows: rows.map(([key, value]) => `${key.replaceAll('\0', ' ')} ${value.state ?? ''}`).sort(),
   }
+}
+
+/**
+ * Every file of the bucket as it lies there, sorted: `<client id>/<key>`, and the half written ones; without the
+ * clients' own records, which are always there.
+ */
+export async function filesInBucket(dataDir: string): Promise<string[]> {
+  const bucket = join(dataDir, 'bucket')
+  const entries = await readdir(bucket, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(bucket, join(entry.parentPath, entry.name)))
+    .filter((file) => !/^[^/]+\/\.sluice\/clients\//.test(file))
+    .sort()
 }
 
 /** The state in which these originals are stored, each with the variants that have been made of it. */

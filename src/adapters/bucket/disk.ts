@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat, unlink 
 import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Asset } from '../../core/asset.ts'
+import type { Client } from '../../core/client.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { fileNotFound, storageFull } from '../../core/problem.ts'
@@ -15,8 +16,8 @@ const FOLDER_ATTEMPTS = 10
 export interface DiskBucketOptions {
   /** An absolute path; each client has a folder `<clientId>` in it. */
   folder: string
-  /** Where objects can be fetched: `<baseUrl>/v1/bucket/<token>/<key>`. */
-  baseUrl: string
+  /** Where an object of the client with this public token can be fetched. */
+  urlOf(key: ObjectKey, client: Pick<Client, 'token'>): string
 }
 
 /**
@@ -24,7 +25,7 @@ export interface DiskBucketOptions {
  * temporary name, flushed, renamed, and the folder is flushed, so that neither a crash nor a power cut leaves a part.
  * Temporary files of an earlier process are removed at the start: the folder belongs to one process.
  */
-export async function diskBuckets({ folder, baseUrl }: DiskBucketOptions): Promise<Buckets> {
+export async function diskBuckets({ folder, urlOf }: DiskBucketOptions): Promise<Buckets> {
   const temporary = join(folder, '.tmp')
   await rm(temporary, { recursive: true, force: true })
   await mkdir(temporary, { recursive: true })
@@ -35,7 +36,7 @@ export async function diskBuckets({ folder, baseUrl }: DiskBucketOptions): Promi
       diskBucket({
         root: join(folder, id),
         newTemporaryPath: () => join(temporary, `${process.pid}-${++puts}`),
-        urlOf: (key) => `${baseUrl}/v1/bucket/${token}/${key.split('/').map(encodeURIComponent).join('/')}`,
+        urlOf: (key) => urlOf(key, { token }),
       }),
     async ping() {
       await stat(temporary)

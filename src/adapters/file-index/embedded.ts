@@ -10,8 +10,8 @@ import type {
 import { createInTurn } from './in-turn.ts'
 
 /**
- * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline that stands in it
- * at the start is a dead process's, and over, however long it was meant to run.
+ * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
+ * found at the start belongs to a dead process and counts as over.
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */

@@ -79,7 +79,8 @@ export interface FileIndex {
   finishDerivative(ref: FileRef, record: DerivativeRecord): Promise<boolean>
   /**
    * Forgets a derivative that is `pending` until `deadline` at the latest: one that was begun anew since then is
-   * somebody else's. The last one of a `gone` original takes the tombstone along.
+   * somebody else's. Dropping the last one of a `gone` original also drops the
+   * tombstone.
    */
   dropDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<void>
 

@@ -2,25 +2,28 @@ import { readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/object-key.ts'
 import type { Bucket, Buckets } from '../../../src/core/ports/bucket.ts'
 import { Problem } from '../../../src/core/problem.ts'
+import { bucketUrl } from '../../../src/http/urls.ts'
 import { bucketContract } from '../../contracts/bucket.ts'
-import { rejection } from '../../contracts/rejection.ts'
-import { eventually, pause } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/service.ts'
 import { fileCalls, instead, systemError, type Wrap } from '../calls.ts'
 
-const baseUrl = 'http://sluice.example'
+const urlOf = (key: ObjectKey, { token }: { token: string }) =>
+  bucketUrl(key, { baseUrl: 'http://sluice.example', token })
 const KEY = storedKey('a/b/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
 const BESIDE = derivativeKey(KEY, 'w=100')
 
 bucketContract('disk', async () => {
   const folder = await temporaryFolder()
   return {
-    buckets: await diskBuckets({ folder, baseUrl }),
+    buckets: await diskBuckets({ folder, urlOf }),
     close: () => rm(folder, { recursive: true }),
   }
 })
@@ -32,7 +35,7 @@ describe('disk: files and folders', () => {
 
   beforeEach(async () => {
     folder = join(await temporaryFolder(), 'bucket')
-    buckets = await diskBuckets({ folder, baseUrl })
+    buckets = await diskBuckets({ folder, urlOf })
     bucket = buckets.of({ id: 'first', token: 'pub_1' })
   })
   afterEach(() => rm(join(folder, '..'), { recursive: true }))
@@ -295,7 +298,7 @@ describe('disk: files and folders', () => {
   it('removes at its start what an earlier process had begun, and only that', async () => {
     await put(bucket, KEY, 'kept')
     await writeFile(join(folder, '.tmp', '1234-1'), 'half of')
-    const again = await diskBuckets({ folder, baseUrl })
+    const again = await diskBuckets({ folder, urlOf })
     expect(await files(folder)).to.deep.equal([join('first', KEY)])
     await put(again.of({ id: 'first', token: 'pub_1' }), BESIDE, 'x')
     expect(await files(folder)).to.deep.equal([join('first', KEY), join('first', BESIDE)])
@@ -303,7 +306,7 @@ describe('disk: files and folders', () => {
 
   it('flushes the name of its own folder when that is new', async () => {
     const fresh = join(folder, '..', 'fresh')
-    const calls = await fileCalls(join(folder, '..'), () => diskBuckets({ folder: fresh, baseUrl }))
+    const calls = await fileCalls(join(folder, '..'), () => diskBuckets({ folder: fresh, urlOf }))
     expect(calls).to.deep.equal(['flush .'])
   })
 

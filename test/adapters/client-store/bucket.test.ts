@@ -7,12 +7,12 @@ import { bucketClientStore } from '../../../src/adapters/client-store/bucket.ts'
 import { clientRecordPrefix, storedKey } from '../../../src/core/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { clientStoreContract, newClient } from '../../contracts/client-store.ts'
-import { rejection } from '../../contracts/rejection.ts'
+import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
 async function open() {
   const folder = await temporaryFolder()
-  const buckets = await diskBuckets({ folder, baseUrl: 'http://sluice.example' })
+  const buckets = await diskBuckets({ folder, urlOf: (key) => key })
   const bucket = buckets.of({ id: 'first', token: '' })
   return {
     bucket,

@@ -9,7 +9,7 @@ import { fileIndexContract } from '../../contracts/file-index.ts'
 import { compareWithModel } from '../../contracts/file-index-model.ts'
 import { FOREVER } from '../../contracts/file-index-states.ts'
 import { seededRandom } from '../../contracts/random.ts'
-import { rejection } from '../../contracts/rejection.ts'
+import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/service.ts'
 
 const NOW = 1_800_000_000_000

@@ -1,0 +1,23 @@
+import type { Client } from '../core/client.ts'
+import type { ObjectKey, OriginalName } from '../core/object-key.ts'
+
+/** A key as the path of a URL: every segment percent-encoded, the slashes kept. */
+export function encodedPath(key: string): string {
+  return key.split('/').map(encodeURIComponent).join('/')
+}
+
+/** Where an original is delivered, without transformations. `baseUrl` without a slash at its end. */
+export function deliveryUrl(
+  { key, folder, format, sourceName }: OriginalName,
+  { baseUrl, token }: { baseUrl: string } & Pick<Client, 'token'>,
+): string {
+  return `${baseUrl}/v1/${format.group}/upload/${token}/${folder ? encodedPath(key) : sourceName}`
+}
+
+/** Where an object is delivered as it lies in the bucket. */
+export function bucketUrl(
+  key: ObjectKey,
+  { baseUrl, token }: { baseUrl: string } & Pick<Client, 'token'>,
+): string {
+  return `${baseUrl}/v1/bucket/${token}/${encodedPath(key)}`
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { checkEntryName } from '../core/entry-name.ts'
+import { MEDIA_GROUPS } from '../core/media.ts'
+import { parsePath } from '../core/object-key.ts'
+import { badParameter, badPath, type Problem } from '../core/problem.ts'
+import type { ArchiveItem } from '../service/archive.ts'
+
+const MAX_ITEMS = 100
+const LIST = `an array of 1 to ${MAX_ITEMS} items`
+
+// Of each part: what is expected, as messages say it.
+const item = z.strictObject(
+  {
+    path: z.string('a string'),
+    type: z.enum(MEDIA_GROUPS, `one of ${MEDIA_GROUPS.join(', ')}`).default('image'),
+    params: z
+      .record(
+        z.string(),
+        z.union([z.string(), z.number(), z.boolean()], 'a string, a number, true or false'),
+        'an object',
+      )
+      .default({}),
+    name: z.string('a string').optional(),
+  },
+  'an object of path, type, params and name',
+)
+const zipRequest = z.strictObject(
+  {
+    files: z.array(item, LIST).min(1, LIST).max(MAX_ITEMS, LIST),
+    archiveName: z
+      .string('a string')
+      .regex(/^[^\\/\p{Cc}\p{Cs}]{1,255}$/u, 'a file name of 1 to 255 characters')
+      .default('archive.zip'),
+  },
+  'an object of files and archiveName',
+)
+
+/** Checks all of a request before any of its files is looked for. @throws Problem 400 that names the item */
+export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
+  const read = zipRequest.safeParse(body)
+  if (!read.success) throw refusal(read.error, body)
+  const { files, archiveName } = read.data
+  const items = files.map(({ path, type, params, name }, i) => {
+    const param = `files[${i}].path`
+    const decoded = decodeOnce(path, param)
+    parsePath(decoded, { param })
+    const query = Object.entries(params).map(([key, value]) => [key, textOf(value)] as const)
+    const entryName =
+      name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
+    return { group: type, path: decoded, requestedPath: path, query, name: entryName }
+  })
+  return { archiveName, items }
+}
+
+/** For JSON.parse: zod passes over a member of this name in silence; here every unknown one is refused. */
+export function withoutProto(name: string, value: unknown): unknown {
+  if (name === '__proto__') throw new SyntaxError('a member is called __proto__')
+  return value
+}
+
+function decodeOnce(path: string, param: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw badPath({ param, expected: 'in valid percent-encoding', received: path })
+  }
+}
+
+function textOf(value: string | number | boolean): string {
+  return typeof value === 'boolean' ? String(Number(value)) : String(value)
+}
+
+function refusal({ issues }: z.ZodError, body: unknown): Problem {
+  const [issue] = issues
+  const path = issue?.path ?? []
+  const received = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], body)
+  const param = path.length > 0 ? z.core.toDotPath(path) : 'the body'
+  const expected = issue?.message ?? 'another value'
+  if (issue?.code === 'unrecognized_keys')
+    return badParameter({ param, expected, received: issue.keys.join(', ') })
+  if (Array.isArray(received)) return badParameter({ param, expected, received: `${received.length} items` })
+  return badParameter({ param, expected, received })
+}
