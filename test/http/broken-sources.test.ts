@@ -24,14 +24,18 @@ function breakable(): {
   mend(): void
   /** Streams of originals that are open now. */
   readonly open: number
+  /** Those that were ever opened. */
+  readonly opened: number
 } {
   const broken = new Map<number, (asset: Asset, bytes: Readable) => Readable>()
   let open = 0
+  let opened = 0
   const wrap = (asset: Asset): Asset => ({
     ...asset,
     async open(options) {
       const bytes = await asset.open(options)
       open += 1
+      opened += 1
       bytes.once('close', () => {
         open -= 1
       })
@@ -49,6 +53,9 @@ function breakable(): {
     mend: () => broken.clear(),
     get open() {
       return open
+    },
+    get opened() {
+      return opened
     },
   }
 }
@@ -179,11 +186,46 @@ onEveryBackend('sources that break', (start) => {
     })
   }
 
-  describe('when the client leaves', () => {
+  describe('when the client is slow, or leaves', () => {
     let huge: WireRecord
     before(async () => {
       // More than what lies between a server and a client that does not read, and nothing that deflates.
       huge = await uploadOne(service, { name: 'huge.bin', bytes: randomBytes(30_000_000) })
+    })
+
+    it('reads a few small files ahead of the one that is being sent', async () => {
+      const before = source.opened
+      const files = [{ path: huge.sourceName, type: 'application' }]
+      for (let i = 0; i < 50; i += 1) files.push({ path: small.sourceName, type: 'application' })
+      await leaveArchive(files, async () => {
+        await eventually(() => expect(source.opened - before).to.be.above(4))
+        await pause(200)
+        expect(source.opened - before).to.be.within(5, 8)
+      })
+      await eventually(() => expect(source.open).to.equal(0))
+    })
+
+    it('reads four files at once', async () => {
+      let read = () => {}
+      const gate = new Promise<void>((done) => {
+        read = done
+      })
+      source.breaks(1000, (_asset, bytes) =>
+        Readable.from(
+          (async function* () {
+            await gate
+            yield* bytes
+          })(),
+          { objectMode: false },
+        ),
+      )
+      const files = Array.from({ length: 50 }, () => ({ path: small.sourceName, type: 'application' }))
+      const archive = postZip(service, { files })
+      await eventually(() => expect(source.open).to.equal(4))
+      await pause(100)
+      expect(source.open).to.equal(4)
+      read()
+      expect(entriesOf(Buffer.from(await (await archive).arrayBuffer()))).to.have.length(51)
     })
 
     async function leaveArchive(files: object[], after: () => Promise<unknown>): Promise<void> {
@@ -199,7 +241,7 @@ onEveryBackend('sources that break', (start) => {
     }
 
     it('stops making what the archive would have held', async () => {
-      const before = { opened: watched.opened, aborted: watched.aborted }
+      const before = { opened: watched.opened, aborted: watched.aborted, errors: errors().length }
       watched.hold()
       await leaveArchive(
         Array.from({ length: 100 }, (_, i) => ({ path: png.sourceName, params: { w: 100 + i, h: 3 } })),
@@ -211,6 +253,8 @@ onEveryBackend('sources that break', (start) => {
       // Few at a time: the rest was never begun.
       expect(watched.opened - before.opened).to.be.below(9)
       expect((await service.objects()).filter((name) => name.includes('_h=3'))).to.deep.equal([])
+      // Nobody has done anything wrong.
+      expect(errors()).to.have.length(before.errors)
     })
 
     it('closes the file that it was reading, and opens no other', async () => {

@@ -3,10 +3,12 @@ import { expect } from 'chai'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import { onEveryBackend, stoppedAtTheEnd } from '../support/backends.ts'
 import { deleteFile, newClient, uploadOne, type WireRecord } from '../support/client.ts'
+import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { type Service, startService, temporaryFolder } from '../support/service.ts'
+import { settled } from '../support/settled.ts'
 import { readState } from '../support/state.ts'
 import { wrapBuckets } from '../support/storage.ts'
 
@@ -21,7 +23,8 @@ onEveryBackend('delete', (start) => {
   async function withDerivatives(queries: string[], options = {}): Promise<WireRecord> {
     const record = await uploadOne(service, { name: 'a.png', bytes: png }, options)
     for (const query of queries) await exchange(service, `${record.src}?${query}`)
-    await eventually(async () => expect(await objectsOf(record)).to.have.length(queries.length + 2))
+    await settled(service)
+    expect(await objectsOf(record)).to.have.length(queries.length + 2)
     return record
   }
 
@@ -173,6 +176,36 @@ onEveryBackend('delete', (start) => {
     expect((await deleteFile(stubborn, record.s3PathOriginal)).status).to.equal(200)
     expect(await stubborn.objects()).to.deep.equal([])
     expect((await deleteFile(stubborn, record.s3PathOriginal)).status).to.equal(404)
+  })
+
+  it('lets no transform begin of an original that has begun to go', async () => {
+    const watched = watchedEngine()
+    let late = true
+    const racing = await start({
+      engines: [watched.engine],
+      wrapStorage: ({ buckets, index }) => ({
+        buckets,
+        index: {
+          ...index,
+          async beginDerivative(ref, derivative, deadline) {
+            // Between the look at the original and this step somebody else has begun to delete it.
+            if (late)
+              await index.beginRemoval(ref, { cause: 'delete', leaseUntil: Date.now() + 60_000, now: 0 })
+            return index.beginDerivative(ref, derivative, deadline)
+          },
+        },
+      }),
+    })
+    const record = await uploadOne(racing, { name: 'a.png', bytes: png })
+    const answer = await exchange(racing, `${record.src}?w=10`)
+    expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
+      status: 404,
+      code: 'file_not_found',
+    })
+    expect(watched.opened).to.equal(0)
+    late = false
+    expect((await deleteFile(racing, record.s3PathOriginal)).status).to.equal(200)
+    expect(await racing.objects()).to.deep.equal([])
   })
 
   describe('while transforms run', function () {

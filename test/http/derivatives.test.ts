@@ -10,6 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
 
 onEveryBackend('derivatives', (start) => {
@@ -31,8 +32,9 @@ onEveryBackend('derivatives', (start) => {
       .map((name) => name.slice(key.length))
   }
 
-  function storedEventually(names: string[]): Promise<void> {
-    return eventually(async () => expect(await storedBesideOriginal()).to.have.members(['', ...names]))
+  async function storedEventually(names: string[]): Promise<void> {
+    await settled(service)
+    expect(await storedBesideOriginal()).to.have.members(['', ...names])
   }
 
   it('are the picture that the parameters ask for', async () => {

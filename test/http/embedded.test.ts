@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rm, stat, truncate } from 'node:fs/promises'
+import { readFile, rm, stat, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../support/backends.ts'
@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { startService, temporaryFolder } from '../support/service.ts'
+import { settled } from '../support/settled.ts'
 import { readState, storedState } from '../support/state.ts'
 import { wrapBuckets } from '../support/storage.ts'
 
@@ -34,12 +35,27 @@ describe('the service on a disk', () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const file = join(dataDir, 'bucket', 'first', `${record.s3PathOriginal}_w=10`)
     const first = await exchange(service, `${record.src}?w=10`)
-    await eventually(() => stat(file))
+    await settled(service)
     await rm(file)
     const again = await exchange(service, `${record.src}?w=10`)
     expect(again.status).to.equal(200)
     expect(again.body.equals(first.body)).to.equal(true)
     await eventually(async () => expect((await readFile(file)).equals(first.body)).to.equal(true))
+  })
+
+  it('tells of the date of the upload, whatever a copy of the files has made of theirs', async () => {
+    const service = await start({ dataDir })
+    const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const addresses = [record.src, record.originalSrc, `${record.src}?w=10`, `${record.originalSrc}_w=10`]
+    await exchange(service, `${record.src}?w=10`)
+    await settled(service)
+    for (const suffix of ['', '_w=10'])
+      await utimes(join(dataDir, 'bucket', 'first', `${record.s3Path}${suffix}`), 0, 0)
+    const dates = new Set<string>()
+    for (const address of addresses)
+      dates.add(String((await exchange(service, address)).headers['last-modified']))
+    expect(dates.size).to.equal(1)
+    expect(Date.parse([...dates][0] ?? '')).to.be.within(Date.now() - 60_000, Date.now())
   })
 
   it('finds everything again after a restart', async () => {

@@ -34,6 +34,7 @@ onEveryBackend('upload', (start) => {
     expect(response.status).to.equal(200)
     expect(response.headers.get('content-type')).to.match(/^application\/json\b/)
     expect(response.headers.get('cache-control')).to.equal('no-store')
+    expect(response.headers.get('etag')).to.equal(null)
     const records = (await response.json()) as WireRecord[]
     expect(records).to.be.an('array').with.length(1)
     const [record] = records as [WireRecord]

@@ -209,20 +209,27 @@ onEveryBackend('refused archives', (start) => {
     expect(answer.status).to.equal(200)
   })
 
-  it('answers 413 to a body of more than a megabyte, also while it is being sent', async () => {
-    const body = JSON.stringify({ files: [{ path: 'x'.repeat(3_000_000) }] })
-    const socket = await openSocket(service)
-    const answer = received(socket, 2000)
-    socket.write(
-      `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
-    )
-    socket.write(body.slice(0, 1_500_000))
-    await pause(100)
-    socket.write(body.slice(1_500_000))
-    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    expect((await answer).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 413', 'HTTP/1.1 200'])
-  })
+  for (const announced of [true, false]) {
+    const how = announced ? 'whose length is announced' : 'that comes in chunks'
+    it(`answers 413 to a body of more than a megabyte ${how}, and serves the next request`, async () => {
+      const body = JSON.stringify({ files: [{ path: 'x'.repeat(3_000_000) }] })
+      const socket = await openSocket(service)
+      const answer = received(socket, 3000)
+      socket.write(
+        `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+          `Content-Type: application/json\r\n` +
+          (announced ? `Content-Length: ${body.length}` : 'Transfer-Encoding: chunked') +
+          '\r\n\r\n',
+      )
+      const chunk = (text: string) => (announced ? text : `${text.length.toString(16)}\r\n${text}\r\n`)
+      socket.write(chunk(body.slice(0, 1_500_000)))
+      await pause(100)
+      socket.write(chunk(body.slice(1_500_000)))
+      if (!announced) socket.write('0\r\n\r\n')
+      socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+      expect((await answer).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 413', 'HTTP/1.1 200'])
+    })
+  }
 
   it('answers 405 with Allow to other methods', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) {

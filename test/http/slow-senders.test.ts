@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { onEveryBackend } from '../support/backends.ts'
+import { openSocket } from '../support/exchange.ts'
+import { MULTIPART } from '../support/multipart.ts'
+import type { Service } from '../support/service.ts'
+
+onEveryBackend('senders that do not end', (start) => {
+  let service: Service
+  before(async () => {
+    service = await start({ env: { ZIP_RATE_POINTS: '1000' } })
+  })
+
+  it('are cut off some seconds after their answer, on every endpoint that takes a body', async () => {
+    const kinds: Array<[endpoint: string, type: string, secret: string, status: string]> = [
+      ['upload', MULTIPART, 'wrong', '401'],
+      ['upload', 'text/plain', service.tokens.secretClientToken, '415'],
+      ['zip', 'application/json', 'wrong', '401'],
+      ['zip', 'text/plain', service.tokens.secretClientToken, '415'],
+    ]
+    const cut = kinds.map(async ([endpoint, type, secret, status]) => {
+      const socket = await openSocket(service)
+      socket.on('error', () => {})
+      socket.write(
+        `POST /v1/${endpoint} HTTP/1.1\r\nHost: x\r\nAuthorization: ${secret}\r\n` +
+          `Content-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      )
+      const sending = setInterval(() => socket.write('4\r\nmore\r\n'), 50)
+      const startedAt = performance.now()
+      const [head] = await once(socket, 'data')
+      await once(socket, 'close')
+      clearInterval(sending)
+      expect(String(head)).to.match(new RegExp(`^HTTP/1\\.1 ${status} `))
+      return performance.now() - startedAt
+    })
+    for (const milliseconds of await Promise.all(cut)) expect(milliseconds).to.be.within(3000, 9000)
+  })
+})

@@ -1,0 +1,12 @@
+import { expect } from 'chai'
+import { eventually } from './eventually.ts'
+import type { Service } from './service.ts'
+
+/** Waits until nothing is being uploaded, made or deleted any more, as the index has it. */
+export function settled({ storage }: Pick<Service, 'storage'>): Promise<void> {
+  return eventually(async () => {
+    const unsettled = []
+    for await (const item of storage.index.overdue(Number.MAX_SAFE_INTEGER)) unsettled.push(item)
+    expect(unsettled).to.deep.equal([])
+  })
+}
