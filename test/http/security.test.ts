@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream'
 import { expect } from 'chai'
+import { readAll } from '../../src/core/asset.ts'
+import type { ObjectKey } from '../../src/core/object-key.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
@@ -174,6 +177,31 @@ onEveryBackend('hostile requests', (start) => {
         else expect(zipped.status).to.equal(400)
       }
       expect(await service.objects()).to.include(`first/${meta}`)
+    })
+
+    it('find nothing even where it looks like an upload of a client', async () => {
+      const { clientToken, secretClientToken } = service.tokens
+      const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+      const key = `.sluice/image/png/${png.sourceName}` as ObjectKey
+      const mine = await bucket.find(png.s3PathOriginal as ObjectKey)
+      const record = await bucket.find(`.sluice/meta/${png.s3PathOriginal}.json` as ObjectKey)
+      if (!mine || !record) throw new Error('the upload is gone')
+      const text = (await readAll(record)).toString().replace(png.s3PathOriginal, key)
+      await bucket.put(key, await mine.open(), { mediaType: 'image/png' })
+      await bucket.put(`.sluice/meta/${key}.json` as ObjectKey, Readable.from([Buffer.from(text)]), {
+        mediaType: 'application/json',
+      })
+      for (const path of [key, `.sluice/${png.sourceName}`, `${key}_w=10`]) {
+        for (const target of [
+          `/v1/image/upload/${clientToken}/${path}`,
+          `/v1/image/upload/${clientToken}/${path}?w=10`,
+          `/v1/bucket/${clientToken}/${path}`,
+        ])
+          expectRefused(await ask(target), target)
+        const headers = `Authorization: ${secretClientToken}\r\n`
+        expectRefused(await ask(`/v1/upload/${path}`, { method: 'DELETE', headers }), path)
+      }
+      expect(await bucket.find(key)).not.to.equal(undefined)
     })
   })
 
