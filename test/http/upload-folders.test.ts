@@ -102,8 +102,8 @@ onEveryBackend('upload folders', (start) => {
 
   it('gives two clients the same folder without mixing them up', async () => {
     const other = await newClient(service)
-    const mine = await uploadOne(service, { name: 'a.txt', bytes: 'mine' }, { path: 'shared' })
-    const theirs = await uploadOne(other, { name: 'a.txt', bytes: 'theirs' }, { path: 'shared' })
+    const mine = await uploadOne(service, { name: 'a.txt', bytes: 'mine' }, { path: 'common' })
+    const theirs = await uploadOne(other, { name: 'a.txt', bytes: 'theirs' }, { path: 'common' })
     const crossed = mine.src.replace(service.tokens.clientToken, other.tokens.clientToken)
     expect((await exchange(service, crossed)).status).to.equal(404)
     expect((await exchange(service, theirs.src)).body.toString()).to.equal('theirs')
