@@ -11,11 +11,21 @@ import { ensurePrograms } from './ready/system-packages.js'
 const HELP = `npm test [-- <options of mocha>]        for example: npm test -- --grep zip
 
 Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar,
-python3) from Debian's packages when it may; builds; prints the coverage and, as its last line, the totals.
-A skipped test counts as a failed one.`
+python3, openssl, Redis, Ceph) from Debian's packages when it may; builds; prints the coverage and, as its last line,
+the totals. A skipped test counts as a failed one.`
 
 /** The programs that tests call, each with the Debian package that brings it. */
-const PROGRAMS = { unzip: 'unzip', bsdtar: 'libarchive-tools', python3: 'python3' }
+const PROGRAMS = {
+  unzip: 'unzip',
+  bsdtar: 'libarchive-tools',
+  python3: 'python3',
+  openssl: 'openssl',
+  'redis-server': 'redis-server',
+  radosgw: 'radosgw',
+  'ceph-mon': 'ceph-mon',
+  'ceph-osd': 'ceph-osd',
+  ceph: 'ceph-common',
+}
 
 await command(async () => {
   const options = process.argv.slice(2)

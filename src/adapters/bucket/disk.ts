@@ -41,6 +41,16 @@ export async function diskBuckets({ folder, urlOf }: DiskBucketOptions): Promise
     async ping() {
       await stat(temporary)
     },
+    async sweep(olderThanMs) {
+      let removed = 0
+      for await (const path of walk(temporary)) {
+        const found = await unlessMissing(stat(path))
+        if (!found || found.mtimeMs > Date.now() - olderThanMs) continue
+        await rm(path, { force: true })
+        removed += 1
+      }
+      return removed
+    },
   }
 }
 

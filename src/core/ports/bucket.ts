@@ -36,4 +36,10 @@ export interface Buckets {
   of(client: Pick<Client, 'id' | 'token'>): Bucket
   /** @throws when objects cannot be stored or read at the moment */
   ping(): Promise<void>
+  /**
+   * Removes what puts have left that will never end, those of a killed process: whatever was begun more than
+   * `olderThanMs` ago, which must be longer than any put takes.
+   * @returns how many
+   */
+  sweep(olderThanMs: number): Promise<number>
 }

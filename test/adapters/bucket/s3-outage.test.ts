@@ -1,0 +1,194 @@
+import { Readable } from 'node:stream'
+import { expect } from 'chai'
+import type { S3BucketOptions } from '../../../src/adapters/bucket/s3.ts'
+import type { Asset } from '../../../src/core/asset.ts'
+import { FIRST_CLIENT_ID } from '../../../src/core/client.ts'
+import { derivativeKey } from '../../../src/core/object-key.ts'
+import type { Buckets } from '../../../src/core/ports/bucket.ts'
+import { Problem } from '../../../src/core/problem.ts'
+import { rejection } from '../../support/rejection.ts'
+import type { Fate } from '../../support/s3-proxy.ts'
+import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, PROMISED_MS, put, text, VIDEO } from './s3-setup.ts'
+
+const AFTERWARDS = derivativeKey(KEY, 'w=2')
+
+describe('s3: outages', function () {
+  this.timeout(60_000)
+  const s3 = onS3()
+  const first = { id: FIRST_CLIENT_ID, token: '' }
+
+  /** Each use of S3, with what it fails with. */
+  const uses = (buckets: Buckets, asset: Asset): Record<string, () => Promise<unknown>> => {
+    const bucket = buckets.of(first)
+    return {
+      find: () => rejection(bucket.find(KEY)),
+      open: () => rejection(asset.open()),
+      'open a range': () => rejection(asset.open({ range: { start: 1, end: 2 } })),
+      'put little': () => rejection(put(bucket, KEY, 'y')),
+      'put 5 MiB': () => rejection(put(bucket, KEY, bytesOf(5 * MIB).source)),
+      'put parts': () => rejection(put(bucket, VIDEO, bytesOf(PART + 1).source)),
+      'put from a source that goes on': () => rejection(put(bucket, VIDEO, endless())),
+      delete: async () => (await bucket.delete([KEY])).failed[0]?.error,
+      'delete many': async () => {
+        const keys = Array.from({ length: 2500 }, () => BESIDE).map((key, i) => `${key}${i}` as typeof BESIDE)
+        const { failed } = await bucket.delete(keys)
+        expect(failed).to.have.length(2500)
+        return failed[2499]?.error
+      },
+      list: () => rejection(listed(bucket, '')),
+      ping: () => rejection(buckets.ping()),
+      sweep: () => rejection(buckets.sweep(0)),
+    }
+  }
+
+  const outages: Record<string, { begin(): Promise<void> | void; end(): Promise<void> | void }> = {
+    'S3 is stopped': { begin: () => s3.server.stop(), end: () => s3.server.restart() },
+    'S3 is frozen': { begin: () => s3.server.freeze(), end: () => s3.server.thaw() },
+    'S3 answers 503': {
+      begin: () => s3.proxy.decide(() => ({ kind: 'answer', status: 503 })),
+      end: () => s3.proxy.decide(() => undefined),
+    },
+    'S3 asks to slow down, and to come back in a minute': {
+      begin: () =>
+        s3.proxy.decide(() => ({
+          kind: 'answer',
+          status: 503,
+          headers: { 'retry-after': '60', 'content-type': 'application/xml' },
+          body: '<Error><Code>SlowDown</Code></Error>',
+        })),
+      end: () => s3.proxy.decide(() => undefined),
+    },
+    'S3 resets every connection': {
+      begin: () => s3.proxy.decide(() => ({ kind: 'reset' })),
+      end: () => s3.proxy.decide(() => undefined),
+    },
+    'S3 answers by what is no XML': {
+      begin: () => s3.proxy.decide(() => ({ kind: 'answer', status: 502, body: '<html>Bad Gateway' })),
+      end: () => s3.proxy.decide(() => undefined),
+    },
+  }
+  for (const [what, outage] of Object.entries(outages)) {
+    it(`${what}: each use is a 503 in time, alone and with others, and all is well again after`, async () => {
+      // Straight to the server where that itself is out of order.
+      const { endpoint } = /stopped|frozen/.test(what) ? s3.server.connection : s3.proxy
+      const open = () => s3.open({ endpoint })
+      const buckets = await open()
+      const bucket = buckets.of(first)
+      await put(bucket, KEY, 'as it was')
+      const asset = await bucket.find(KEY)
+      if (!asset) throw new Error('nothing is there')
+      const timed = async (use: string, work: () => Promise<unknown>) => {
+        const start = Date.now()
+        const error = await work()
+        expect(Date.now() - start, `${use}: ms`).to.be.below(PROMISED_MS)
+        expect(error, use).to.be.instanceOf(Problem)
+        expect(error, use).to.include({ status: 503, code: 'unavailable' })
+        expect((error as Problem).cause, use).to.be.instanceOf(Error)
+      }
+      // Each use as the first to find out, and all together.
+      const alone = Object.keys(uses(buckets, asset)).map(async (use) => {
+        const own = uses(await open(), asset)[use] as () => Promise<unknown>
+        return () => timed(use, own)
+      })
+      const runs = await Promise.all(alone)
+      await outage.begin()
+      try {
+        await Promise.all(runs.map((run) => run()))
+        await Promise.all(Object.entries(uses(buckets, asset)).map(([use, work]) => timed(use, work)))
+      } finally {
+        await outage.end()
+      }
+      // Under a key of its own: what S3 was asked before, it may still do now.
+      await put(bucket, AFTERWARDS, 'new')
+      expect(await text(bucket, AFTERWARDS)).to.equal('new')
+      expect(await listed(bucket, AFTERWARDS)).to.deep.equal([AFTERWARDS])
+      await buckets.ping()
+      await buckets.sweep(0)
+      expect(await bucket.delete([AFTERWARDS])).to.deep.equal({ failed: [] })
+    })
+  }
+
+  it('S3 is frozen: what cleans up after a failure is over in time, too', async () => {
+    const bucket = (await s3.open({ endpoint: s3.server.connection.endpoint })).of(first)
+    await put(bucket, KEY, 'x')
+    await s3.server.freeze()
+    try {
+      const start = Date.now()
+      await rejection(put(bucket, VIDEO, bytesOf(5 * MIB).source))
+      expect((await bucket.delete([VIDEO])).failed).to.have.length(1)
+      expect(Date.now() - start).to.be.below(PROMISED_MS)
+    } finally {
+      await s3.server.thaw()
+    }
+    expect(await text(bucket, KEY)).to.equal('x')
+  })
+
+  it('S3 is slow: it has its time again as soon as it has answered once', async () => {
+    await put(s3.bucket, KEY, 'x')
+    const slow: Fate = { kind: 'pass', delayMs: 600 }
+    s3.proxy.decide(() => slow)
+    expect(await text(s3.bucket, KEY)).to.equal('x')
+    s3.proxy.decide(() => ({ kind: 'stall' }))
+    await rejection(s3.bucket.find(KEY))
+    s3.proxy.decide(() => slow)
+    // Nobody waits for long now,
+    expect(await rejection(s3.bucket.find(KEY))).to.have.property('status', 503)
+    s3.proxy.decide(() => undefined)
+    expect(await text(s3.bucket, KEY)).to.equal('x')
+    // but everybody does again.
+    s3.proxy.decide(() => slow)
+    expect(await text(s3.bucket, KEY)).to.equal('x')
+  })
+
+  describe('S3 refuses', () => {
+    const refusals: Record<string, { options(): Partial<S3BucketOptions>; text: RegExp }> = {
+      'a wrong secret': {
+        options: () => ({ credentials: { accessKeyId: 'testkey', secretAccessKey: 'wrong' } }),
+        text: /refuses the credentials of the service: SignatureDoesNotMatch/,
+      },
+      'an unknown key': {
+        options: () => ({ credentials: { accessKeyId: 'nobody', secretAccessKey: 'wrong' } }),
+        text: /refuses the credentials of the service: InvalidAccessKeyId/,
+      },
+      'a bucket that is not there': {
+        options: () => ({ bucket: 'no-such-bucket' }),
+        text: /refuses a request of the service: NoSuchBucket/,
+      },
+    }
+    for (const [what, { options, text }] of Object.entries(refusals)) {
+      it(`${what}, and says so`, async () => {
+        const buckets = await s3.open(options())
+        const bucket = buckets.of(first)
+        const errors = [
+          await rejection(buckets.ping()),
+          await rejection(put(bucket, KEY, 'x')),
+          await rejection(put(bucket, VIDEO, bytesOf(PART + 1).source)),
+          await rejection(listed(bucket, '')),
+          (await bucket.delete([KEY])).failed[0]?.error,
+        ]
+        for (const error of errors) {
+          expect(error).to.be.instanceOf(Problem).with.property('status', 503)
+          expect(error).to.have.property('message').that.matches(text)
+        }
+        // An operator's mistake is not mended by asking again.
+        expect(s3.proxy.seen).to.have.length(errors.length)
+      })
+    }
+
+    it('a HEAD without a word: it is no miss', async () => {
+      s3.proxy.decide(() => ({ kind: 'answer', status: 403 }))
+      expect(await rejection(s3.bucket.find(KEY)))
+        .to.have.property('message')
+        .that.matches(/credentials of the service: 403/)
+    })
+  })
+})
+
+/** As an upload from a slow client. */
+function endless(): Readable {
+  return new Readable({
+    read() {
+      setTimeout(() => this.push(Buffer.alloc(64 * 1024)), 5)
+    },
+  })
+}
