@@ -1,0 +1,179 @@
+import { redisScript } from '../redis-script.ts'
+
+/**
+ * The steps of the index, one script each.
+ *
+ * KEYS[1] is the sorted set of what is not settled; its members are refs, `<ref>\n<derivative>` for a derivative, and
+ * their scores the instant at which a sweep may take them: a lease, a deadline, or a tombstone's last deadline. The
+ * derivatives of an original that is not `stored` are not in it: they go with their original.
+ *
+ * KEYS[2] and on are the hashes of originals, ARGV begins with their refs, in the same order. The field with the empty
+ * name is the original, the others are its derivatives by key. Their values are text, of which the scripts read the
+ * state and the instant; the rest is the program's JSON, which must not be taken apart here (Lua's numbers would lose
+ * digits):
+ *
+ *     pending <instant>      stored <JSON>      going <instant>      gone
+ *
+ * Each may be done twice, or done long after its caller has given up, without harm: a state is only left in the one
+ * direction, and whatever nobody works on is found by the next sweep.
+ */
+const COMMON = `
+local unsettled, file, ref = KEYS[1], KEYS[2], ARGV[1]
+
+local function state_of(entry)
+  return entry and string.match(entry, '^%a+')
+end
+
+-- As text: a number would lose digits on its way back.
+local function instant_of(entry)
+  return string.match(entry, '^%a+ (.*)$')
+end
+
+local function is_pending(entry)
+  return state_of(entry) == 'pending'
+end
+
+local function original(of)
+  return redis.call('HGET', of or file, '')
+end
+
+-- All derivatives: visit(key, entry).
+local function each_derivative(visit)
+  local all = redis.call('HGETALL', file)
+  for i = 1, #all, 2 do
+    if all[i] ~= '' then visit(all[i], all[i + 1]) end
+  end
+end
+
+-- The last of the deadlines after an instant; nil when none lies ahead.
+local function last_deadline(after)
+  local last
+  each_derivative(function(_, entry)
+    local deadline = is_pending(entry) and instant_of(entry)
+    if deadline and tonumber(deadline) > after and (not last or tonumber(deadline) > tonumber(last)) then
+      last = deadline
+    end
+  end)
+  return last
+end
+
+local function forget()
+  redis.call('DEL', file)
+  redis.call('ZREM', unsettled, ref)
+end
+`
+
+const step = (lua: string) => redisScript(COMMON + lua)
+
+/** ARGV: ref, lease. @returns 1, or 0 when the original is known already */
+export const beginUpload = step(`
+if original() then return 0 end
+redis.call('HSET', file, '', 'pending ' .. ARGV[2])
+redis.call('ZADD', unsettled, ARGV[2], ref)
+return 1
+`)
+
+/** Several originals. ARGV: refs, lease. */
+export const renewUpload = step(`
+local count = #KEYS - 1
+local lease = ARGV[count + 1]
+for i = 1, count do
+  if is_pending(original(KEYS[i + 1])) then
+    redis.call('HSET', KEYS[i + 1], '', 'pending ' .. lease)
+    redis.call('ZADD', unsettled, lease, ARGV[i])
+  end
+end
+`)
+
+/** Several originals, all or none. ARGV: refs, JSON of each. @returns 1, or 0 when one is not pending any more */
+export const finishUpload = step(`
+local count = #KEYS - 1
+for i = 1, count do
+  if not is_pending(original(KEYS[i + 1])) then return 0 end
+end
+for i = 1, count do
+  redis.call('HSET', KEYS[i + 1], '', 'stored ' .. ARGV[count + i])
+  redis.call('ZREM', unsettled, ARGV[i])
+end
+return 1
+`)
+
+/** ARGV: ref, JSON. @returns the entry there is now */
+export const adopt = step(`
+local known = original()
+if known then return known end
+local entry = 'stored ' .. ARGV[2]
+redis.call('HSET', file, '', entry)
+return entry
+`)
+
+/** ARGV: ref, derivative, deadline. @returns 1, or 0 when the original is not stored */
+export const beginDerivative = step(`
+if state_of(original()) ~= 'stored' then return 0 end
+redis.call('HSET', file, ARGV[2], 'pending ' .. ARGV[3])
+redis.call('ZADD', unsettled, ARGV[3], ref .. '\\n' .. ARGV[2])
+return 1
+`)
+
+/** ARGV: ref, derivative, JSON. @returns 1, or 0 when the original is not stored */
+export const finishDerivative = step(`
+if state_of(original()) ~= 'stored' then return 0 end
+redis.call('HSET', file, ARGV[2], 'stored ' .. ARGV[3])
+redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
+return 1
+`)
+
+/** ARGV: ref, derivative, the last deadline that is meant. */
+export const dropDerivative = step(`
+local entry = redis.call('HGET', file, ARGV[2])
+if not is_pending(entry) or tonumber(instant_of(entry)) > tonumber(ARGV[3]) then return end
+redis.call('HDEL', file, ARGV[2])
+redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
+if state_of(original()) == 'gone' then
+  local last = last_deadline(-math.huge)
+  if last then redis.call('ZADD', unsettled, last, ref) else forget() end
+end
+`)
+
+/** ARGV: ref, cause, lease, now. @returns the keys of all derivatives, or nil when the state does not allow it */
+export const beginRemoval = step(`
+local cause, lease, now = ARGV[2], ARGV[3], tonumber(ARGV[4])
+local entry = original()
+local state = state_of(entry)
+local allowed
+if cause == 'delete' then
+  allowed = state == 'stored' or state == 'going'
+elseif cause == 'abandon' then
+  allowed = state == 'pending'
+elseif state == 'gone' then
+  allowed = not last_deadline(now)
+else
+  allowed = (state == 'pending' or state == 'going') and tonumber(instant_of(entry)) <= now
+end
+if not allowed then return false end
+redis.call('HSET', file, '', 'going ' .. lease)
+redis.call('ZADD', unsettled, lease, ref)
+local keys = {}
+each_derivative(function(key, derivative)
+  keys[#keys + 1] = key
+  if is_pending(derivative) then redis.call('ZREM', unsettled, ref .. '\\n' .. key) end
+end)
+return keys
+`)
+
+/** ARGV: ref, now. @returns 1, or 0 when the original was not going */
+export const finishRemoval = step(`
+local now = tonumber(ARGV[2])
+if state_of(original()) ~= 'going' then return 0 end
+local last = last_deadline(now)
+if not last then
+  forget()
+  return 1
+end
+each_derivative(function(key, entry)
+  if not is_pending(entry) or tonumber(instant_of(entry)) <= now then redis.call('HDEL', file, key) end
+end)
+redis.call('HSET', file, '', 'gone')
+redis.call('ZADD', unsettled, last, ref)
+return 1
+`)

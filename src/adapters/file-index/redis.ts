@@ -1,0 +1,165 @@
+import { type ObjectKey, storedKey } from '../../core/object-key.ts'
+import type {
+  DerivativeEntry,
+  DerivativeRecord,
+  FileIndex,
+  FileRef,
+  OriginalEntry,
+  OriginalRecord,
+  Overdue,
+} from '../../core/ports/file-index.ts'
+import type { RedisConnection } from '../redis-connection.ts'
+import * as scripts from './redis-scripts.ts'
+
+// What one answer brings of what is overdue: some 200 kB.
+const PAGE = 1000
+
+/**
+ * The index in Redis, for any number of processes. What a dead one has left is over when its lease or deadline is; the
+ * instants are those of the callers' clocks, which have to agree within some seconds.
+ *
+ * One hash per original holds its entry and those of its derivatives, so that a delete needs no search, and one sorted
+ * set what is not settled: see `redis-scripts.ts`. Each step is one script over both. So on a Redis that spreads its
+ * keys over several machines all have to be on one of them, by a `keyPrefix` with a hash tag: `{sluice}:`.
+ *
+ * How durable a step is depends on how that Redis writes to its disk; the connection is closed by who opened it.
+ */
+export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): FileIndex {
+  const unsettled = `${keyPrefix}unsettled`
+  const hashOf = (ref: FileRef) => `${keyPrefix}file:${nameOf(ref)}`
+  const keys = (...refs: FileRef[]) => [unsettled, ...refs.map(hashOf)]
+
+  return {
+    async find(ref, derivative) {
+      const fields = derivative === undefined ? [''] : ['', derivative]
+      const [first, second] = await redis.send((client) => client.hmget(hashOf(ref), ...fields))
+      return {
+        ...(first ? { original: originalEntry(ref.key, first) } : {}),
+        ...(second && derivative ? { derivative: derivativeEntry(derivative, second) } : {}),
+      }
+    },
+
+    async beginUpload(ref, leaseUntil) {
+      if (!(await scripts.beginUpload(redis, keys(ref), [nameOf(ref), leaseUntil])))
+        throw new Error(`the index knows ${ref.key} already`)
+    },
+    async renewUpload(refs, leaseUntil) {
+      if (refs.length === 0) return
+      await scripts.renewUpload(redis, keys(...refs), [...refs.map(nameOf), leaseUntil])
+    },
+    async finishUpload(clientId, records) {
+      if (records.length === 0) return true
+      const refs = records.map(({ key }) => ({ clientId, key }))
+      const args = [...refs.map(nameOf), ...records.map(json)]
+      return (await scripts.finishUpload(redis, keys(...refs), args)) === 1
+    },
+    async adopt(clientId, record) {
+      const ref = { clientId, key: record.key }
+      const entry = await scripts.adopt(redis, keys(ref), [nameOf(ref), json(record)])
+      return originalEntry(ref.key, entry as string)
+    },
+
+    async beginDerivative(ref, derivative, deadline) {
+      return (await scripts.beginDerivative(redis, keys(ref), [nameOf(ref), derivative, deadline])) === 1
+    },
+    async finishDerivative(ref, record) {
+      return (await scripts.finishDerivative(redis, keys(ref), [nameOf(ref), record.key, json(record)])) === 1
+    },
+    async dropDerivative(ref, derivative, deadline) {
+      await scripts.dropDerivative(redis, keys(ref), [nameOf(ref), derivative, deadline])
+    },
+
+    async beginRemoval(ref, { cause, leaseUntil, now }) {
+      const args = [nameOf(ref), cause, leaseUntil, now]
+      const taken = (await scripts.beginRemoval(redis, keys(ref), args)) as string[] | null
+      return taken?.map(storedKey)
+    },
+    async finishRemoval(ref, now) {
+      return (await scripts.finishRemoval(redis, keys(ref), [nameOf(ref), now])) === 1
+    },
+
+    /**
+     * Page by page, each from the instant at which the one before it ended: what is settled meanwhile shifts no place,
+     * and what stays is not given twice.
+     */
+    async *overdue(now) {
+      let from = '-inf'
+      let given = new Set<string>()
+      for (let limit = PAGE; ; ) {
+        const items = pairs(
+          await redis.send((client) =>
+            client.zrangebyscore(unsettled, from, now, 'WITHSCORES', 'LIMIT', 0, limit),
+          ),
+        )
+        for (const item of items) if (!given.has(item.name)) yield overdueItem(item)
+        const last = items.at(-1)?.instant
+        if (last === undefined || items.length < limit) return
+        // A page of one instant only: the next has to reach beyond it.
+        limit = last === from ? limit * 2 : PAGE
+        given = new Set(items.filter(({ instant }) => instant === last).map(({ name }) => name))
+        from = last
+      }
+    },
+
+    async ping() {
+      await redis.send((client) => client.ping())
+    },
+    async close() {},
+  }
+}
+
+/** No client's id, encoded, holds a slash: two originals have two names. */
+function nameOf({ clientId, key }: FileRef): string {
+  return `${encodeURIComponent(clientId)}/${key}`
+}
+
+function overdueItem({ name, instant }: { name: string; instant: string }): Overdue {
+  const [original = '', derivative] = name.split('\n')
+  const slash = original.indexOf('/')
+  const ref = {
+    clientId: decodeURIComponent(original.slice(0, slash)),
+    key: storedKey(original.slice(slash + 1)),
+  }
+  if (derivative === undefined) return { kind: 'original', ref }
+  return { kind: 'derivative', ref, derivative: storedKey(derivative), deadline: Number(instant) }
+}
+
+/** Without the key, under which it is kept anyway. */
+function json({ key: _, ...record }: OriginalRecord | DerivativeRecord): string {
+  return JSON.stringify(record)
+}
+
+function originalEntry(key: ObjectKey, text: string): OriginalEntry {
+  const { state, rest } = takenApart(text)
+  switch (state) {
+    case 'stored':
+      return { state, record: { key, ...JSON.parse(rest) } }
+    case 'pending':
+    case 'going':
+      return { state, leaseUntil: Number(rest) }
+    case 'gone':
+      return { state }
+    default:
+      throw new Error(`not an entry of the index: ${text}`)
+  }
+}
+
+function derivativeEntry(key: ObjectKey, text: string): DerivativeEntry {
+  const { state, rest } = takenApart(text)
+  if (state === 'stored') return { state, record: { key, ...JSON.parse(rest) } }
+  return { state: 'pending', deadline: Number(rest) }
+}
+
+function takenApart(text: string): { state: string; rest: string } {
+  const space = text.indexOf(' ')
+  return space === -1
+    ? { state: text, rest: '' }
+    : { state: text.slice(0, space), rest: text.slice(space + 1) }
+}
+
+function pairs(flat: readonly string[]): Array<{ name: string; instant: string }> {
+  return Array.from({ length: flat.length / 2 }, (_, i) => ({
+    name: flat[2 * i] ?? '',
+    instant: flat[2 * i + 1] ?? '',
+  }))
+}

@@ -1,0 +1,339 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { redisIndex } from '../../../src/adapters/file-index/redis.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/object-key.ts'
+import type { FileIndex, FileRef, Overdue } from '../../../src/core/ports/file-index.ts'
+import { fileIndexContract } from '../../contracts/file-index.ts'
+import { seededRandom } from '../../contracts/random.ts'
+import { eventually } from '../../support/eventually.ts'
+import { newKeyPrefix, type RedisServer, sharedRedis, startRedis } from '../../support/redis-server.ts'
+import { rejection } from '../../support/rejection.ts'
+import { failOnUnhandledRejection } from '../../support/unhandled.ts'
+import { type Done, explained, randomSteps, type Step } from './linear.ts'
+
+const NOW = 1_800_000_000_000
+const LATER = NOW + 60_000
+
+const REF = refNamed('a')
+const OTHER = refNamed('b')
+const W100 = derivativeKey(REF.key, 'w=100')
+
+/** The index as two processes see it. */
+async function twoOn(url: string) {
+  const keyPrefix = newKeyPrefix()
+  const redis = connectRedis({ url })
+  const other = connectRedis({ url })
+  await Promise.all([redis.ready(), other.ready()])
+  return {
+    keyPrefix,
+    redis,
+    index: redisIndex(redis, { keyPrefix }),
+    elsewhere: redisIndex(other, { keyPrefix }),
+    async close() {
+      await Promise.all([redis.close(), other.close()])
+    },
+  }
+}
+
+fileIndexContract('redis', async () => twoOn((await sharedRedis()).url))
+
+describe('redis: the index of two processes', () => {
+  let redis: RedisConnection
+  let keyPrefix: string
+  let index: FileIndex
+  let elsewhere: FileIndex
+  let close: () => Promise<void>
+
+  beforeEach(async () => {
+    const opened = await twoOn((await sharedRedis()).url)
+    redis = opened.redis
+    keyPrefix = opened.keyPrefix
+    index = opened.index
+    elsewhere = opened.elsewhere
+    close = opened.close
+  })
+  afterEach(() => close())
+
+  it('does 50 steps that come at once in some one order, 40 times', async function () {
+    this.timeout(60_000)
+    for (let round = 0; round < 40; round += 1) {
+      const random = seededRandom(round)
+      const refs = [refNamed(`${round}-a`), refNamed(`${round}-b`)]
+      /** @returns the steps in the order in which they were sent */
+      const send = async (to: FileIndex): Promise<Done[]> => {
+        const sent: Done[] = []
+        const send = async (step: Step, i: number) => {
+          // In bursts, so that those of the other connection come between.
+          await pause(Math.floor(i / 5))
+          const done: Done = { step, answer: undefined }
+          sent.push(done)
+          done.answer = await step.on(to)
+        }
+        await Promise.all(randomSteps(refs, { count: 25, random }).map(send))
+        return sent
+      }
+      const done = await Promise.all([send(index), send(elsewhere)])
+      const story = done.map((each) =>
+        each.map(({ step, answer }) => `${step.name}: ${JSON.stringify(answer)}`).join('\n'),
+      )
+      expect(explained(refs, ...done), `round ${round}\n${story.join('\n\n')}`).to.equal(50)
+    }
+  })
+
+  it('gives each overdue original to one of two sweeps that run at once', async () => {
+    const refs = Array.from({ length: 100 }, (_, i) => refNamed(`sweep-${i}`))
+    for (const ref of refs) await index.beginUpload(ref, NOW)
+    const sweep = async (of: FileIndex) => {
+      const taken: string[] = []
+      for await (const { ref } of of.overdue(NOW)) {
+        if (await of.beginRemoval(ref, { cause: 'sweep', leaseUntil: LATER, now: NOW })) taken.push(ref.key)
+        await of.finishRemoval(ref, NOW)
+      }
+      return taken
+    }
+    const [one, other] = await Promise.all([sweep(index), sweep(elsewhere)])
+    expect([...(one ?? []), ...(other ?? [])].sort()).to.deep.equal(refs.map(({ key }) => key).sort())
+    expect(await overdue(index, LATER)).to.deep.equal([])
+  })
+
+  it('gives what a dead process has begun to the living when its lease is over, not before', async () => {
+    await index.beginUpload(REF, LATER)
+    redis.client.disconnect()
+    expect(await overdue(elsewhere, LATER - 1)).to.deep.equal([])
+    expect(await overdue(elsewhere, LATER)).to.deep.equal([{ kind: 'original', ref: REF }])
+  })
+
+  it('finds an original and a derivative in one round trip', async () => {
+    await index.adopt(REF.clientId, recordOf(REF))
+    await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
+    const sent: string[] = []
+    const monitor = await redis.client.monitor()
+    monitor.on('monitor', (_time: string, [command = '']: string[]) => sent.push(command))
+    await index.find(REF, W100)
+    await index.find(REF)
+    await eventually(() => expect(sent).to.deep.equal(['hmget', 'hmget']))
+    monitor.disconnect()
+  })
+
+  it('goes on when Redis has forgotten the scripts', async () => {
+    for (const ref of [REF, OTHER]) {
+      await index.adopt(ref.clientId, recordOf(ref))
+      await redis.client.script('FLUSH')
+      expect((await elsewhere.adopt(ref.clientId, recordOf(ref))).state).to.equal('stored')
+    }
+  })
+
+  it('leaves no key behind when all is deleted', async () => {
+    await index.beginUpload(REF, NOW)
+    await index.beginUpload(OTHER, NOW)
+    await index.finishUpload(REF.clientId, [recordOf(REF)])
+    await index.beginDerivative(REF, W100, NOW)
+    await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
+    await index.beginDerivative(REF, derivativeKey(REF.key, 'w=200'), LATER)
+    await index.beginRemoval(REF, { cause: 'delete', leaseUntil: LATER, now: NOW })
+    await index.finishRemoval(REF, NOW)
+    await index.dropDerivative(REF, derivativeKey(REF.key, 'w=200'), LATER)
+    await index.beginRemoval(OTHER, { cause: 'abandon', leaseUntil: LATER, now: NOW })
+    await index.finishRemoval(OTHER, NOW)
+    expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([])
+  })
+
+  it('gives all of thousands that are overdue, many at one instant, once each, while they are ended', async function () {
+    this.timeout(30_000)
+    const refs = Array.from({ length: 3500 }, (_, i) => refNamed(`many-${i}`))
+    // 2500 of them at one instant: more than two pages.
+    const due = (i: number) => (i < 2500 ? NOW : NOW + i)
+    await Promise.all(refs.map((ref, i) => index.beginUpload(ref, due(i))))
+    const seen: string[] = []
+    for await (const { ref } of elsewhere.overdue(NOW + 3000)) {
+      seen.push(ref.key)
+      // Every third stays, as one that fails.
+      if (seen.length % 3 === 0) continue
+      await index.beginRemoval(ref, { cause: 'abandon', leaseUntil: LATER, now: NOW })
+      await index.finishRemoval(ref, NOW)
+    }
+    const expected = refs.filter((_, i) => due(i) <= NOW + 3000).map(({ key }) => key)
+    expect(seen.length).to.equal(new Set(seen).size)
+    expect(seen.sort()).to.deep.equal(expected.sort())
+  })
+
+  it('gives a tombstone earlier when the last of its deadlines is dropped', async () => {
+    await index.adopt(REF.clientId, recordOf(REF))
+    const [early, late] = ['early', 'late'].map((name) => derivativeKey(REF.key, name)) as [
+      ObjectKey,
+      ObjectKey,
+    ]
+    await index.beginDerivative(REF, early, NOW + 10)
+    await index.beginDerivative(REF, late, NOW + 30)
+    await index.beginRemoval(REF, { cause: 'delete', leaseUntil: LATER, now: NOW })
+    await index.finishRemoval(REF, NOW)
+    expect(await overdue(index, NOW + 29)).to.deep.equal([])
+    await index.dropDerivative(REF, late, LATER)
+    expect(await overdue(index, NOW + 9)).to.deep.equal([])
+    expect(await overdue(index, NOW + 10)).to.deep.equal([{ kind: 'original', ref: REF }])
+  })
+
+  it('keeps instants and sizes to the last digit', async () => {
+    const instant = NOW + 0.12109375
+    await index.beginUpload(REF, instant)
+    expect(await elsewhere.find(REF)).to.deep.equal({ original: { state: 'pending', leaseUntil: instant } })
+    expect(await overdue(index, instant - 0.001)).to.deep.equal([])
+    expect(await overdue(index, instant)).to.have.length(1)
+    const size = Number.MAX_SAFE_INTEGER
+    await index.adopt(OTHER.clientId, { ...recordOf(OTHER), size })
+    const derivative = derivativeKey(OTHER.key, 'w=1')
+    await index.beginDerivative(OTHER, derivative, instant)
+    await index.beginRemoval(OTHER, { cause: 'delete', leaseUntil: NOW, now: NOW })
+    await index.finishRemoval(OTHER, NOW)
+    expect(await index.find(OTHER, derivative)).to.deep.equal({
+      original: { state: 'gone' },
+      derivative: { state: 'pending', deadline: instant },
+    })
+    expect(await overdue(index, instant - 0.001)).to.deep.equal([])
+    expect(await overdue(index, instant)).to.have.length(2)
+  })
+})
+
+describe('redis: the index when Redis is not there', () => {
+  failOnUnhandledRejection()
+  let server: RedisServer
+  let redis: RedisConnection
+  let index: FileIndex
+
+  async function start(options: { appendOnly: boolean }): Promise<void> {
+    server = await startRedis(options)
+    redis = connectRedis({ url: server.url })
+    await redis.ready()
+    index = redisIndex(redis, { keyPrefix: newKeyPrefix() })
+  }
+  afterEach(async () => {
+    await redis.close()
+    await server.remove()
+  })
+
+  const steps: Record<string, () => Promise<unknown>> = {
+    find: () => index.find(REF, W100),
+    beginUpload: () => index.beginUpload(REF, LATER),
+    renewUpload: () => index.renewUpload([REF], LATER),
+    finishUpload: () => index.finishUpload(REF.clientId, [recordOf(REF)]),
+    adopt: () => index.adopt(REF.clientId, recordOf(REF)),
+    beginDerivative: () => index.beginDerivative(REF, W100, LATER),
+    finishDerivative: () => index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 }),
+    dropDerivative: () => index.dropDerivative(REF, W100, LATER),
+    beginRemoval: () => index.beginRemoval(REF, { cause: 'delete', leaseUntil: LATER, now: NOW }),
+    finishRemoval: () => index.finishRemoval(REF, NOW),
+    overdue: () => overdue(index, NOW),
+    ping: () => index.ping(),
+  }
+
+  for (const how of ['freeze', 'stop'] as const) {
+    it(`says 503 within two seconds, whatever is asked (${how})`, async function () {
+      this.timeout(20_000)
+      await start({ appendOnly: false })
+      await index.ping()
+      await server[how]()
+      // All at once, then each again.
+      const asked = Date.now()
+      const all = Object.values(steps).map((step) => rejection(step()))
+      for (const failure of await Promise.all(all))
+        expect(failure).to.include({ status: 503, code: 'unavailable' })
+      expect(Date.now() - asked).to.be.below(2000)
+      for (const [name, step] of Object.entries(steps)) {
+        const again = Date.now()
+        const failure = (await rejection(step())) as Error
+        expect(failure, name).to.include({ status: 503, code: 'unavailable' })
+        expect(failure.cause).to.be.instanceOf(Error)
+        expect(Date.now() - again, name).to.be.below(2000)
+      }
+    })
+  }
+
+  it('has kept every entry when a Redis that writes to its disk comes back', async () => {
+    await start({ appendOnly: true })
+    await index.adopt(REF.clientId, recordOf(REF))
+    await index.beginDerivative(REF, W100, NOW)
+    await index.beginUpload(OTHER, LATER)
+    await server.stop()
+    await server.start()
+    await redis.ready()
+    expect(await index.find(REF, W100)).to.deep.equal({
+      original: { state: 'stored', record: recordOf(REF) },
+      derivative: { state: 'pending', deadline: NOW },
+    })
+    expect(await index.find(OTHER)).to.deep.equal({ original: { state: 'pending', leaseUntil: LATER } })
+    expect(await overdue(index, NOW)).to.deep.equal([
+      { kind: 'derivative', ref: REF, derivative: W100, deadline: NOW },
+    ])
+  })
+
+  it('lets nothing half done be finished, and takes everything in again, when Redis comes back empty', async () => {
+    await start({ appendOnly: false })
+    await index.adopt(REF.clientId, recordOf(REF))
+    await index.beginDerivative(REF, W100, LATER)
+    await index.beginUpload(OTHER, LATER)
+    await server.stop()
+    await server.start()
+    await redis.ready()
+    expect(await index.find(REF, W100)).to.deep.equal({})
+    await index.renewUpload([OTHER], LATER)
+    expect(await index.finishUpload(OTHER.clientId, [recordOf(OTHER)])).to.equal(false)
+    expect(await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })).to.equal(false)
+    expect(await index.adopt(REF.clientId, recordOf(REF))).to.deep.equal({
+      state: 'stored',
+      record: recordOf(REF),
+    })
+    expect(await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })).to.equal(true)
+    expect(await overdue(index, LATER)).to.deep.equal([])
+  })
+
+  it('does the steps of one process in the order in which they were sent, though Redis knows few of them', async () => {
+    await start({ appendOnly: false })
+    await index.beginUpload(OTHER, LATER)
+    const answers = [
+      index.beginUpload(REF, LATER),
+      index.finishUpload(REF.clientId, [recordOf(REF)]),
+      index.beginDerivative(REF, W100, LATER),
+      index.beginRemoval(REF, { cause: 'delete', leaseUntil: LATER, now: NOW }),
+      index.finishRemoval(REF, NOW),
+      index.dropDerivative(REF, W100, LATER),
+      index.beginUpload(REF, LATER),
+      index.beginRemoval(REF, { cause: 'abandon', leaseUntil: LATER, now: NOW }),
+      index.finishRemoval(REF, NOW),
+      index.find(REF),
+    ]
+    expect(await Promise.all(answers)).to.deep.equal([
+      ...[undefined, true, true, [W100], true, undefined],
+      ...[undefined, [], true, {}],
+    ])
+  })
+
+  it('may do a step after its caller was told 503; the sweep ends what nobody knows of', async () => {
+    await start({ appendOnly: false })
+    // Now Redis knows the script.
+    await index.beginUpload(OTHER, LATER)
+    server.freeze()
+    expect(await rejection(index.beginUpload(REF, NOW))).to.include({ status: 503 })
+    server.thaw()
+    await redis.ready()
+    await eventually(async () => expect(await index.find(REF)).to.have.property('original'))
+    expect(await overdue(index, NOW)).to.deep.equal([{ kind: 'original', ref: REF }])
+    expect(await index.beginRemoval(REF, { cause: 'sweep', leaseUntil: LATER, now: NOW })).to.deep.equal([])
+    await index.finishRemoval(REF, NOW)
+    expect(await index.find(REF)).to.deep.equal({})
+  })
+})
+
+function refNamed(folder: string): FileRef {
+  return { clientId: 'first', key: storedKey(`${folder}/image/png/7uLqEUXG4WpoGGa38h2U9Z.png`) }
+}
+
+function recordOf({ key }: FileRef) {
+  return { key, originalName: 'a.png', mediaType: 'image/png', size: 1, sha256: '00', storedAt: NOW }
+}
+
+async function overdue(index: FileIndex, now: number): Promise<Overdue[]> {
+  const items: Overdue[] = []
+  for await (const item of index.overdue(now)) items.push(item)
+  return items
+}

@@ -1,0 +1,480 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type RedisLocks, redisLocks } from '../../../src/adapters/locks/redis.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { locksContract } from '../../contracts/locks.ts'
+import { locksAcrossProcesses } from '../../contracts/locks-across-processes.ts'
+import { eventually } from '../../support/eventually.ts'
+import { newKeyPrefix, type RedisServer, sharedRedis, startRedis } from '../../support/redis-server.ts'
+import { rejection } from '../../support/rejection.ts'
+import { PROJECT } from '../../support/service.ts'
+import { failOnUnhandledRejection } from '../../support/unhandled.ts'
+
+const LEASE_MS = 600
+// News go round in a few milliseconds, on a machine that has time.
+const SETTLE_MS = 80
+const limitMs = 30_000
+
+/** The locks of as many processes as asked, each with connections of its own. */
+async function several(count: number, { leaseMs }: { leaseMs?: number } = {}) {
+  const { url } = await sharedRedis()
+  const keyPrefix = newKeyPrefix()
+  const processes = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const redis = connectRedis({ url })
+      await redis.ready()
+      const locks = redisLocks(redis, { keyPrefix, ...(leaseMs ? { leaseMs } : {}) })
+      const die = async () => {
+        redis.client.disconnect()
+        await locks.close()
+      }
+      return { redis, locks, die }
+    }),
+  )
+  return {
+    keyPrefix,
+    processes,
+    async close() {
+      for (const { redis, locks } of processes) {
+        await locks.close()
+        await redis.close()
+      }
+    },
+  }
+}
+
+locksContract(
+  'redis, one connection',
+  async () => {
+    const { processes, close } = await several(1)
+    const [one] = processes
+    if (!one) throw new Error('no process')
+    return { locks: one.locks, elsewhere: one.locks, close }
+  },
+  { settleMs: SETTLE_MS },
+)
+
+locksContract(
+  'redis, two connections',
+  async () => {
+    const { processes, close } = await several(2)
+    const [one, other] = processes
+    if (!one || !other) throw new Error('no processes')
+    return { locks: one.locks, elsewhere: other.locks, close }
+  },
+  { settleMs: SETTLE_MS },
+)
+
+locksAcrossProcesses('redis', (count) => several(count, { leaseMs: LEASE_MS }), {
+  leaseMs: LEASE_MS,
+  settleMs: SETTLE_MS,
+})
+
+describe('redis: a lock', () => {
+  failOnUnhandledRejection()
+  let server: RedisServer
+  let redis: RedisConnection
+  let other: RedisConnection
+  let keyPrefix: string
+  let opened: RedisLocks[]
+
+  before(async () => {
+    server = await startRedis()
+  })
+  after(() => server.remove())
+  beforeEach(async () => {
+    keyPrefix = newKeyPrefix()
+    opened = []
+    redis = connectRedis({ url: server.url })
+    other = connectRedis({ url: server.url })
+    await Promise.all([redis.ready(), other.ready()])
+  })
+  afterEach(async () => {
+    await server.start()
+    await Promise.all([...opened, redis, other].map((one) => one.close()))
+  })
+
+  function locksOn(connection: RedisConnection, leaseMs = LEASE_MS): RedisLocks {
+    const locks = redisLocks(connection, { keyPrefix, leaseMs })
+    opened.push(locks)
+    return locks
+  }
+
+  const never = async (): Promise<never> => {
+    throw new Error('this work was not to be done')
+  }
+
+  /** Work that ends when it is told to, and how far it has come. */
+  function work() {
+    let end: (result: string) => void = () => {}
+    let fail: (error: Error) => void = () => {}
+    const ended = new Promise<string>((resolve, reject) => {
+      end = resolve
+      fail = reject
+    })
+    const seen: { signal?: AbortSignal } = {}
+    const does = (signal: AbortSignal) => {
+      seen.signal = signal
+      return ended
+    }
+    return {
+      does,
+      end: (result: string) => end(result),
+      fail: (error: Error) => fail(error),
+      begun: () => eventually(() => expect(seen.signal).to.not.equal(undefined)),
+      aborted: () => seen.signal?.aborted,
+    }
+  }
+
+  describe('of another process', () => {
+    /** A process that holds a lock; the test kills it. */
+    interface Holder {
+      child: ChildProcess
+      output(): string
+      ended: Promise<unknown>
+    }
+
+    const holders: Holder[] = []
+    afterEach(async () => {
+      for (const { child, ended } of holders.splice(0)) {
+        child.kill('SIGKILL')
+        await ended
+      }
+    })
+
+    async function holder(name: string, leaseMs: number): Promise<Holder> {
+      const script = join(PROJECT, 'test', 'support', 'lock-holder.ts')
+      const child = spawn(process.execPath, [
+        '--import=tsx',
+        script,
+        server.url,
+        keyPrefix,
+        `${leaseMs}`,
+        name,
+      ])
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          output += text
+        })
+      }
+      const started = { child, output: () => output, ended: once(child, 'close') }
+      holders.push(started)
+      await eventually(() => expect(output).to.include('held'))
+      return started
+    }
+
+    it('passes to one who waits within its lease when the process is killed', async function () {
+      this.timeout(20_000)
+      const { child } = await holder('k', 1000)
+      const asked = locksOn(redis, 1000).share('k', async () => 'taken over', { limitMs })
+      await pause(50)
+      const killed = Date.now()
+      child.kill('SIGKILL')
+      expect(await asked).to.equal('taken over')
+      expect(Date.now() - killed).to.be.within(500, 2000)
+    })
+
+    it('is lost when the process is frozen for longer: its work is aborted when it goes on', async function () {
+      this.timeout(20_000)
+      const { child, output } = await holder('k', 1000)
+      child.kill('SIGSTOP')
+      const next = work()
+      const asked = [locksOn(redis, 1000).share('k', next.does, { limitMs })]
+      await next.begun()
+      child.kill('SIGCONT')
+      await eventually(() => expect(output()).to.match(/aborted\nfailed: /))
+      // Its late news touch nobody.
+      asked.push(locksOn(other, 1000).share('k', never, { limitMs }))
+      await pause(50)
+      next.end('done')
+      expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
+    })
+
+    it('is not lost when the process is frozen for a moment', async function () {
+      this.timeout(20_000)
+      const { child, output } = await holder('k', 2500)
+      child.kill('SIGSTOP')
+      await pause(500)
+      child.kill('SIGCONT')
+      const patience = AbortSignal.timeout(2800)
+      const waiting = locksOn(redis).share('k', never, { limitMs, signal: patience })
+      expect(await rejection(waiting)).to.equal(patience.reason)
+      expect(output()).to.equal('held\n')
+    })
+  })
+
+  it('has a lease of ten seconds, renewed three times in that time, and leaves nothing behind', async function () {
+    this.timeout(10_000)
+    const [locks, elsewhere] = [redisLocks(redis, { keyPrefix }), redisLocks(other, { keyPrefix })]
+    opened.push(locks, elsewhere)
+    const one = work()
+    const asked = [locks.share('k', one.does, { limitMs })]
+    await one.begun()
+    asked.push(elsewhere.share('k', never, { limitMs }))
+    const rest = () => redis.client.pttl(`${keyPrefix}lock:{k}`)
+    expect(await rest()).to.be.within(9500, 10_000)
+    await pause(3000)
+    expect(await rest()).to.be.within(6000, 7000)
+    await pause(600)
+    expect(await rest()).to.be.within(9000, 10_000)
+    one.end('done')
+    expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
+    for (const key of await redis.client.keys(`${keyPrefix}*`)) {
+      expect(key).to.match(/:outcome:/)
+      expect(await redis.client.pttl(key)).to.be.within(1, 10_000)
+    }
+  })
+
+  it('is free again, and no work was begun, when all leave while it is asked for', async () => {
+    const patience = new AbortController()
+    const runs: string[] = []
+    const does = async (name: string) => {
+      runs.push(name)
+      return name
+    }
+    const asked = rejection(
+      locksOn(redis).share('k', () => does('first'), { limitMs, signal: patience.signal }),
+    )
+    // The request is on its way by then.
+    await Promise.resolve()
+    patience.abort(new Error('left'))
+    expect(await asked).to.have.property('message', 'left')
+    expect(await locksOn(other).share('k', () => does('next'), { limitMs })).to.equal('next')
+    expect(runs).to.deep.equal(['next'])
+    expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([])
+  })
+
+  it('tells its outcome to those who wait though every message is lost', async () => {
+    const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
+    const one = work()
+    const asked = locks.share('k', one.does, { limitMs })
+    await one.begun()
+    const waiting = elsewhere.share('k', never, { limitMs })
+    await pause(30)
+    await elsewhere.close()
+    one.end('done')
+    const ended = Date.now()
+    expect(await waiting).to.equal('done')
+    expect(Date.now() - ended).to.be.below(1200)
+    expect(await asked).to.equal('done')
+  })
+
+  it('hears of an end again after its subscription was cut', async () => {
+    const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
+    const one = work()
+    const asked = locks.share('k', one.does, { limitMs })
+    await one.begun()
+    const waiting = elsewhere.share('k', never, { limitMs })
+    await pause(30)
+    await redis.client.client('KILL', 'TYPE', 'PUBSUB')
+    await pause(400)
+    one.end('done')
+    const ended = Date.now()
+    expect(await waiting).to.equal('done')
+    expect(Date.now() - ended).to.be.below(100)
+    expect(await asked).to.equal('done')
+  })
+
+  it('works for a user who may not publish or subscribe', async () => {
+    await redis.client.acl('SETUSER', 'quiet', 'on', '>secret', '~*', 'resetchannels', '+@all')
+    const url = server.url.replace('//', '//quiet:secret@')
+    const connections = [connectRedis({ url }), connectRedis({ url })] as const
+    await Promise.all(connections.map((one) => one.ready()))
+    const [locks, elsewhere] = connections.map((one) => locksOn(one, 10_000)) as [RedisLocks, RedisLocks]
+    try {
+      const one = work()
+      const asked = [locks.share('k', one.does, { limitMs })]
+      await one.begun()
+      asked.push(elsewhere.share('k', never, { limitMs }))
+      await pause(30)
+      one.end('done')
+      expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
+    } finally {
+      await Promise.all(connections.map((one) => one.close()))
+    }
+  })
+
+  it('outlives the loss of its right to subscribe', async () => {
+    const acl = (...rules: string[]) => redis.client.acl('SETUSER', 'fickle', ...rules)
+    await acl('on', '>secret', '~*', '&*', '+@all')
+    const third = connectRedis({ url: server.url.replace('//', '//fickle:secret@') })
+    await third.ready()
+    try {
+      const locks = locksOn(third, 10_000)
+      const subscribers = async () => (await redis.client.pubsub('NUMSUB', `${keyPrefix}locks`))[1]
+      await eventually(async () => expect(await subscribers()).to.equal(1))
+      // Redis cuts the connection that has subscribed; it comes back and is refused.
+      await acl('resetchannels')
+      await eventually(async () => expect(await subscribers()).to.equal(0))
+      await pause(300)
+      expect(await locks.share('k', async () => 'done', { limitMs })).to.equal('done')
+    } finally {
+      await Promise.all(opened.splice(0).map((one) => one.close()))
+      await third.close()
+    }
+  })
+
+  it('is a 503 within two seconds for all who ask while Redis is frozen or stopped', async function () {
+    this.timeout(20_000)
+    const locks = locksOn(redis)
+    for (const how of ['freeze', 'stop'] as const) {
+      await server[how]()
+      for (let time = 0; time < 3; time += 1) {
+        const asked = Date.now()
+        const failure = await rejection(locks.share('k', never, { limitMs }))
+        expect(failure, how).to.include({ status: 503, code: 'unavailable' })
+        expect((failure as Error).cause).to.be.instanceOf(Error)
+        expect(Date.now() - asked).to.be.below(2000)
+      }
+      server.thaw()
+      await server.start()
+      await redis.ready()
+      expect(await locks.share('k', async () => 'back', { limitMs })).to.equal('back')
+    }
+  })
+
+  it('is a 503 within two seconds for those who wait when Redis stops', async () => {
+    const one = work()
+    const asked = rejection(locksOn(redis).share('k', one.does, { limitMs }))
+    await one.begun()
+    const waiting = rejection(locksOn(other).share('k', never, { limitMs }))
+    await pause(30)
+    const stopped = Date.now()
+    await server.stop()
+    expect(await waiting).to.include({ status: 503, code: 'unavailable' })
+    expect(await asked, 'the holder may not be the only one any more').to.include({ status: 503 })
+    expect(Date.now() - stopped).to.be.below(2000)
+    expect(one.aborted()).to.equal(true)
+    one.end('too late')
+  })
+
+  it('gives the holder its result when Redis is away at the end', async () => {
+    const one = work()
+    const asked = locksOn(redis, 10_000).share('k', one.does, { limitMs })
+    await one.begun()
+    await server.stop()
+    one.end('done')
+    expect(await asked).to.equal('done')
+  })
+
+  it('outlives a Redis that is away for a moment and has kept its data', async () => {
+    const keeping = await startRedis({ appendOnly: true })
+    const connections = [connectRedis({ url: keeping.url }), connectRedis({ url: keeping.url })] as const
+    await Promise.all(connections.map((one) => one.ready()))
+    const [locks, elsewhere] = connections.map((one) => locksOn(one, 6000)) as [RedisLocks, RedisLocks]
+    try {
+      const one = work()
+      const asked = locks.share('k', one.does, { limitMs })
+      await one.begun()
+      await keeping.stop()
+      await keeping.start()
+      await Promise.all(connections.map((each) => each.ready()))
+      const late = elsewhere.share('k', never, { limitMs })
+      await pause(2500)
+      expect(one.aborted()).to.equal(false)
+      one.end('done')
+      expect([await asked, await late]).to.deep.equal(['done', 'done'])
+    } finally {
+      await Promise.all(connections.map((one) => one.close()))
+      await keeping.remove()
+    }
+  })
+
+  it('is lost when Redis comes back empty, soon, and its late end releases no other', async () => {
+    const [locks, elsewhere] = [locksOn(redis, 1500), locksOn(other, 1500)]
+    const [old, next] = [work(), work()]
+    const lost = rejection(locks.share('k', old.does, { limitMs }))
+    await old.begun()
+    const emptied = Date.now()
+    await redis.client.flushall()
+    const asked = [elsewhere.share('k', next.does, { limitMs })]
+    await next.begun()
+    expect(await lost).to.include({ status: 503 })
+    expect(old.aborted()).to.equal(true)
+    // At the next renewal, long before the end of the lease.
+    expect(Date.now() - emptied).to.be.below(1000)
+    old.end('too late')
+    await pause(50)
+    asked.push(locks.share('k', never, { limitMs }))
+    await pause(50)
+    next.end('done')
+    expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
+  })
+
+  it('tells its limit to those who ask after it nothing, though one before them has not heard of it yet', async () => {
+    const third = connectRedis({ url: server.url })
+    await third.ready()
+    try {
+      const old = work()
+      const first = rejection(locksOn(redis, 10_000).share('k', old.does, { limitMs: 200 }))
+      await old.begun()
+      const deaf = locksOn(other, 10_000)
+      const waiting = rejection(deaf.share('k', never, { limitMs }))
+      await pause(30)
+      await deaf.close()
+      expect(await first).to.include({ status: 503 })
+      const late = locksOn(third, 10_000).share('k', async () => 'anew', { limitMs })
+      expect(await waiting).to.include({ status: 503 })
+      // Longer than anyone waits before looking.
+      await pause(1200)
+      old.end('too late')
+      expect(await late).to.equal('anew')
+    } finally {
+      await Promise.all(opened.splice(0).map((one) => one.close()))
+      await third.close()
+    }
+  })
+
+  it('tells no abort to one whose place had run out: it works itself', async () => {
+    const third = connectRedis({ url: server.url })
+    await third.ready()
+    try {
+      const old = work()
+      const patience = new AbortController()
+      const left = rejection(
+        locksOn(redis, 10_000).share('k', old.does, { limitMs, signal: patience.signal }),
+      )
+      await old.begun()
+      let runs = 0
+      const anew = async () => {
+        runs += 1
+        await pause(20)
+        return `anew ${runs}`
+      }
+      const asked = [locksOn(other, 10_000).share('k', anew, { limitMs })]
+      await pause(30)
+      // As if it had been frozen for longer than its place lasts.
+      await redis.client.del(`${keyPrefix}lock:{k}:waiters`)
+      patience.abort(new Error('left'))
+      expect(await left).to.have.property('message', 'left')
+      await eventually(() => expect(old.aborted()).to.equal(true))
+      asked.push(locksOn(third, 10_000).share('k', anew, { limitMs }))
+      await pause(30)
+      old.fail(new Error('aborted'))
+      for (const answer of await Promise.all(asked)) expect(answer).to.match(/^anew/)
+    } finally {
+      await Promise.all(opened.splice(0).map((one) => one.close()))
+      await third.close()
+    }
+  })
+
+  it('asks seldom while it waits', async () => {
+    const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
+    const one = work()
+    const asked = [locks.share('k', one.does, { limitMs })]
+    await one.begun()
+    for (let i = 0; i < 50; i += 1) asked.push(elsewhere.share('k', never, { limitMs }))
+    await pause(50)
+    await redis.client.config('RESETSTAT')
+    await pause(2000)
+    const stats = await redis.client.info('commandstats')
+    const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+    expect(calls).to.be.within(1, 3)
+    one.end('done')
+    expect(new Set(await Promise.all(asked))).to.deep.equal(new Set(['done']))
+  })
+})
