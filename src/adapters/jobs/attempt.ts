@@ -1,0 +1,85 @@
+import type { Log } from '../../core/log.ts'
+import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
+import { unavailable } from '../../core/problem.ts'
+import { ALL_DIED, failureOf, mayPass, retryDelayMs } from './rules.ts'
+
+/** What becomes of a job after an attempt. */
+export type Outcome =
+  | { next: 'done' }
+  | { next: 'retry'; delayMs: number }
+  | { next: 'failed'; failure: JobFailure }
+  | { next: 'putBack' }
+
+export interface AttemptOptions {
+  work: WorkOptions
+  /** Aborted when the job is to be put back. */
+  stop: AbortSignal
+  /** Called with what is new only, in hundredths. */
+  onProgress(fraction: number): void
+  log: Log
+  /** How long a handler may take to end when its signal is aborted; then it is no longer waited for. */
+  settleMs?: number
+}
+
+// A killed ffmpeg takes a second; a handler that takes longer than this does not listen at all.
+export const SETTLE_MS = 5000
+
+/** Runs the handler once, within its limits. Never rejects. */
+export async function runAttempt<T>(
+  job: Job<T>,
+  handler: JobHandler<T>,
+  { work, stop, onProgress, log, settleMs = SETTLE_MS }: AttemptOptions,
+): Promise<Outcome> {
+  const named = { kind: job.kind, jobId: job.id, attempt: job.attempt }
+  if (job.attempt > work.attempts) {
+    log.error(named, 'a job has failed: its process died at every attempt')
+    return { next: 'failed', failure: ALL_DIED }
+  }
+  if (stop.aborted) return { next: 'putBack' }
+
+  const controller = new AbortController()
+  const { signal } = controller
+  const stopped = () => controller.abort(stop.reason)
+  stop.addEventListener('abort', stopped, { once: true })
+  const limit = setTimeout(
+    () => controller.abort(unavailable('this took too long and was given up')),
+    work.limitMs,
+  )
+  let settling: NodeJS.Timeout | undefined
+  const deaf = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => {
+      settling = setTimeout(() => {
+        log.error(named, 'a job does not end when it is told to; it is left alone')
+        reject(signal.reason)
+      }, settleMs)
+    })
+  })
+  let told = 0
+  let over = false
+  const progress = (fraction: number) => {
+    const rounded = Math.round(Math.min(Math.max(fraction, 0), 1) * 100) / 100
+    if (over || signal.aborted || Number.isNaN(rounded) || rounded === told) return
+    told = rounded
+    onProgress(rounded)
+  }
+
+  try {
+    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), deaf])
+    return { next: 'done' }
+  } catch (thrown) {
+    if (stop.aborted) return { next: 'putBack' }
+    const error = signal.aborted ? signal.reason : thrown
+    if (mayPass(error) && job.attempt < work.attempts) {
+      const delayMs = retryDelayMs(job.attempt, work)
+      log.warn({ ...named, err: error, delayMs }, 'a job has failed and will be tried again')
+      return { next: 'retry', delayMs }
+    }
+    log.warn({ ...named, err: error }, 'a job has failed')
+    return { next: 'failed', failure: failureOf(error) }
+  } finally {
+    over = true
+    clearTimeout(limit)
+    clearTimeout(settling)
+    stop.removeEventListener('abort', stopped)
+  }
+}

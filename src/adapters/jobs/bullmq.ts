@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { type Job as BullJob, Queue } from 'bullmq'
+import type { Log } from '../../core/log.ts'
+import type { JobStatus, Jobs } from '../../core/ports/jobs.ts'
+import { unavailable } from '../../core/problem.ts'
+import type { RedisConnection } from '../redis-connection.ts'
+import {
+  type BullData,
+  type BullEnd,
+  type BullProgress,
+  type BullWorker,
+  startWorker,
+} from './bullmq-worker.ts'
+import { checkJob, checkKind, failureOf, RETENTION, type Retention } from './rules.ts'
+
+export interface BullmqJobsOptions {
+  /** For commands; stays open. Workers open two connections of their own to the same place. */
+  redis: RedisConnection
+  /** What all keys begin with. */
+  keyPrefix: string
+  log: Log
+  keep?: Retention
+  /** How long after the death of a worker, at most, another does its jobs. */
+  takeOverMs?: number
+}
+
+// The workers of a kind decide how often and when its jobs are tried again. What went wrong stands in the log.
+const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'as the worker says' }, stackTraceLimit: 0 }
+
+/**
+ * Forgets a job that is done, or failed too long ago to count, so that it can be added again. In one step with the
+ * look at its state: nothing that waits or runs is ever touched.
+ */
+const FORGET_ENDED = `
+  local done = redis.call('ZSCORE', KEYS[1], ARGV[1])
+  local failed = redis.call('ZSCORE', KEYS[2], ARGV[1])
+  if done or (failed and tonumber(failed) <= tonumber(ARGV[2])) then
+    redis.call('ZREM', KEYS[1], ARGV[1])
+    redis.call('ZREM', KEYS[2], ARGV[1])
+    redis.call('DEL', KEYS[3])
+  end`
+
+/**
+ * Jobs on BullMQ: one queue per kind, for any number of processes. They are as durable as this Redis is.
+ *
+ * @see https://docs.bullmq.io
+ */
+export function bullmqJobs({
+  redis,
+  keyPrefix,
+  log,
+  keep = RETENTION,
+  takeOverMs = 30_000,
+}: BullmqJobsOptions): Jobs {
+  const prefix = `${keyPrefix}jobs`
+  const queues = new Map<string, Queue<BullData>>()
+  const workers = new Map<string, BullWorker>()
+  let paused = false
+  let closed = false
+  let closing: Promise<void> | undefined
+
+  function queueOf(kind: string): Queue<BullData> {
+    checkKind(kind)
+    if (closed) throw unavailable('the process ends')
+    let queue = queues.get(kind)
+    if (!queue) {
+      queue = new Queue<BullData>(kind, {
+        connection: redis.client,
+        prefix,
+        // It may be made while Redis is away: then it must wait for nothing, or it would wait for ever.
+        skipVersionCheck: true,
+        skipWaitingForReady: true,
+        // Nobody reads them.
+        streams: { events: { maxLen: 100 } },
+      })
+      // The connection tells the log itself.
+      queue.on('error', () => {})
+      queues.set(kind, queue)
+    }
+    return queue
+  }
+
+  function pause(): void {
+    paused = true
+    for (const worker of workers.values()) worker.pause()
+  }
+
+  return {
+    async enqueue({ kind, id, data, delayMs = 0 }) {
+      checkJob({ kind, id, data, delayMs })
+      const queue = queueOf(kind)
+      const jobId = jobIdOf(id)
+      const keys = ['completed', 'failed', jobId].map((name) => queue.toKey(name))
+      await redis.send((client) =>
+        // Both are on their way before either is answered, in this order.
+        Promise.all([
+          client.eval(FORGET_ENDED, keys.length, ...keys, jobId, Date.now() - keep.failedMs),
+          queue.add(kind, { id, data }, { ...JOB_OPTIONS, jobId, delay: Math.ceil(delayMs) }),
+        ]),
+      )
+    },
+
+    async status({ kind, id }) {
+      const queue = queueOf(kind)
+      const jobId = jobIdOf(id)
+      for (;;) {
+        const [before, job, after] = await redis.send(() =>
+          Promise.all([queue.getJobState(jobId), queue.getJob(jobId), queue.getJobState(jobId)]),
+        )
+        // Three looks, not one: the job may have moved on between them.
+        if (before === after) return job && statusOf(job, before, keep)
+      }
+    },
+
+    work(kind, handler, work) {
+      checkKind(kind)
+      if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} are done already`)
+      // Every worker that there is has to be closed: one that may begin nothing is not made at all.
+      if (paused) return
+      workers.set(kind, startWorker(kind, handler, { redis, prefix, log, keep, takeOverMs, work }))
+    },
+
+    pause,
+    close({ graceMs }) {
+      closing ??= (async () => {
+        pause()
+        await Promise.all([...workers.values()].map((worker) => worker.close(graceMs)))
+        closed = true
+        await Promise.all([...queues.values()].map((queue) => queue.close()))
+      })()
+      return closing
+    },
+  }
+}
+
+/** BullMQ's own names may be no numbers and have no colon in them. */
+function jobIdOf(id: string): string {
+  return createHash('sha256').update(id).digest('base64url')
+}
+
+function statusOf(job: BullJob<BullData>, state: string, keep: Retention): JobStatus | undefined {
+  const attempts = job.attemptsMade + job.stalledCounter
+  const isOver = (ms: number) => (job.finishedOn ?? 0) + ms <= Date.now()
+  switch (state) {
+    case 'unknown':
+      return undefined
+    case 'completed':
+      return isOver(keep.doneMs) ? undefined : { state: 'done', attempts, progress: 1 }
+    case 'failed':
+      if (isOver(keep.failedMs)) return undefined
+      return { state: 'failed', progress: 0, ...endOf(job.failedReason, attempts) }
+    case 'active':
+      return { state: 'running', attempts: attempts + 1, progress: progressOf(job) }
+    default:
+      return { state: 'waiting', attempts, progress: 0 }
+  }
+}
+
+function progressOf({ progress, attemptsStarted }: BullJob<BullData>): number {
+  const { run, fraction } = progress as Partial<BullProgress>
+  return run === attemptsStarted ? (fraction ?? 0) : 0
+}
+
+/** What a worker of ours has noted, or what can be said of a job that BullMQ itself has given up. */
+function endOf(failedReason: string, attempts: number): BullEnd {
+  try {
+    const { failure, attempts } = JSON.parse(failedReason)
+    return { failure, attempts }
+  } catch {
+    return { failure: failureOf(undefined), attempts }
+  }
+}

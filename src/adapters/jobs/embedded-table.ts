@@ -1,0 +1,97 @@
+import { type BatchOperation, ClassicLevel } from 'classic-level'
+import type { JobFailure, JobRef } from '../../core/ports/jobs.ts'
+import type { Retention } from './rules.ts'
+
+/** A job that has yet to end. `turn` tells apart what is due at the same millisecond. */
+export interface OpenRow {
+  state: 'waiting' | 'running'
+  data: unknown
+  dueAt: number
+  turn: number
+  attempts: number
+}
+
+export type EndedRow = { endedAt: number; attempts: number } & (
+  | { state: 'done' }
+  | { state: 'failed'; failure: JobFailure }
+)
+
+export type JobRow = OpenRow | EndedRow
+
+/** Jobs on the disk, one row each. */
+export interface JobTable {
+  find(ref: JobRef): JobRow | undefined
+  /** On the disk when it resolves. */
+  write(ref: JobRef, row: JobRow): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens a LevelDB folder. `open`: what had not ended, in no particular order. Ended jobs are forgotten as `keep` says. */
+export async function openJobTable(
+  folder: string,
+  keep: Retention,
+): Promise<{ table: JobTable; open: Array<{ ref: JobRef; row: OpenRow }> }> {
+  const level = new ClassicLevel<string, JobRow>(folder, { valueEncoding: 'json' })
+  await level.open()
+
+  // Names in the order in which they ended, with the time: who has to go first stands first.
+  const ended = { done: new Map<string, number>(), failed: new Map<string, number>() }
+  const limits = {
+    done: { ms: keep.doneMs, count: keep.doneCount },
+    failed: { ms: keep.failedMs, count: keep.failedCount },
+  }
+  const isOver = (state: 'done' | 'failed', endedAt: number) => endedAt + limits[state].ms <= Date.now()
+
+  const open: Array<{ ref: JobRef; row: OpenRow }> = []
+  const found: Array<{ name: string; row: EndedRow }> = []
+  for await (const [name, row] of level.iterator()) {
+    if ('endedAt' in row) found.push({ name, row })
+    else open.push({ ref: refOf(name), row })
+  }
+  for (const { name, row } of found.sort((a, b) => a.row.endedAt - b.row.endedAt))
+    ended[row.state].set(name, row.endedAt)
+
+  /** Those whose time is over, and the oldest of too many. */
+  function* superfluous(): Generator<string> {
+    for (const state of ['done', 'failed'] as const) {
+      let left = ended[state].size
+      for (const [name, endedAt] of ended[state]) {
+        if (left <= limits[state].count && !isOver(state, endedAt)) break
+        left -= 1
+        yield name
+      }
+    }
+  }
+
+  const table: JobTable = {
+    find(ref) {
+      const row = level.getSync(nameOf(ref))
+      return row && 'endedAt' in row && isOver(row.state, row.endedAt) ? undefined : row
+    },
+    async write(ref, row) {
+      const name = nameOf(ref)
+      ended.done.delete(name)
+      ended.failed.delete(name)
+      if ('endedAt' in row) ended[row.state].set(name, row.endedAt)
+      const rows: BatchOperation<typeof level, string, JobRow>[] = [{ type: 'put', key: name, value: row }]
+      for (const old of [...superfluous()]) {
+        rows.push({ type: 'del', key: old })
+        ended.done.delete(old)
+        ended.failed.delete(old)
+      }
+      await level.batch(rows, { sync: true })
+    },
+    close: () => level.close(),
+  }
+  return { table, open }
+}
+
+/** A kind has no NUL in it, so no two jobs have the same name. */
+export function nameOf({ kind, id }: JobRef): string {
+  return `${kind}\0${id}`
+}
+
+function refOf(name: string): JobRef {
+  const end = name.indexOf('\0')
+  return { kind: name.slice(0, end), id: name.slice(end + 1) }
+}

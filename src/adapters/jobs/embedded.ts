@@ -1,0 +1,236 @@
+import type { Log } from '../../core/log.ts'
+import type { Job, JobHandler, JobRef, JobStatus, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
+import { unavailable } from '../../core/problem.ts'
+import { type Outcome, runAttempt } from './attempt.ts'
+import { createDueQueue, type DueQueue } from './due-queue.ts'
+import { type JobRow, nameOf, type OpenRow, openJobTable } from './embedded-table.ts'
+import { checkJob, checkKind, RETENTION, type Retention } from './rules.ts'
+
+export interface EmbeddedJobsOptions {
+  /** A folder of its own. */
+  folder: string
+  log: Log
+  keep?: Retention
+}
+
+/** A job that waits or runs. Its data stays on the disk until it runs. */
+interface OpenJob {
+  ref: JobRef
+  dueAt: number
+  turn: number
+  attempts: number
+  state: 'waiting' | 'running'
+  progress: number
+  /** Settles when it is on the disk, or cannot be. */
+  stored: Promise<void>
+}
+
+/** The jobs of one kind, and who does them. */
+interface Line {
+  waiting: DueQueue<OpenJob>
+  work?: { handler: JobHandler<never>; options: WorkOptions }
+  running: number
+  timer?: NodeJS.Timeout
+}
+
+// What setTimeout can wait for; anything longer would be over at once.
+const TIMER_MAX_MS = 2 ** 31 - 1
+
+/**
+ * Jobs in a LevelDB folder, which belongs to one process at a time: what was running when that process ended runs again
+ * when the next one opens the folder.
+ *
+ * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
+ */
+export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJobsOptions): Promise<Jobs> {
+  const { table, open } = await openJobTable(folder, keep)
+  const openJobs = new Map<string, OpenJob>()
+  const lines = new Map<string, Line>()
+  const running = new Set<Promise<void>>()
+  const stop = new AbortController()
+  let paused = false
+  let closed = false
+  let closing: Promise<void> | undefined
+  let lastTurn = 0
+
+  for (const { ref, row } of open) {
+    lineOf(ref.kind).waiting.add(openJob(ref, row))
+    lastTurn = Math.max(lastTurn, row.turn)
+  }
+
+  function openJob(ref: JobRef, { dueAt, turn, attempts }: OpenRow): OpenJob {
+    const stored = Promise.resolve()
+    const job: OpenJob = { ref, dueAt, turn, attempts, state: 'waiting', progress: 0, stored }
+    openJobs.set(nameOf(ref), job)
+    return job
+  }
+
+  function lineOf(kind: string): Line {
+    let line = lines.get(kind)
+    if (!line) {
+      line = { waiting: createDueQueue(), running: 0 }
+      lines.set(kind, line)
+    }
+    return line
+  }
+
+  function checkOpen(): void {
+    if (closed) throw unavailable('the process ends')
+  }
+
+  /** A folder that has failed once takes nothing more until it is opened anew: LevelDB does not know how it ends. */
+  function broken(error: unknown): void {
+    log.error({ err: error }, 'the jobs cannot be written: none is begun until the next start')
+    pause()
+  }
+
+  async function store(job: OpenJob, row: OpenRow): Promise<void> {
+    try {
+      await table.write(job.ref, row)
+    } catch (cause) {
+      openJobs.delete(nameOf(job.ref))
+      throw unavailable('this cannot be noted down at the moment', { cause })
+    }
+  }
+
+  /** Begins what is due, as much as may run at once, and sets the clock for what is due next. */
+  function advance(line: Line): void {
+    clearTimeout(line.timer)
+    const { work, waiting } = line
+    while (work && !paused && line.running < work.options.concurrency) {
+      const job = waiting.first()
+      if (!job) return
+      const waitMs = job.dueAt - Date.now()
+      if (waitMs > 0) {
+        line.timer = setTimeout(() => advance(line), Math.min(waitMs, TIMER_MAX_MS))
+        return
+      }
+      waiting.removeFirst()
+      line.running += 1
+      const ended = run(line, job, work)
+        .catch(broken)
+        .finally(() => {
+          running.delete(ended)
+          line.running -= 1
+          advance(line)
+        })
+      running.add(ended)
+    }
+  }
+
+  /** One attempt, from one note on the disk to the next. */
+  async function run(
+    line: Line,
+    job: OpenJob,
+    { handler, options }: NonNullable<Line['work']>,
+  ): Promise<void> {
+    const row = table.find(job.ref) as OpenRow
+    const attempt = job.attempts + 1
+    Object.assign(job, { state: 'running', attempts: attempt })
+    await table.write(job.ref, { ...row, state: 'running', attempts: attempt })
+
+    const given: Job<never> = { ...job.ref, data: row.data as never, attempt }
+    const outcome = await runAttempt(given, handler, {
+      work: options,
+      stop: stop.signal,
+      onProgress: (fraction) => {
+        job.progress = fraction
+      },
+      log,
+    })
+    const next = rowAfter(outcome, { ...row, attempts: attempt }, options)
+    await table.write(job.ref, next)
+    if ('endedAt' in next) {
+      openJobs.delete(nameOf(job.ref))
+    } else {
+      line.waiting.add(openJob(job.ref, next))
+    }
+  }
+
+  function pause(): void {
+    paused = true
+    for (const { timer } of lines.values()) clearTimeout(timer)
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    pause()
+    const put = setTimeout(() => stop.abort(new DOMException('the process ends', 'AbortError')), graceMs)
+    while (running.size > 0) await Promise.all(running)
+    clearTimeout(put)
+    closed = true
+    await table.close()
+  }
+
+  return {
+    async enqueue({ kind, id, data, delayMs = 0 }) {
+      checkJob({ kind, id, data, delayMs })
+      checkOpen()
+      const ref = { kind, id }
+      const known = openJobs.get(nameOf(ref))
+      // Whoever asks for the same meanwhile is told when it is on the disk, too.
+      if (known) return known.stored
+      if (table.find(ref)?.state === 'failed') return
+
+      lastTurn += 1
+      const row: OpenRow = {
+        state: 'waiting',
+        data,
+        dueAt: Date.now() + delayMs,
+        turn: lastTurn,
+        attempts: 0,
+      }
+      const job = openJob(ref, row)
+      job.stored = store(job, row)
+      await job.stored
+      const line = lineOf(kind)
+      line.waiting.add(job)
+      advance(line)
+    },
+
+    async status(ref) {
+      checkOpen()
+      const open = openJobs.get(nameOf(ref))
+      if (open) return { state: open.state, attempts: open.attempts, progress: open.progress }
+      return statusOf(table.find(ref))
+    },
+
+    work(kind, handler, options) {
+      checkKind(kind)
+      const line = lineOf(kind)
+      if (line.work) throw new Error(`jobs of the kind ${kind} are done already`)
+      line.work = { handler: handler as JobHandler<never>, options }
+      advance(line)
+    },
+
+    pause,
+    close({ graceMs }) {
+      closing ??= close(graceMs)
+      return closing
+    },
+  }
+}
+
+function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): JobRow {
+  const ended = { endedAt: Date.now(), attempts: Math.min(row.attempts, options.attempts) }
+  switch (outcome.next) {
+    case 'done':
+      return { state: 'done', ...ended }
+    case 'failed':
+      return { state: 'failed', failure: outcome.failure, ...ended }
+    case 'retry':
+      return { ...row, state: 'waiting', dueAt: Date.now() + outcome.delayMs }
+    case 'putBack':
+      return { ...row, state: 'waiting', attempts: row.attempts - 1 }
+  }
+}
+
+function statusOf(row: JobRow | undefined): JobStatus | undefined {
+  switch (row?.state) {
+    case 'done':
+      return { state: 'done', attempts: row.attempts, progress: 1 }
+    case 'failed':
+      return { state: 'failed', attempts: row.attempts, progress: 0, failure: row.failure }
+    default:
+      return row && { state: row.state, attempts: row.attempts, progress: 0 }
+  }
+}

@@ -1,0 +1,333 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import type { Job, JobHandler, Jobs, WorkOptions } from '../../../src/core/ports/jobs.ts'
+import { jobsContract } from '../../contracts/jobs.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Running, run } from '../../support/process.ts'
+import { newKeyPrefix, type RedisServer, sharedRedis, startRedis } from '../../support/redis-server.ts'
+import { rejection } from '../../support/rejection.ts'
+import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
+
+jobsContract('BullMQ', async () => {
+  const { url } = await sharedRedis()
+  const keyPrefix = newKeyPrefix()
+  const redis = connectRedis({ url })
+  await redis.ready()
+  return {
+    open: async (options) => bullmqJobs({ redis, keyPrefix, ...options }),
+    shared: true,
+    async remove() {
+      const keys = await redis.client.keys(`${keyPrefix}*`)
+      if (keys.length > 0) await redis.client.del(...keys)
+      await redis.close()
+    },
+  }
+})
+
+const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'jobs-worker.ts')]
+const WORK: WorkOptions = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
+const ONE = { kind: 'make', id: 'one' }
+
+describe('BullMQ: jobs of several processes', function () {
+  this.timeout(30_000)
+  const keyPrefix = 'sluice:'
+  let server: RedisServer
+  let redis: RedisConnection
+  let log: KeptLog
+  let jobs: Jobs
+  let begun: Job[]
+  let children: Running[]
+
+  before(async () => {
+    server = await startRedis({ appendOnly: true })
+  })
+  after(() => server.remove())
+  beforeEach(async () => {
+    log = keptLog()
+    redis = connectRedis({ url: server.url, log })
+    await redis.ready()
+    await redis.client.flushall()
+    begun = []
+    children = []
+    jobs = open()
+  })
+  afterEach(async () => {
+    for (const { child, ended } of children) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    await server.start()
+    server.thaw()
+    await jobs.close({ graceMs: 0 })
+    await redis.close()
+  })
+
+  const open = (takeOverMs = 2000) => bullmqJobs({ redis, keyPrefix, log, takeOverMs })
+
+  function work(handler: JobHandler<unknown> = async () => {}, options: Partial<WorkOptions> = {}): void {
+    const keepBook: JobHandler<unknown> = async (job, given) => {
+      begun.push(job)
+      await handler(job, given)
+    }
+    jobs.work('make', keepBook, { ...WORK, ...options })
+  }
+
+  /** Another process that does jobs of the same kind. */
+  async function startWorker(env: Record<string, string> = {}): Promise<Running> {
+    const address = { REDIS_URL: server.url, KEY_PREFIX: keyPrefix, TAKE_OVER_MS: '2000' }
+    const worker = run({ script: WORKER, env: { ...address, ...env } })
+    children.push(worker)
+    await eventually(() => expect(worker.output()).to.include('ready'), { withinMs: 15_000 })
+    return worker
+  }
+
+  const enqueue = (id: string, ms = 60_000) => jobs.enqueue({ kind: 'make', id, data: { ms } })
+  const state = async (id = 'one') => (await jobs.status({ kind: 'make', id }))?.state
+  const until = (expected: string | undefined, id?: string) =>
+    eventually(async () => expect(await state(id)).to.equal(expected), { withinMs: 10_000 })
+  const prints = (worker: Running, text: string) =>
+    eventually(() => expect(worker.output()).to.include(text), { withinMs: 10_000 })
+
+  it('has another worker do the job of one that was killed, soon, and counts that as an attempt', async () => {
+    const worker = await startWorker()
+    await enqueue('one')
+    await prints(worker, 'begin one 1')
+    work()
+    worker.child.kill('SIGKILL')
+    await worker.ended
+    const since = Date.now()
+    expect(await state()).to.equal('running')
+    await until('done')
+    // A second of lock that the dead one had left, then two looks at half a second.
+    expect(Date.now() - since).to.be.within(300, 5000)
+    expect(begun.map(({ id, attempt }) => [id, attempt])).to.deep.equal([['one', 2]])
+    expect(await jobs.status(ONE)).to.deep.equal({ state: 'done', attempts: 2, progress: 1 })
+  })
+
+  it('gives up a job that has killed its worker at every attempt', async () => {
+    await enqueue('one')
+    for (const attempt of [1, 2]) {
+      const worker = await startWorker({ ATTEMPTS: '2' })
+      await prints(worker, `begin one ${attempt}`)
+      worker.child.kill('SIGKILL')
+      await worker.ended
+    }
+    work(undefined, { attempts: 2 })
+    await until('failed')
+    expect(await jobs.status(ONE)).to.deep.include({ attempts: 2, progress: 0 })
+    expect(begun).to.deep.equal([])
+  })
+
+  it('shares the work among processes, each job done once, and asked for 200 times is one', async () => {
+    const workers = await Promise.all([startWorker(), startWorker()])
+    const ids = Array.from({ length: 40 }, (_, i) => `job-${i}`)
+    const elsewhere = open()
+    await Promise.all(
+      ids.flatMap((id) =>
+        [jobs, elsewhere, jobs, elsewhere, jobs].map((each) =>
+          each.enqueue({ kind: 'make', id, data: { ms: 60 } }),
+        ),
+      ),
+    )
+    for (const id of ids) await until('done', id)
+    const ends = workers.map((worker) => worker.output().match(/^end job-\d+ 1$/gm) ?? [])
+    for (const each of ends) expect(each.length).to.be.above(8)
+    expect(ends.flat().sort()).to.deep.equal(ids.map((id) => `end ${id} 1`).sort())
+    expect(workers.map((worker) => worker.output().match(/begin/g)?.length ?? 0)).to.deep.equal(
+      ends.map(({ length }) => length),
+    )
+    await elsewhere.close({ graceMs: 0 })
+  })
+
+  it('shows how far a job is in another process', async () => {
+    const worker = await startWorker()
+    await enqueue('one')
+    await prints(worker, 'begin one 1')
+    await eventually(async () =>
+      expect(await jobs.status(ONE)).to.deep.equal({ state: 'running', attempts: 1, progress: 0.5 }),
+    )
+  })
+
+  it('closes a whole process in the middle of a job, which another does at once, as its first attempt', async () => {
+    const worker = await startWorker()
+    await enqueue('one')
+    await prints(worker, 'begin one 1')
+    work()
+    worker.child.kill('SIGTERM')
+    // Nothing holds the process any more: it ends by itself.
+    expect(await worker.ended).to.equal(0)
+    expect(worker.output()).to.include('aborted one\nclosed')
+    await until('done')
+    expect(begun.map(({ attempt }) => attempt)).to.deep.equal([1])
+  })
+
+  it('stops a worker that was out of touch for too long before its job is done elsewhere, and heeds only that', async () => {
+    const worker = await startWorker()
+    await enqueue('one', 3000)
+    await prints(worker, 'begin one 1')
+    worker.child.kill('SIGSTOP')
+    work()
+    await until('done')
+    worker.child.kill('SIGCONT')
+    await prints(worker, 'aborted one')
+    await pause(300)
+    expect(await jobs.status(ONE)).to.deep.equal({ state: 'done', attempts: 2, progress: 1 })
+    expect(worker.output()).not.to.include('end')
+    await enqueue('two', 1)
+    await until('done', 'two')
+  })
+
+  describe('while Redis is away', () => {
+    it('does a job to its end when Redis is restarted in the middle, and only once', async () => {
+      jobs = open(8000)
+      work(() => pause(1500))
+      await enqueue('one')
+      await enqueue('two')
+      await until('running')
+      await server.stop()
+      await pause(300)
+      await server.start()
+      await until('done')
+      await until('done', 'two')
+      expect(begun.map(({ id, attempt }) => [id, attempt])).to.deep.equal([
+        ['one', 1],
+        ['two', 1],
+      ])
+    })
+
+    it('tells a job to end before its lock runs out, and does it again later', async () => {
+      let abortedAfterMs = Number.NaN
+      work(async ({ attempt }, { signal }) => {
+        if (attempt > 1 || begun.length > 1) return
+        const since = Date.now()
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        abortedAfterMs = Date.now() - since
+        throw new Error('ended')
+      })
+      await enqueue('one')
+      await until('running')
+      server.freeze()
+      await eventually(() => expect(abortedAfterMs).to.be.within(400, 1500))
+      server.thaw()
+      await until('done')
+      expect(begun).to.have.length(2)
+    })
+
+    for (const [how, leave, comeBack] of [
+      ['stopped', () => server.stop(), () => server.start()],
+      ['frozen', async () => server.freeze(), async () => server.thaw()],
+    ] as const) {
+      it(`says 503 within two seconds when it is ${how}, and goes on when it is back`, async () => {
+        work()
+        await enqueue('zero')
+        await until('done', 'zero')
+        await leave()
+        const since = Date.now()
+        const refused = [
+          enqueue('one'),
+          jobs.status(ONE),
+          jobs.enqueue({ kind: 'new', id: 'one', data: null }),
+          jobs.status({ kind: 'newer', id: 'one' }),
+        ]
+        for (const error of await Promise.all(refused.map(rejection)))
+          expect(error).to.include({ status: 503, code: 'unavailable' })
+        expect(Date.now() - since).to.be.below(2000)
+        await comeBack()
+        await eventually(() => enqueue('two'))
+        await until('done', 'two')
+        await eventually(() => jobs.enqueue({ kind: 'new', id: 'one', data: null }))
+        expect(await jobs.status({ kind: 'new', id: 'one' })).to.include({ state: 'waiting' })
+      })
+
+      it(`closes within seconds when it is ${how}, with a job that runs and after an end of its process`, async () => {
+        const worker = await startWorker()
+        await enqueue('one')
+        await prints(worker, 'begin one 1')
+        await leave()
+        const since = Date.now()
+        worker.child.kill('SIGTERM')
+        expect(await worker.ended).to.equal(0)
+        expect(worker.output()).to.match(/aborted one\nclosed\n$/)
+        expect(Date.now() - since).to.be.below(10_000)
+      })
+    }
+
+    it('begins to work when Redis comes, if it was away at the start', async () => {
+      await server.stop()
+      jobs = open()
+      work()
+      expect(await rejection(enqueue('one'))).to.include({ status: 503 })
+      await pause(300)
+      await server.start()
+      await eventually(() => enqueue('one'))
+      await until('done')
+    })
+
+    it('closes at once when nothing runs and Redis never came', async () => {
+      await server.stop()
+      jobs = open()
+      work()
+      const since = Date.now()
+      await jobs.close({ graceMs: 20_000 })
+      expect(Date.now() - since).to.be.below(5000)
+    })
+
+    it('goes on with an emptied Redis, which has forgotten its jobs', async () => {
+      const ended: string[] = []
+      work(async ({ id }) => {
+        await pause(id === 'one' ? 300 : 0)
+        ended.push(id)
+      })
+      await enqueue('one')
+      await enqueue('two')
+      await until('running')
+      await redis.client.flushall()
+      await eventually(() => expect(ended).to.deep.equal(['one']))
+      expect(await state('two')).to.equal(undefined)
+      await enqueue('three')
+      await until('done', 'three')
+    })
+  })
+
+  it('keeps to its key prefix, and leaves no connection behind', async () => {
+    work()
+    await enqueue('one')
+    await until('done')
+    await jobs.close({ graceMs: 0 })
+    for (const key of await redis.client.keys('*')) expect(key).to.match(/^sluice:jobs:make:/)
+    const connections = ((await redis.client.client('LIST')) as string).trim().split('\n')
+    expect(connections).to.have.length(1)
+  })
+
+  it('closes the workers of many kinds at once, busy or not', async () => {
+    const kinds = Array.from({ length: 8 }, (_, i) => `make-${i}`)
+    let busy = 0
+    const handler = async () => {
+      busy += 1
+      await pause(300)
+    }
+    for (const kind of kinds) jobs.work(kind, handler, WORK)
+    for (const kind of kinds.slice(4)) await jobs.enqueue({ kind, id: 'one', data: null })
+    await eventually(() => expect(busy).to.equal(4))
+    const since = Date.now()
+    await jobs.close({ graceMs: 5000 })
+    expect(Date.now() - since).to.be.below(3000)
+    jobs = open()
+    for (const kind of kinds.slice(4))
+      expect(await jobs.status({ kind, id: 'one' })).to.include({ state: 'done' })
+  })
+
+  it('tells the log of trouble once, not with every attempt to connect', async () => {
+    work()
+    await until(undefined)
+    await server.stop()
+    await pause(2500)
+    await server.start()
+    await enqueue('one').catch(() => {})
+    const lines = log.lines.filter(({ message }) => message.includes('the worker has trouble'))
+    expect(lines.length).to.be.within(1, 3)
+  })
+})

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { createDueQueue, type Due } from '../../../src/adapters/jobs/due-queue.ts'
+import { seededRandom } from '../../contracts/random.ts'
+
+describe('a queue of what is due', () => {
+  it('has nothing first when it is empty', () => {
+    const queue = createDueQueue()
+    expect(queue.first()).to.equal(undefined)
+    queue.add({ dueAt: 1, turn: 1 })
+    queue.removeFirst()
+    expect(queue.first()).to.equal(undefined)
+  })
+
+  it('is in order at every moment, whatever is added and taken', () => {
+    const random = seededRandom(7)
+    const queue = createDueQueue()
+    let model: Due[] = []
+    for (let turn = 0; turn < 2000; turn += 1) {
+      if (random.below(3) === 0) {
+        queue.removeFirst()
+        model = model.slice(1)
+      } else {
+        const item = { dueAt: random.below(40), turn }
+        queue.add(item)
+        model = [...model, item].sort((a, b) => a.dueAt - b.dueAt || a.turn - b.turn)
+      }
+      expect(queue.first()).to.equal(model[0])
+    }
+  })
+
+  it('takes a hundred thousand in no time', function () {
+    this.timeout(2000)
+    const queue = createDueQueue()
+    for (let turn = 0; turn < 100_000; turn += 1) queue.add({ dueAt: turn % 1000, turn })
+    for (let turn = 0; turn < 100_000; turn += 1) queue.removeFirst()
+    expect(queue.first()).to.equal(undefined)
+  })
+})
