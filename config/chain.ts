@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import type { Config } from './load.ts'
 
 const chainFile = z.strictObject({
   /** Names of plugins in the order they shall run; the others stay where phase and name put them. */
@@ -12,6 +13,20 @@ const chainFile = z.strictObject({
 })
 
 export type Chain = z.infer<typeof chainFile>
+
+/** The chain with what the environment says of plugins, which wins over `chain.json`. */
+export function withEnvironment(chain: Chain, config: Config): Chain {
+  const given = {
+    url: config.WEBHOOK_URL,
+    secret: config.WEBHOOK_SECRET,
+    events: config.WEBHOOK_EVENTS,
+    allowAddresses: config.WEBHOOK_ALLOW_ADDRESSES,
+  }
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  if (set.length === 0) return chain
+  const webhook = { ...chain.options.webhook, ...Object.fromEntries(set) }
+  return { ...chain, options: { ...chain.options, webhook } }
+}
 
 /** Reads `chain.json`. @throws Error with the file's name and what is wrong with it */
 export async function loadChain(file: string): Promise<Chain> {

@@ -3,7 +3,12 @@ import { VARIABLES, type Variable, type VariableName } from './schema.ts'
 type ValueOf<V> = V extends Variable<infer T> ? T : never
 
 // Those without a default; BASE_URL follows from the port that is listened on in the end.
-type Optional = 'BASE_URL' | 'CLIENT_TOKEN' | 'SECRET_CLIENT_TOKEN' | 'PLUGINS_DIR'
+type Optional =
+  | 'BASE_URL'
+  | 'CLIENT_TOKEN'
+  | 'SECRET_CLIENT_TOKEN'
+  | 'PLUGINS_DIR'
+  | Extract<VariableName, `WEBHOOK_${string}`>
 
 /** Every variable's value, by its name. Frozen. */
 export type Config = Readonly<

@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js'
+
 /** One environment variable: how it is read, and what people are told of it. */
 export interface Variable<T> {
   /** One line: what it is for. */
@@ -53,6 +55,27 @@ function oneOf<const W extends string>({
 
 function text({ pattern, ...rest }: Omit<Variable<string>, 'read'> & { pattern: RegExp }): Variable<string> {
   return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) }
+}
+
+/** At least one, with spaces between. */
+function listOf({
+  item,
+  separator = /\s+/,
+  ...rest
+}: {
+  item: (text: string) => boolean
+  expected: string
+  separator?: RegExp
+  help: string
+  secret?: boolean
+}): Variable<readonly string[]> {
+  return {
+    ...rest,
+    read(text) {
+      const items = text.split(separator).filter((each) => each !== '')
+      return items.length > 0 && items.every(item) ? items : undefined
+    },
+  }
 }
 
 const GIB = 1024 ** 3
@@ -114,6 +137,30 @@ export const VARIABLES = {
     expected: 'a path',
     help: 'One more folder of drop-in plugins (.js)',
   }),
+  WEBHOOK_URL: listOf({
+    item: isEndpoint,
+    expected: 'http or https URLs without user name, with spaces between',
+    secret: true,
+    help: 'Who is told of events over HTTP, see docs/webhooks.md; needs WEBHOOK_SECRET',
+  }),
+  WEBHOOK_SECRET: listOf({
+    item: isWebhookSecret,
+    expected: 'whsec_ and 24 to 64 bytes in base64; several, with spaces between, during a change',
+    secret: true,
+    help: 'Signs webhooks; the receiver has the same',
+  }),
+  WEBHOOK_EVENTS: listOf({
+    item: (text) => /^[a-z]+\.[a-z]+$/.test(text),
+    expected: 'names of events, with spaces or commas between',
+    separator: /[\s,]+/,
+    help: 'Events that are told; all of them when absent',
+  }),
+  WEBHOOK_ALLOW_ADDRESSES: listOf({
+    item: (text) => !text.includes('%') && ipaddr.isValidCIDR(text),
+    expected: 'ranges like 10.1.0.0/16 or fd00::/8, with spaces or commas between',
+    separator: /[\s,]+/,
+    help: 'Addresses that are not public and may be told of events all the same',
+  }),
   FULL_CONTENT_RANGE: oneOf({
     words: ['auto', 'always', 'never'],
     default: 'auto',
@@ -131,6 +178,17 @@ export const VARIABLES = {
 } satisfies Record<string, Variable<unknown>>
 
 export type VariableName = keyof typeof VARIABLES
+
+function isEndpoint(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, username, password } = new URL(value)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
+function isWebhookSecret(value: string): boolean {
+  const bytes = Buffer.from(value.replace('whsec_', ''), 'base64').length
+  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value) && bytes >= 24 && bytes <= 64
+}
 
 function readBaseUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined

@@ -1,21 +1,22 @@
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Express } from 'express'
-import { loadChain } from '../config/chain.ts'
+import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
 import { diskBuckets } from './adapters/bucket/disk.ts'
 import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
 import { dataDirTaken, makeDataDir, signDataDir } from './adapters/data-dir.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
+import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
+import { embeddedJobs } from './adapters/jobs/embedded.ts'
 import { inProcessLocks } from './adapters/locks/in-process.ts'
 import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
 import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Log } from './core/log.ts'
-import type { Engine, EngineName, EventPlugin, TransformLimits } from './core/plugin.ts'
+import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import type { Buckets } from './core/ports/bucket.ts'
-import type { EventBus } from './core/ports/event-bus.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { createHttp } from './http/server.ts'
@@ -28,6 +29,7 @@ import { createArchive } from './service/archive.ts'
 import { type Clients, createClients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
+import { createEventDelivery } from './service/event-delivery.ts'
 import { createOriginals } from './service/originals.ts'
 import { createRemovals } from './service/remove.ts'
 import { createSweep, type Sweep } from './service/sweep.ts'
@@ -72,6 +74,8 @@ const LIMITS: TransformLimits = {
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
 const SWEEP_EVERY_MS = 60_000
+// Of the ten seconds that an orderly end may take; what is left runs again after the next start.
+const JOBS_GRACE_MS = 3_000
 
 /**
  * Puts the service together: the only place that names adapters and engines.
@@ -98,7 +102,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 
   const events = inProcessEventBus(log)
-  for (const plugin of plugins.events) connect(plugin, events, log)
+  const jobs = await embeddedJobs({ folder: join(dataDir, 'jobs'), log })
+  const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
+  delivery.listen(events)
+  delivery.work()
   const store = await bucketClientStore(buckets.of({ id: FIRST_CLIENT_ID, token: '' }))
   const clients = createClients({ store, events })
   const credentials = await firstCredentials(config)
@@ -144,6 +151,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await sweeping.stop()
       await derivations.idle()
       await events.idle()
+      await jobs.close({ graceMs: JOBS_GRACE_MS })
       await index.close()
     },
   }
@@ -156,7 +164,7 @@ export async function createApp(options: AppOptions): Promise<App> {
  */
 export async function loadEverything({ config, root, engines: given = [sharpEngine] }: LoadOptions) {
   const engines = new Map<EngineName, Engine>(given.map((engine) => [engine.name, engine]))
-  const chain = await loadChain(join(root, 'config', 'chain.json'))
+  const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
   return { chain, engines, plugins }
 }
@@ -177,14 +185,6 @@ async function firstCredentials(config: Config): Promise<Credentials> {
   const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken } = config
   if (clientToken && secretClientToken) return { clientToken, secretClientToken }
   return loadCredentials(join(config.DATA_DIR, 'credentials.json'))
-}
-
-function connect(plugin: EventPlugin, events: EventBus, log: Log): void {
-  for (const [name, handler] of Object.entries(plugin.on)) {
-    events.on(name as keyof EventPlugin['on'], plugin.name, (event, signal) =>
-      handler(event as never, { signal, log }),
-    )
-  }
 }
 
 /** Runs `work` now and then again and again, never twice at a time. */

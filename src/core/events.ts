@@ -1,4 +1,4 @@
-import type { ObjectKey } from './object-key.ts'
+import { newFileId, type ObjectKey } from './object-key.ts'
 
 /** What happened to a file, told after it is durable. */
 interface FileEvent {
@@ -18,6 +18,17 @@ export interface Events {
 }
 
 export type EventName = keyof Events
+
+/** What tells one event from all others; made when it is emitted, the same for all who are told. */
+export interface EventStamp {
+  /** `evt_` and 22 characters of base58. */
+  id: string
+  occurredAt: Date
+}
+
+export function newEventStamp(): EventStamp {
+  return { id: `evt_${newFileId()}`, occurredAt: new Date() }
+}
 
 export const EVENT_NAMES: readonly EventName[] = [
   'original.stored',

@@ -1,8 +1,9 @@
 import type { Asset } from './asset.ts'
-import type { EventName, Events } from './events.ts'
+import type { EventName, EventStamp, Events } from './events.ts'
 import type { Log } from './log.ts'
 import type { Format, MediaGroup } from './media.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
+import type { Fetcher } from './ports/fetcher.ts'
 
 /** Where in the chain a plugin runs, first to last. Within a phase: `config/chain.json`, else the name. */
 export const PHASES = ['prepare', 'geometry', 'effect', 'encode'] as const
@@ -107,11 +108,32 @@ export type EngineContext = Pick<TransformContext, 'signal' | 'limits' | 'log'>
 export interface EventPlugin {
   /** Unique among all plugins. */
   name: string
-  /** Handlers by event. Their failures are logged and touch nothing. */
+  /**
+   * `true`: events go through the job queue. A handler that fails is called again, later and later, for about a day,
+   * and after a restart as well: at least once. Else it is called in the process that emitted, at most once.
+   */
+  durable?: boolean
+  /** Settings with their defaults; `config/chain.json` may give others. */
+  options?: Readonly<Record<string, unknown>>
+  /**
+   * Whom the plugin tells of an event, URLs for example: the handler is called for each by itself, and for none when
+   * there is none. Asked at the start for every event of `on`; what it throws about the options stops the boot. Without
+   * it, the handler is called once.
+   */
+  targets?(name: EventName, options: Readonly<Record<string, unknown>>): readonly string[]
+  /** Handlers by event. Their failures are logged and touch no request. */
   on: { [N in EventName]?: (event: Events[N], context: EventContext) => unknown }
 }
 
-export interface EventContext {
+export interface EventContext extends EventStamp {
+  /** One of the plugin's `targets`; empty when it has none. */
+  target: string
+  /** The plugin's settings: its own defaults under those of `config/chain.json`. */
+  options: Readonly<Record<string, unknown>>
+  /** Public addresses only, unless `access` names others. */
+  fetch: Fetcher['fetch']
+  /** No more events for this target until the process starts again: it wants none. */
+  stop(reason: string): void
   /** Aborted when the handler's time is over. */
   signal: AbortSignal
   log: Log

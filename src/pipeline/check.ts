@@ -1,4 +1,4 @@
-import { EVENT_NAMES } from '../core/events.ts'
+import { EVENT_NAMES, type EventName } from '../core/events.ts'
 import { isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import {
@@ -26,10 +26,15 @@ export function checkName(file: string, candidate: { name?: unknown }): string {
 }
 
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
-  const { on } = candidate as { on: unknown }
-  if (typeof on !== 'object' || on === null)
-    throw new PluginError(file, 'expected on to be an object of handlers')
-  for (const [event, handler] of Object.entries(on)) {
+  const { on, durable, options, targets } = candidate as Partial<Record<keyof EventPlugin, unknown>>
+  const expect = (fits: boolean, expectation: string) => {
+    if (!fits) throw new PluginError(file, `expected ${expectation}`)
+  }
+  expect(durable === undefined || typeof durable === 'boolean', 'true or false for durable')
+  expect(options === undefined || isRecord(options), 'an object for options')
+  expect(targets === undefined || typeof targets === 'function', 'a function for targets')
+  expect(isRecord(on), 'on to be an object of handlers')
+  for (const [event, handler] of Object.entries(on as object)) {
     if (!(EVENT_NAMES as readonly string[]).includes(event)) {
       throw new PluginError(
         file,
@@ -39,6 +44,23 @@ export function checkEventPlugin(file: string, candidate: object): EventPlugin {
     if (typeof handler !== 'function') throw new PluginError(file, `expected a function for on["${event}"]`)
   }
   return candidate as EventPlugin
+}
+
+/** Whom a plugin tells of each event of its `on`. @throws PluginError for options that the plugin refuses */
+export function checkTargets(
+  file: string,
+  plugin: EventPlugin,
+  options: Readonly<Record<string, unknown>>,
+): ReadonlyMap<EventName, readonly string[]> {
+  try {
+    const names = Object.keys(plugin.on) as EventName[]
+    const targets = names.map((name) => [name, plugin.targets?.(name, options) ?? ['']] as const)
+    if (targets.every(([, list]) => Array.isArray(list) && list.every((each) => typeof each === 'string')))
+      return new Map(targets)
+  } catch (cause) {
+    throw new PluginError(file, cause instanceof Error ? cause.message : String(cause), cause)
+  }
+  throw new PluginError(file, 'expected targets to answer with an array of strings')
 }
 
 export function checkTransform(

@@ -2,6 +2,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256 } from '../core/digest.ts'
+import type { EventName } from '../core/events.ts'
 import type { MediaGroup } from '../core/media.ts'
 import {
   type Engine,
@@ -10,7 +11,14 @@ import {
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'
-import { checkEventPlugin, checkName, checkParameters, checkTransform, PluginError } from './check.ts'
+import {
+  checkEventPlugin,
+  checkName,
+  checkParameters,
+  checkTargets,
+  checkTransform,
+  PluginError,
+} from './check.ts'
 
 /** A folder of plugin files, looked through with its subfolders. */
 export interface PluginFolder {
@@ -43,10 +51,18 @@ export interface LoadedPlugin {
   fingerprint: string | undefined
 }
 
+/** An event plugin that has been checked, with what the chain says of it. */
+export interface LoadedEventPlugin {
+  plugin: EventPlugin
+  options: Readonly<Record<string, unknown>>
+  /** Whom it tells, by event. */
+  targets: ReadonlyMap<EventName, readonly string[]>
+}
+
 export interface PluginSet {
   /** In the order in which they run. */
   transforms: readonly LoadedPlugin[]
-  events: readonly EventPlugin[]
+  events: readonly LoadedEventPlugin[]
 }
 
 /**
@@ -64,7 +80,7 @@ export async function loadPlugins({
   chain: ChainSettings
 }): Promise<PluginSet> {
   const transforms: Array<LoadedPlugin & { file: string }> = []
-  const events: EventPlugin[] = []
+  const events: LoadedEventPlugin[] = []
   const fileOf = new Map<string, string>()
   // Shipped plugins that would be part of every plan, were they not disabled.
   const missing: string[] = []
@@ -80,7 +96,9 @@ export async function loadPlugins({
         continue
       }
       if ('on' in candidate) {
-        events.push(checkEventPlugin(file, candidate))
+        const plugin = checkEventPlugin(file, candidate)
+        const options = { ...plugin.options, ...chain.options[name] }
+        events.push({ plugin, options, targets: checkTargets(file, plugin, options) })
         continue
       }
       const plugin = checkTransform(file, candidate, engines)

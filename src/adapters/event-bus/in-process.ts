@@ -1,4 +1,4 @@
-import type { EventName } from '../../core/events.ts'
+import { type EventName, type EventStamp, newEventStamp } from '../../core/events.ts'
 import type { Log } from '../../core/log.ts'
 import type { EventBus, Listener } from '../../core/ports/event-bus.ts'
 
@@ -15,13 +15,14 @@ export function inProcessEventBus(log: Log, { limitMs = LISTENER_LIMIT_MS } = {}
     label: string,
     listener: Listener<EventName>,
     event: never,
+    stamp: EventStamp,
   ): Promise<void> {
     const signal = AbortSignal.timeout(limitMs)
     const over = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
     })
     try {
-      await Promise.race([Promise.resolve().then(() => listener(event, signal)), over])
+      await Promise.race([Promise.resolve().then(() => listener(event, signal, stamp)), over])
     } catch (error) {
       log.warn({ err: error, event: name, plugin: label }, 'an event handler failed')
     }
@@ -29,8 +30,9 @@ export function inProcessEventBus(log: Log, { limitMs = LISTENER_LIMIT_MS } = {}
 
   return {
     emit(name, event) {
+      const stamp = newEventStamp()
       for (const { label, listener } of listeners.get(name) ?? []) {
-        const done = call(name, label, listener, event as never).finally(() => running.delete(done))
+        const done = call(name, label, listener, event as never, stamp).finally(() => running.delete(done))
         running.add(done)
       }
     },

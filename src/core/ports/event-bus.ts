@@ -1,4 +1,4 @@
-import type { EventName, Events } from '../events.ts'
+import type { EventName, EventStamp, Events } from '../events.ts'
 
 /**
  * Tells the event plugins what happened, each event once, in the process that emitted it. A listener that fails or
@@ -12,4 +12,9 @@ export interface EventBus {
   idle(): Promise<void>
 }
 
-export type Listener<N extends EventName> = (event: Events[N], signal: AbortSignal) => unknown
+/** `signal`: aborted when the listener's time is over. `stamp`: the same for all listeners of one event. */
+export type Listener<N extends EventName> = (
+  event: Events[N],
+  signal: AbortSignal,
+  stamp: EventStamp,
+) => unknown

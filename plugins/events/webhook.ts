@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto'
+import { z } from 'zod'
+import { parseCidr } from '../../src/core/address.ts'
+import { EVENT_NAMES, type EventName } from '../../src/core/events.ts'
+import { defineEventPlugin, type EventContext } from '../../src/core/plugin.ts'
+
+// A receiver that needs longer should put the event aside, answer, and work afterwards.
+const TIMEOUT_MS = 10_000
+
+/** One text, or several, each of which fits. */
+function texts<T extends string>(fits: (text: string) => boolean, expectation: string) {
+  const text = z.custom<T>((value) => typeof value === 'string' && fits(value), expectation)
+  return z.preprocess((value) => [value].flat(), z.array(text))
+}
+
+const settings = z
+  .strictObject({
+    /** Endpoints, each told by itself. None: the plugin does nothing. */
+    url: texts(isEndpoint, 'expected http or https URLs without user name for url'),
+    /** All sign: more than one while receivers change over. */
+    secret: texts(isSecret, 'expected whsec_ and 24 to 64 bytes in base64 for secret'),
+    events: texts<EventName>(isEventName, `expected events to be among ${EVENT_NAMES.join(', ')}`),
+    /** Ranges that are not public and may be told all the same. */
+    allowAddresses: texts(isCidr, 'expected ranges like 10.1.0.0/16 for allowAddresses'),
+  })
+  .refine(
+    ({ url, secret }) => url.length === 0 || secret.length > 0,
+    'expected a secret, since there is a url',
+  )
+
+/**
+ * Tells others over HTTP what happened, signed.
+ *
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export default defineEventPlugin({
+  name: 'webhook',
+  durable: true,
+  options: { url: [], secret: [], events: EVENT_NAMES, allowAddresses: [] },
+  targets(name, options) {
+    const { url, events } = read(options)
+    return events.includes(name) ? [...new Set(url)] : []
+  },
+  on: Object.fromEntries(
+    EVENT_NAMES.map((name) => [name, (event: unknown, context: EventContext) => send(name, event, context)]),
+  ),
+})
+
+async function send(type: EventName, data: unknown, context: EventContext): Promise<void> {
+  const { id, occurredAt, target, options, fetch, stop, signal } = context
+  const { secret, allowAddresses } = read(options)
+  const { host, port } = new URL(target)
+  const payload = JSON.stringify({ type, timestamp: occurredAt.toISOString(), data })
+  // Of this try, not of the event: receivers refuse what is older than minutes.
+  const timestamp = Math.floor(Date.now() / 1000)
+  const { status, body } = await fetch({
+    url: target,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': secret.map((each) => sign(each, `${id}.${timestamp}.${payload}`)).join(' '),
+    },
+    body: payload,
+    signal,
+    timeoutMs: TIMEOUT_MS,
+    // Nothing of it is read: however long it is, the status counts.
+    maxBytes: Number.MAX_SAFE_INTEGER,
+    access: { ports: port === '' ? [] : [Number(port)], addresses: allowAddresses },
+  })
+  body.destroy()
+  if (status === 410) stop(`${host} has answered 410`)
+  else if (status < 200 || status > 299) throw new Error(`${host} has answered ${status}`)
+}
+
+function sign(secret: string, content: string): string {
+  return `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`
+}
+
+function read(options: unknown) {
+  const { data, error } = settings.safeParse(options)
+  if (error) throw new Error([...new Set(error.issues.map(({ message }) => message))].join('; '))
+  return data
+}
+
+function isEventName(text: string): boolean {
+  return (EVENT_NAMES as readonly string[]).includes(text)
+}
+
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
+function isSecret(text: string): boolean {
+  const { length } = keyOf(text)
+  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && length >= 24 && length <= 64
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+}
+
+function isCidr(text: string): boolean {
+  try {
+    return parseCidr(text) !== undefined
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,73 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { mayConnect, parseCidr } from '../../core/address.ts'
+import { namesHost } from '../../core/host-list.ts'
+import type { FetchAccess } from '../../core/ports/fetcher.ts'
+import { notAllowed, remoteFailed } from './refusals.ts'
+
+/** All addresses of a host. Fails with a `code` as Node's `dns` does. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+/** Says where a request may go. */
+export interface Guard {
+  /**
+   * The addresses to connect to, and to no others: asked for once, all checked, so that an answer that changes between
+   * check and connection changes nothing.
+   *
+   * @throws Problem 400
+   */
+  addressesOf(url: URL, options: { redirected: boolean }): Promise<readonly string[]>
+}
+
+const PORTS = [80, 443]
+
+/** As the system resolves names, `/etc/hosts` included. */
+export const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address)
+
+/** Ports and addresses add up over all of `access`; a host must be fine with each of them. */
+export function createGuard(access: readonly FetchAccess[], resolve: Resolve): Guard {
+  const ports = new Set([...PORTS, ...access.flatMap((each) => each.ports ?? [])])
+  const allowed = access.flatMap((each) => each.addresses ?? []).map(parseCidr)
+
+  return {
+    async addressesOf(url, { redirected }) {
+      const expect = (fits: boolean, expected: string) => {
+        if (!fits) throw notAllowed(expected, { redirected })
+      }
+      expect(/^https?:$/.test(url.protocol), 'http or https')
+      expect(url.username === '' && url.password === '', 'no user name and no password')
+      expect(ports.has(portOf(url)), 'a port that may be fetched from')
+      expect(
+        access.every(({ allowHosts, denyHosts }) => {
+          const denied = namesHost(denyHosts ?? [], url.hostname)
+          return !denied && (allowHosts === undefined || namesHost(allowHosts, url.hostname))
+        }),
+        'a host that may be fetched from',
+      )
+      const host = url.hostname.replace(/^\[|\]$/g, '')
+      const addresses = isIP(host) ? [host] : await resolved(host, resolve)
+      // Those that are not public are left out rather than fatal: behind a DNS64 every name has one more, for NAT64.
+      const checked = addresses.filter((address) => mayConnect(address, allowed))
+      expect(checked.length > 0, 'a host with a public address')
+      return checked
+    },
+  }
+}
+
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port)
+  return url.protocol === 'https:' ? 443 : 80
+}
+
+// A name that does not exist is answered like one that is not public: else the names of an inner network could be found.
+const NO_SUCH_NAME: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
+
+async function resolved(host: string, resolve: Resolve): Promise<readonly string[]> {
+  try {
+    return await resolve(host)
+  } catch (error) {
+    if (NO_SUCH_NAME.has((error as NodeJS.ErrnoException).code)) return []
+    throw remoteFailed('has a name that cannot be resolved now', error)
+  }
+}

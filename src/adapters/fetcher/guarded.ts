@@ -1,0 +1,110 @@
+import type { FetchAccess, Fetcher, FetchRequest } from '../../core/ports/fetcher.ts'
+import { guardedBody } from './body.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import { type Answer, type ExchangeLimits, exchange } from './exchange.ts'
+import { createGuard, type Resolve, systemResolve } from './guard.ts'
+import { notAllowed, remoteFailed } from './refusals.ts'
+
+export interface GuardedFetcherOptions extends Partial<ExchangeLimits> {
+  /** What every request may reach. */
+  access?: FetchAccess
+  /** For names; by default as the system resolves them. */
+  resolve?: Resolve
+  /** Certificate authorities in PEM, instead of those of Node. */
+  ca?: string
+}
+
+const LIMITS: ExchangeLimits = {
+  connectMs: 5_000,
+  headersMs: 15_000,
+  bodyIdleMs: 15_000,
+  headerBytes: 16 * 1024,
+}
+const MAX_REDIRECTS = 5
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+// What undici sets itself, what would name another host than the one that was checked, and cookies.
+const NOT_SENT: ReadonlySet<string> = new Set(['connection', 'cookie', 'host', 'transfer-encoding'])
+
+/** Fetches from public addresses only; see {@link Fetcher}. */
+export function guardedFetcher({
+  access = {},
+  resolve = systemResolve,
+  ca,
+  ...given
+}: GuardedFetcherOptions = {}): Fetcher {
+  const limits = { ...LIMITS, ...given }
+
+  /** Asks, and goes where the answer sends us; each hop is checked as if it were the first. */
+  async function follow(request: FetchRequest, deadline: Deadline): Promise<{ answer: Answer; url: URL }> {
+    const { method = 'GET', maxRedirects = MAX_REDIRECTS, body } = request
+    const guard = createGuard([access, request.access ?? {}], resolve)
+    const { signal } = deadline
+    let url = absolute(request.url)
+    let headers = request.headers ?? {}
+    for (let redirects = 0; ; redirects += 1) {
+      const redirected = redirects > 0
+      const addresses = await deadline.within(limits.connectMs, guard.addressesOf(url, { redirected }))
+      const sent = { url, addresses, method, headers: sentHeaders(headers), body }
+      const answer = await exchange({ ...sent, signal, limits, ca })
+      const next = redirection(answer, method, url)
+      if (!next) return { answer, url }
+      answer.body.destroy()
+      if (redirects === maxRedirects) throw remoteFailed('redirects too often')
+      if (next.origin !== url.origin) headers = {}
+      url = next
+    }
+  }
+
+  return {
+    async fetch(request) {
+      const deadline = startDeadline(request)
+      try {
+        const { answer, url } = await follow(request, deadline)
+        const { method = 'GET', maxBytes } = request
+        const body = guardedBody(answer, { method, maxBytes, failure: deadline.failure })
+        body.once('close', deadline.over)
+        return { status: answer.status, headers: receivedHeaders(answer.headers), body, url: url.href }
+      } catch (error) {
+        const failure = deadline.failure(error)
+        deadline.abort(failure)
+        deadline.over()
+        throw failure
+      }
+    },
+  }
+}
+
+function absolute(text: string): URL {
+  if (URL.canParse(text)) return new URL(text)
+  throw notAllowed('an absolute URL', { redirected: false })
+}
+
+/** Where an answer sends us; undefined when it is to be taken as it is. */
+function redirection({ status, headers }: Answer, method: string, from: URL): URL | undefined {
+  const { location } = headers
+  if (!REDIRECTS.has(status) || location === undefined || !['GET', 'HEAD'].includes(method)) return undefined
+  if (Array.isArray(location) || !URL.canParse(location, from.href))
+    throw remoteFailed('redirects to what is no URL')
+  const to = new URL(location, from)
+  if (from.protocol === 'https:' && to.protocol === 'http:')
+    throw notAllowed('https, as before the redirect', { redirected: true })
+  return to
+}
+
+function sentHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+  const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return {
+    accept: '*/*',
+    'user-agent': 'Sluice',
+    ...Object.fromEntries(named.filter(([name]) => !NOT_SENT.has(name))),
+    'accept-encoding': 'identity',
+  }
+}
+
+/** Without cookies, and without what no longer fits a decoded body. */
+function receivedHeaders(received: Answer['headers']): Record<string, string> {
+  const entries = Object.entries(received).filter(([name]) => name !== 'set-cookie')
+  const decoded = received['content-encoding'] !== undefined
+  const kept = entries.filter(([name]) => !decoded || !['content-encoding', 'content-length'].includes(name))
+  return Object.fromEntries(kept.map(([name, value]) => [name, [value].flat().join(', ')]))
+}

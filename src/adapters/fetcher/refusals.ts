@@ -1,0 +1,36 @@
+import { Problem } from '../../core/problem.ts'
+
+/** 400: where we do not go. Names no address: what a host resolves to inside is not the caller's to know. */
+export function notAllowed(expected: string, { redirected }: { redirected: boolean }): Problem {
+  const what = redirected ? 'the URL redirects to one that may not be fetched' : 'the URL may not be fetched'
+  return new Problem({ status: 400, code: 'url_not_allowed', detail: `${what}: expected ${expected}` })
+}
+
+/** 502: the other side failed, or did what no server should. */
+export function remoteFailed(what: string, cause?: unknown): Problem {
+  return new Problem({ status: 502, code: 'remote_failed', detail: `the remote server ${what}`, cause })
+}
+
+/** 504 */
+export function remoteTimeout(cause?: unknown): Problem {
+  return new Problem({
+    status: 504,
+    code: 'remote_timeout',
+    detail: 'the remote server took too long',
+    cause,
+  })
+}
+
+const TIMEOUTS: ReadonlySet<unknown> = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+])
+
+/** What a failure of undici, the socket or a decoder is for the caller. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  const { code } = error as NodeJS.ErrnoException
+  return TIMEOUTS.has(code) ? remoteTimeout(error) : remoteFailed('could not be reached, or broke off', error)
+}

@@ -1,0 +1,141 @@
+import ipaddr from 'ipaddr.js'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** A range of addresses: `10.0.0.0/8` after {@link parseCidr}. */
+export type Cidr = readonly [Address, number]
+
+/** A range that is not public unicast, what it is for, and who says so. */
+type Row = readonly [cidr: string, name: string, source: string]
+
+/** @see https://www.iana.org/assignments/iana-ipv4-special-registry */
+const IPV4: readonly Row[] = [
+  ['0.0.0.0/8', 'this network', 'RFC 791'],
+  ['10.0.0.0/8', 'private', 'RFC 1918'],
+  ['100.64.0.0/10', 'carrier-grade NAT', 'RFC 6598'],
+  ['127.0.0.0/8', 'loopback', 'RFC 1122'],
+  // Public by its number, yet answered by the machine an Azure server runs on, with that server's keys.
+  ['168.63.129.16/32', 'cloud platform', 'Microsoft'],
+  ['169.254.0.0/16', 'link-local', 'RFC 3927'],
+  ['172.16.0.0/12', 'private', 'RFC 1918'],
+  ['192.0.0.0/24', 'IETF protocols', 'RFC 6890'],
+  ['192.0.2.0/24', 'documentation', 'RFC 5737'],
+  ['192.31.196.0/24', 'AS112', 'RFC 7535'],
+  ['192.52.193.0/24', 'AMT relays', 'RFC 7450'],
+  ['192.88.99.0/24', '6to4 relays', 'RFC 7526'],
+  ['192.168.0.0/16', 'private', 'RFC 1918'],
+  ['192.175.48.0/24', 'AS112', 'RFC 7534'],
+  ['198.18.0.0/15', 'benchmarking', 'RFC 2544'],
+  ['198.51.100.0/24', 'documentation', 'RFC 5737'],
+  ['203.0.113.0/24', 'documentation', 'RFC 5737'],
+  ['224.0.0.0/4', 'multicast', 'RFC 5771'],
+  ['255.255.255.255/32', 'broadcast', 'RFC 919'],
+  ['240.0.0.0/4', 'reserved', 'RFC 1112'],
+]
+
+/** Where an IPv6 address holds an IPv4 one: the bytes at `at`, `inverted` bit by bit. */
+interface Embedded {
+  at: number
+  inverted?: true
+}
+
+/** @see https://www.iana.org/assignments/iana-ipv6-special-registry */
+const IPV6: ReadonlyArray<readonly [...Row, ...Embedded[]]> = [
+  ['::/128', 'unspecified', 'RFC 4291'],
+  ['::1/128', 'loopback', 'RFC 4291'],
+  ['::/96', 'IPv4-compatible', 'RFC 4291', { at: 12 }],
+  ['::ffff:0:0/96', 'IPv4-mapped', 'RFC 4291', { at: 12 }],
+  ['::ffff:0:0:0/96', 'IPv4-translated', 'RFC 2765', { at: 12 }],
+  ['64:ff9b::/96', 'NAT64', 'RFC 6052', { at: 12 }],
+  ['64:ff9b:1::/48', 'NAT64', 'RFC 8215', { at: 12 }],
+  ['100::/64', 'discard', 'RFC 6666'],
+  // The first IPv4 is the Teredo server's, the second the client's.
+  ['2001::/32', 'Teredo', 'RFC 4380', { at: 4 }, { at: 12, inverted: true }],
+  ['2001:2::/48', 'benchmarking', 'RFC 5180'],
+  ['2001:10::/28', 'ORCHID', 'RFC 4843'],
+  ['2001:20::/28', 'ORCHID', 'RFC 7343'],
+  ['2001::/23', 'IETF protocols', 'RFC 2928'],
+  ['2001:db8::/32', 'documentation', 'RFC 3849'],
+  ['2002::/16', '6to4', 'RFC 3056', { at: 2 }],
+  ['2620:4f:8000::/48', 'AS112', 'RFC 7534'],
+  ['3ffe::/16', '6bone', 'RFC 3701'],
+  ['3fff::/20', 'documentation', 'RFC 9637'],
+  ['5f00::/16', 'segment routing', 'RFC 9602'],
+  ['fc00::/7', 'unique local', 'RFC 4193'],
+  ['fe80::/10', 'link-local', 'RFC 4291'],
+  ['fec0::/10', 'site-local', 'RFC 3879'],
+  ['ff00::/8', 'multicast', 'RFC 4291'],
+]
+
+interface Special {
+  range: Cidr
+  name: string
+  embedded: readonly Embedded[]
+}
+
+// The first row that fits speaks: 255.255.255.255 and 2001::/32 come before the ranges around them.
+const SPECIAL: readonly Special[] = [...IPV4, ...IPV6].map(([cidr, name, source, ...embedded]) => ({
+  range: parseCidr(cidr),
+  name: `${name} (${source})`,
+  embedded,
+}))
+
+// All that IANA gives out for global unicast; what lies outside is refused, whatever it will be one day.
+const GLOBAL_UNICAST = parseCidr('2000::/3')
+
+/**
+ * What an address is when it is not public unicast, `private (RFC 1918)` for 10.0.0.1; undefined when it is. Anything
+ * but a plain address is not public: octal, hexadecimal and short IPv4 spellings, zone ids, host names.
+ */
+export function specialRange(text: string): string | undefined {
+  const address = parse(text)
+  return address === undefined ? 'not an address' : special(address)?.name
+}
+
+/**
+ * Whether a server may be asked to connect there: a public unicast address, or one in `allowed`. Of an address that
+ * holds an IPv4 address (mapped or tunnelled), both must be so.
+ */
+export function mayConnect(text: string, allowed: readonly Cidr[] = []): boolean {
+  const address = parse(text)
+  return address !== undefined && accepted(address, allowed)
+}
+
+/** Reads `10.0.0.0/8` or `fd00::/8`. @throws Error for anything else */
+export function parseCidr(text: string): Cidr {
+  const [address, bits] = text.includes('%') ? [] : ipaddr.parseCIDR(text)
+  if (!address || bits === undefined) throw new Error(`not a range of addresses: ${JSON.stringify(text)}`)
+  return [address, bits]
+}
+
+function accepted(address: Address, allowed: readonly Cidr[]): boolean {
+  const found = special(address)
+  if (!found) return true
+  return (
+    allowed.some((range) => within(address, range)) &&
+    found.embedded.every((place) => accepted(unwrap(address, place), allowed))
+  )
+}
+
+function special(address: Address): Special | undefined {
+  const found = SPECIAL.find(({ range }) => within(address, range))
+  if (found || address.kind() === 'ipv4' || within(address, GLOBAL_UNICAST)) return found
+  return { range: GLOBAL_UNICAST, name: 'not global unicast (RFC 4291)', embedded: [] }
+}
+
+function within(address: Address, [network, bits]: Cidr): boolean {
+  return address.kind() === network.kind() && address.match(network, bits)
+}
+
+function unwrap(address: Address, { at, inverted }: Embedded): Address {
+  const bytes = address.toByteArray().slice(at, at + 4)
+  return new ipaddr.IPv4(inverted ? bytes.map((byte) => byte ^ 0xff) : bytes)
+}
+
+function parse(text: string): Address | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
+  // By way of URL, since ipaddr.js takes ::10.0.0.1 for ::ffff:10.0.0.1. Knows no zone ids, and neither shall we.
+  const url = `http://[${text}]/`
+  if (!/^[0-9a-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined
+  return ipaddr.IPv6.parse(new URL(url).hostname.slice(1, -1))
+}

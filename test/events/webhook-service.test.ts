@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { loadConfig } from '../../config/load.ts'
+import { loadEverything } from '../../src/app.ts'
+import { deleteFile, uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { picture } from '../support/images.ts'
+import { type Receiver, receiver } from '../support/receiver.ts'
+import { rejection } from '../support/rejection.ts'
+import { PROJECT, type Service, startService } from '../support/service.ts'
+
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+
+describe('webhooks of the service', () => {
+  let target: Receiver
+  let service: Service | undefined
+
+  beforeEach(async () => {
+    target = await receiver()
+  })
+  afterEach(async () => {
+    await service?.stop()
+    service = undefined
+    await target.close()
+  })
+
+  async function start(env: Record<string, string> = {}): Promise<Service> {
+    service = await startService({
+      env: {
+        WEBHOOK_URL: target.url('/hooks'),
+        WEBHOOK_SECRET: SECRET,
+        WEBHOOK_ALLOW_ADDRESSES: '127.0.0.1/32',
+        ...env,
+      },
+    })
+    return service
+  }
+  const payloads = () => target.received.map(({ body }) => JSON.parse(String(body)))
+
+  it('tell of an upload, a derivative and a delete', async () => {
+    const running = await start({ WEBHOOK_EVENTS: 'original.stored,original.deleted,derivative.stored' })
+    const record = await uploadOne(running, { name: 'cat.png', bytes: await picture() })
+    await eventually(() => expect(target.received).to.have.length(1))
+    expect(payloads()[0]).to.deep.include({ type: 'original.stored' })
+    expect(payloads()[0].data).to.include({
+      key: record.s3Path,
+      originalName: 'cat.png',
+      mediaType: 'image/png',
+    })
+    expect((await fetch(`${record.src}?w=20`)).status).to.equal(200)
+    await eventually(() => expect(target.received).to.have.length(2))
+    expect(payloads()[1].data).to.include({ original: record.s3Path })
+    expect((await deleteFile(running, record.s3Path)).status).to.equal(200)
+    await eventually(() => expect(target.received).to.have.length(3))
+    expect(payloads()[2].data).to.deep.include({ key: record.s3Path, derivatives: [payloads()[1].data.key] })
+  })
+
+  it('hold up no request, not even when the receiver says nothing', async () => {
+    target.status = 0
+    const running = await start()
+    const begun = Date.now()
+    for (let i = 0; i < 30; i += 1) {
+      const record = await uploadOne(running, { name: `${i}.txt`, bytes: `text ${i}` })
+      expect((await deleteFile(running, record.s3Path)).status).to.equal(200)
+    }
+    expect(Date.now() - begun).to.be.below(5000)
+    await eventually(() => expect(target.received.length).to.be.above(5))
+  })
+
+  it('reach no address that is not public unless the operator says so', async () => {
+    const running = await start({ WEBHOOK_ALLOW_ADDRESSES: '10.0.0.0/8' })
+    await uploadOne(running, { name: 'a.txt', bytes: 'text' })
+    await eventually(() => expect(JSON.stringify(running.log.lines)).to.include('will be tried again'))
+    await pause(50)
+    expect(target.connections.made).to.equal(0)
+  })
+
+  it('need a secret: without one the service does not start', async () => {
+    const config = loadConfig({ WEBHOOK_URL: target.url() })
+    const error = await rejection(loadEverything({ config, root: PROJECT }))
+    expect(String(error)).to.match(
+      /^PluginError: plugin .*webhook\.ts: expected a secret, since there is a url$/,
+    )
+  })
+})

@@ -1,0 +1,24 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Remote, remote } from './remote.ts'
+
+/** Somebody's server for webhooks. */
+export interface Receiver extends Remote {
+  received: Array<{ headers: IncomingHttpHeaders; body: Buffer; at: number }>
+  /** What it answers with from now on; 0 is no answer at all. */
+  status: number
+}
+
+export async function receiver(status = 204, port = 0): Promise<Receiver> {
+  const received: Receiver['received'] = []
+  const state = { status }
+  const server = await remote(
+    async (req, res) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk)
+      received.push({ headers: req.headers, body: Buffer.concat(chunks), at: Date.now() })
+      if (state.status !== 0) res.writeHead(state.status, { location: '/elsewhere' }).end()
+    },
+    { port },
+  )
+  return Object.assign(state, server, { received })
+}
