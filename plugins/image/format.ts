@@ -28,9 +28,9 @@ export default definePlugin({
       help: 'Quality of jpeg, webp, avif and tiff',
     },
   },
-  resolve(params, { format, accept }) {
+  resolve(params, { format, accept, tooSmall }) {
     if (params.f !== 'auto') return params
-    return { ...params, f: bestAccepted(accept(), format.name) }
+    return { ...params, f: bestAccepted(accept(), format.name, tooSmall) }
   },
   opening: ({ f }, { format }) => ({ frames: keepsFrames(outputFormat(f, format.name)) ? 'all' : 'first' }),
   transform(image, { f, q: quality }, { source }) {
@@ -69,11 +69,17 @@ function keepsFrames(format: OutputFormat): boolean {
   return format === 'gif' || format === 'webp'
 }
 
-/** AVIF, WebP or the source's format; what may be an animation stays one, which rules out AVIF. */
-function bestAccepted(accept: string, source: string): OutputFormat {
+/**
+ * AVIF, WebP or the source's format, the first that can hold the picture; else PNG, which holds any. What may be an
+ * animation stays one, which rules out AVIF.
+ */
+function bestAccepted(accept: string, source: string, tooSmall: readonly string[]): OutputFormat {
   const same = outputFormat(undefined, source)
-  if (!keepsFrames(same) && accepts(accept, 'image/avif')) return 'avif'
-  return accepts(accept, 'image/webp') ? 'webp' : same
+  const candidates: OutputFormat[] = []
+  if (!keepsFrames(same) && accepts(accept, 'image/avif')) candidates.push('avif')
+  if (accepts(accept, 'image/webp')) candidates.push('webp')
+  candidates.push(same)
+  return candidates.find((format) => !tooSmall.includes(format)) ?? 'png'
 }
 
 // Only a type that is named counts: `image/*` is also what browsers say that cannot show AVIF.

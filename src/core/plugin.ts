@@ -64,6 +64,8 @@ export interface PlanRequest {
   format: Format
   /** The request's `Accept` header. Reading it makes the answer vary by it, and caches are told so. */
   accept(): string
+  /** Names of formats that have turned out to be too small for this picture: for `resolve` to choose another. */
+  tooSmall: readonly string[]
 }
 
 /** What a transform gets beside draft and parameters. */
@@ -95,8 +97,13 @@ export interface Engine<E extends EngineName = EngineName> {
   media: readonly MediaGroup[]
   /** @throws Problem 422 for a source that is broken or past a limit, before the costly part of the work */
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
-  /** @throws Problem 422 */
+  /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
   render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
+  /**
+   * Reads all of a source: after a failure, it tells a broken picture from a broken plugin.
+   * @throws Problem 422 when the source is broken
+   */
+  verify(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<void>
 }
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>

@@ -2,7 +2,7 @@ import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine } from '../core/plugin.ts'
-import { notTransformable, Problem } from '../core/problem.ts'
+import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -62,9 +62,17 @@ export const sharpEngine: Engine<'sharp'> = {
 
   async render(draft, { limits }) {
     draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    const { data, info } = await decoding(() => draft.toBuffer({ resolveWithObject: true }))
+    const { data, info } = await rendering(() => draft.toBuffer({ resolveWithObject: true }))
     const format = knownFormat(formatName(info.format))
     return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
+  },
+
+  async verify(asset, opening, context) {
+    const { draft } = await sharpEngine.open(asset, opening, context)
+    draft.timeout({ seconds: Math.ceil(context.limits.timeoutMs / 1000) })
+    // One pixel of all of them: each is decoded, none is kept.
+    const all = draft.resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
+    await decoding(() => rendering(() => all.toBuffer()))
   },
 }
 
@@ -83,18 +91,32 @@ function formatName(name: string): string {
   return name === 'heif' ? 'avif' : name
 }
 
-/** libvips's failures are about the picture: its message is for the log, the caller is told what it means. */
+/** For work in which nothing but the picture can be at fault: the caller is told so, libvips's own words are logged. */
 async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
     if (cause instanceof Problem) throw cause
-    const timedOut = cause instanceof Error && /timeout/i.test(cause.message)
-    throw notTransformable(
-      timedOut
-        ? 'this image takes too long to transform'
-        : 'expected an image that can be decoded but this one cannot',
-      cause,
-    )
+    throw notTransformable('expected an image that can be decoded but this one cannot', cause)
+  }
+}
+
+// Longest side that an encoder takes, and how it says no. The JPEG format itself ends at 65535, libjpeg a little before.
+const FORMAT_LIMITS = [
+  { format: 'webp', maxSide: 16_383, refusal: /too large for the WebP format/ },
+  { format: 'avif', maxSide: 16_384, refusal: /too large for the HEIF format|heifsave: image too large/ },
+  { format: 'jpeg', maxSide: 65_500, refusal: /too large for the JPEG format|VipsJpeg: Maximum supported/ },
+  { format: 'gif', maxSide: 65_535, refusal: /too large for the GIF format/ },
+] as const
+
+/** For work in which picture, plugins and encoder meet. What is not known here is for the runner to find out. */
+async function rendering<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : ''
+    if (/timeout/i.test(message)) throw notTransformable('this image takes too long to transform', cause)
+    const limit = FORMAT_LIMITS.find(({ refusal }) => refusal.test(message))
+    throw limit ? formatTooSmall(limit, cause) : cause
   }
 }

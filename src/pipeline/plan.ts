@@ -30,6 +30,8 @@ export interface PlanInput {
   format: Format
   /** The request's `Accept` header; empty when there is none. */
   accept: string
+  /** Formats that an earlier plan for this request has failed with. */
+  tooSmall?: readonly string[]
 }
 
 export type Planner = (input: PlanInput) => Plan
@@ -37,7 +39,7 @@ export type Planner = (input: PlanInput) => Plan
 /** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
 export function createPlanner(transforms: readonly LoadedPlugin[], ignored: readonly string[]): Planner {
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(transforms, group)]))
-  return ({ query, format, accept }) => {
+  return ({ query, format, accept, tooSmall = [] }) => {
     const { plugins, known } = groups.get(format.group) ?? forGroup([], format.group)
     const asked = readQuery(query, { known, ignored, group: format.group })
     if (asked.size === 0) return { steps: [], variant: '', variesByAccept: false }
@@ -49,6 +51,7 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
         variesByAccept = true
         return accept
       },
+      tooSmall,
     }
     const named = new Map<string, string>()
     const steps: Step[] = []

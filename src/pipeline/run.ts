@@ -30,18 +30,24 @@ async function runEngine(
   if (!engine) throw new Error(`there is no engine called ${name}`)
   const format = formatOfMediaType(source.mediaType)
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
-  const opened = await engine.open(source, Object.assign({}, ...openings), context)
+  const opening = Object.assign({}, ...openings)
+  const opened = await engine.open(source, opening, context)
   let draft = opened.draft
-  for (const { plugin, params, options } of steps) {
-    context.signal.throwIfAborted()
-    try {
+  let doing = ''
+  try {
+    for (const { plugin, params, options } of steps) {
+      context.signal.throwIfAborted()
+      doing = `the plugin ${plugin.name}`
       draft = (await plugin.transform(draft, params, { ...context, source: opened.source, options })) ?? draft
-    } catch (cause) {
-      if (cause instanceof Problem) throw cause
-      throw new Error(`the plugin ${plugin.name} failed`, { cause })
     }
+    doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
+    return await engine.render(draft, context)
+  } catch (cause) {
+    context.signal.throwIfAborted()
+    if (cause instanceof Problem) throw cause
+    await engine.verify(source, opening, context)
+    throw new Error(`${doing} failed`, { cause })
   }
-  return engine.render(draft, context)
 }
 
 function runsOfOneEngine(steps: readonly Step[]): Step[][] {

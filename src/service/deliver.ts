@@ -3,8 +3,8 @@ import type { Client } from '../core/client.ts'
 import type { MediaGroup } from '../core/media.ts'
 import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
-import { fileNotFound, Problem } from '../core/problem.ts'
-import type { Planner } from '../pipeline/plan.ts'
+import { fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
+import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 
@@ -72,12 +72,37 @@ export function createDeliveries({
     )
   }
 
+  /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
+  async function storedOrMade(
+    found: FoundOriginal,
+    planned: Plan,
+    input: PlanInput,
+    { client, signal }: Pick<DeliveryRequest, 'client' | 'signal'>,
+  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+    const key = derivativeKey(found.name.key, planned.variant)
+    const known = await stored(client, found, key)
+    if (known) return known
+    try {
+      const asset = await derivations.derive({ ...found, client, plan: planned, signal })
+      return { key, asset, originalName: found.record.originalName }
+    } catch (error) {
+      const format = tooSmallFormat(error)
+      if (format === undefined) throw error
+      const next = { ...input, tooSmall: [...(input.tooSmall ?? []), format] }
+      const other = plan(next)
+      // The format was asked for by name, or no other is left.
+      if (other.variant === planned.variant) throw error
+      return storedOrMade(found, other, next, { client, signal })
+    }
+  }
+
   return {
     async deliver({ client, group, path, query, accept, signal }) {
       const found = await originals.resolve(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
-      const planned = plan({ query, format: found.name.format, accept })
-      const { steps, variant, variesByAccept } = planned
+      const input = { query, format: found.name.format, accept }
+      const planned = plan(input)
+      const { steps, variesByAccept } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()
         const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
@@ -85,16 +110,7 @@ export function createDeliveries({
         return { ...derivative, variesByAccept: false }
       }
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
-      const key = derivativeKey(found.name.key, variant)
-      const derivative = await stored(client, found, key)
-      if (derivative) return { ...derivative, variesByAccept }
-      const asset = await derivations.derive({
-        ...found,
-        client,
-        plan: planned,
-        signal,
-      })
-      return { key, asset, originalName: found.record.originalName, variesByAccept }
+      return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
     },
 
     async object({ client, path }) {

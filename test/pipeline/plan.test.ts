@@ -261,6 +261,18 @@ describe('planning', () => {
       })
     }
 
+    it('is the next best where the best ones are too small for the picture', () => {
+      const best = (format: string, ...tooSmall: string[]) => {
+        const planner = createPlanner(shipped, [])
+        const accept = 'image/avif,image/webp'
+        return planner({ query: [['f', 'auto']], format: knownFormat(format), accept, tooSmall }).steps.at(-1)
+          ?.params.f
+      }
+      expect(best('jpeg', 'avif')).to.equal('webp')
+      expect(best('tiff', 'avif', 'webp', 'jpeg')).to.equal('tiff')
+      expect(best('jpeg', 'avif', 'webp', 'jpeg')).to.equal('png')
+    })
+
     it('is a plan when it stands alone', () => {
       expect(plan('f=auto', { accept: 'image/webp' })).to.include({ variant: 'f=webp', variesByAccept: true })
     })

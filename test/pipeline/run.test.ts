@@ -211,6 +211,30 @@ describe('running a plan', () => {
       })
     }
 
+    it('names the steps, and keeps the cause, where what a plugin has asked for fails in the rendering', async () => {
+      const { transforms } = await loadWith({
+        'bad.js': dropIn('bad-one', {
+          transform: '(image) => image.extract({ left: 0, top: 0, width: 500, height: 500 })',
+        }),
+      })
+      const error = await rejection(transform({ query: 'bad_one', source: assetOf(png, 'png'), transforms }))
+      expect(error).to.be.instanceOf(Error).and.not.instanceOf(Problem)
+      expect(error).to.have.property('message', 'rendering image-orient, bad-one, image-format failed')
+      expect(error).to.have.nested.property('cause.message').that.includes('extract_area')
+    })
+
+    it('blames the picture where a plugin stumbles over a broken one', async () => {
+      const { transforms } = await loadWith({
+        'eager.js': dropIn('eager', {
+          transform: 'async (image) => { await image.clone().raw().toBuffer() }',
+        }),
+      })
+      const error = await rejection(
+        transform({ query: 'eager', source: assetOf(png.subarray(0, -60), 'png'), transforms }),
+      )
+      expect(error).to.be.instanceOf(Problem).with.property('message').that.includes('can be decoded')
+    })
+
     it("passes a plugin's problem on as it is", async () => {
       const problem = badParameter({ param: 'x', expected: 'less', received: 'more' })
       const run = createRunner(countingEngine().engines)
