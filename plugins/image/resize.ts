@@ -17,6 +17,11 @@ export default definePlugin({
     },
     dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixels per pixel of w and h' },
   },
+  resolve({ w, h, fit, dpr }) {
+    if (w === undefined && h === undefined) return undefined
+    const box = w !== undefined && h !== undefined
+    return { w, h, dpr, fit: box ? fit : 'cover' }
+  },
   transform(image, { w, h, fit, dpr }, { source, limits }) {
     const longest = Math.max(w ?? 0, h ?? 0)
     if (longest * dpr > limits.outputMaxSide) {
@@ -25,7 +30,6 @@ export default definePlugin({
     }
     const width = w && Math.round(w * dpr)
     const height = h && Math.round(h * dpr)
-    if (!width && !height) return image
     if (!width || !height) {
       // The side that is not named has a limit as well: a banner of 100 x 60000 px asked for by its width.
       const side = limits.outputMaxSide

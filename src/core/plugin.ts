@@ -41,10 +41,11 @@ export interface TransformPlugin<
   /** How the source must be opened for these values, before any step runs: only its first frame, say. */
   opening?(params: ParameterValues<P>, request: Pick<PlanRequest, 'format'>): Partial<Engines[E]['opening']>
   /**
-   * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`.
-   * @returns the values to use, all of them
+   * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`, a value
+   * without effect into its default. A derivative is named by the values that are not the default.
+   * @returns the values to use, all of them; undefined when nothing is to be done
    */
-  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P>
+  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | undefined
   /** Edits the draft, or answers with another in its place. */
   transform(
     draft: Engines[E]['draft'],
