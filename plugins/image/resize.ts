@@ -1,7 +1,7 @@
 import { definePlugin } from '../../src/core/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
-/** Resizes to a width, a height or both. Never enlarges: a picture that is smaller keeps its size. */
+/** Resizes to a width, a height or both. Never enlarges: a picture that is smaller keeps its size. An SVG has none, it is drawn as large as asked. */
 export default definePlugin({
   name: 'image-resize',
   engine: 'sharp',
@@ -22,14 +22,17 @@ export default definePlugin({
     const box = w !== undefined && h !== undefined
     return { w, h, dpr, fit: box ? fit : 'cover' }
   },
+  opening({ w, h, fit, dpr }) {
+    const inside = w === undefined || h === undefined || fit === 'inside' || fit === 'contain'
+    return { box: { ...scaled({ w, h, dpr }), fit: inside ? 'inside' : 'outside' } }
+  },
   transform(image, { w, h, fit, dpr }, { source, limits }) {
     const longest = Math.max(w ?? 0, h ?? 0)
     if (longest * dpr > limits.outputMaxSide) {
       const expected = `a number that keeps w and h within ${limits.outputMaxSide} px`
       throw badParameter({ param: 'dpr', expected, received: `${dpr} (${longest} x ${dpr} px)` })
     }
-    const width = w && Math.round(w * dpr)
-    const height = h && Math.round(h * dpr)
+    const { width, height } = scaled({ w, h, dpr })
     if (!width || !height) {
       // The side that is not named has a limit as well: a banner of 100 x 60000 px asked for by its width.
       const side = limits.outputMaxSide
@@ -54,3 +57,8 @@ export default definePlugin({
     return image.resize({ width, height, fit, background, withoutEnlargement: true })
   },
 })
+
+/** The sides in pixels of the picture. */
+function scaled({ w, h, dpr }: { w: number | undefined; h: number | undefined; dpr: number }) {
+  return { width: w && Math.round(w * dpr), height: h && Math.round(h * dpr) }
+}

@@ -3,6 +3,7 @@ import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine } from '../core/plugin.ts'
 import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
+import { type Box, drawnFor } from './drawing.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -25,6 +26,8 @@ export interface ImageSource {
 export interface ImageOpening {
   /** Take all frames of an animation (the default) or only the first. */
   frames: 'all' | 'first'
+  /** How large a vector picture is drawn; without it, in the size that it says. */
+  box: Box
 }
 
 // Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
@@ -40,14 +43,20 @@ export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
   media: ['image'],
 
-  async open(asset, { frames = 'all' }, { signal, limits }) {
+  async open(asset, { frames = 'all', box }, { signal, limits }) {
     if (asset.size > limits.sourceMaxBytes) {
       throw notTransformable(
         `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${asset.size}`,
       )
     }
     const bytes = await readAll(asset, signal)
-    const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
+    let metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
+    let density: number | undefined
+    if (box && metadata.format === 'svg') {
+      const drawn = await decoding(() => drawnFor(bytes, box, limits.sourceMaxPixels))
+      metadata = drawn.metadata
+      density = drawn.density
+    }
     const source = describe(metadata, frames)
     // From the header alone: nothing has been decoded by here.
     const pixels = source.width * source.height * source.pages
@@ -56,7 +65,11 @@ export const sharpEngine: Engine<'sharp'> = {
         `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
       )
     }
-    const draft = sharp(bytes, { animated: source.pages > 1, limitInputPixels: limits.sourceMaxPixels })
+    const draft = sharp(bytes, {
+      animated: source.pages > 1,
+      limitInputPixels: limits.sourceMaxPixels,
+      ...(density === undefined ? {} : { density }),
+    })
     return { draft, source }
   },
 
