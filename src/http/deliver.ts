@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express'
+import { nameInFormat } from '../core/file-name.ts'
 import { isMediaGroup } from '../core/media.ts'
 import { DOWNLOAD_WORD } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
@@ -47,12 +48,16 @@ export function deliverRoutes({ clients, deliveries, fullContentRange }: Depende
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
-      ...(download === undefined ? {} : { downloadName: download || delivery.originalName }),
+      ...(download === undefined ? {} : { downloadName: download || deliveredName(delivery) }),
     })
   })
 
   routes.all([bucket, upload], methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes
+}
+
+function deliveredName({ originalName, newFormat }: Delivery): string {
+  return newFormat ? nameInFormat(originalName, newFormat) : originalName
 }
 
 function sendable({ key, asset, variesByAccept }: Delivery) {

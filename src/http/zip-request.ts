@@ -49,7 +49,7 @@ export function readZipRequest(body: unknown): { archiveName: string; items: Arc
       name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
     return { group: type, path: decoded, requestedPath: path, query, name: entryName }
   })
-  return { archiveName, items }
+  return { archiveName: /\.zip$/i.test(archiveName) ? archiveName : `${archiveName}.zip`, items }
 }
 
 /** For JSON.parse: zod passes over a member of this name in silence; here every unknown one is refused. */

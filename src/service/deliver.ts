@@ -1,6 +1,6 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
-import type { MediaGroup } from '../core/media.ts'
+import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import { fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
@@ -27,6 +27,8 @@ export interface Delivery {
   asset: Asset
   /** The original's, for those who save it. */
   originalName: string
+  /** Its format, where that is not the original's: a name for it then ends otherwise. */
+  newFormat: Format | undefined
   /** Whether caches must keep it apart by `Accept`. */
   variesByAccept: boolean
 }
@@ -60,16 +62,16 @@ export function createDeliveries({
       key: name.key,
       asset: withLastModified(asset, record.storedAt),
       originalName: record.originalName,
+      newFormat: undefined,
     }
   }
 
   /** The stored bytes of a derivative, or undefined when it has to be made. */
-  async function stored(client: Client, { name, record }: FoundOriginal, key: ObjectKey) {
+  async function stored(client: Client, found: FoundOriginal, key: ObjectKey) {
+    const { name, record } = found
     const entry = await originals.derivative(client, name.key, key)
     const asset = entry?.state === 'stored' ? await buckets.of(client).find(key, entry.record) : undefined
-    return (
-      asset && { key, asset: withLastModified(asset, record.storedAt), originalName: record.originalName }
-    )
+    return asset && derived(found, key, withLastModified(asset, record.storedAt))
   }
 
   /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
@@ -84,7 +86,7 @@ export function createDeliveries({
     if (known) return known
     try {
       const asset = await derivations.derive({ ...found, client, plan: planned, signal })
-      return { key, asset, originalName: found.record.originalName }
+      return derived(found, key, asset)
     } catch (error) {
       const format = tooSmallFormat(error)
       if (format === undefined) throw error
@@ -123,6 +125,16 @@ export function createDeliveries({
       return { ...derivative, variesByAccept: false }
     },
   }
+}
+
+function derived(
+  { name, record }: FoundOriginal,
+  key: ObjectKey,
+  asset: Asset,
+): Omit<Delivery, 'variesByAccept'> {
+  const format = formatOfMediaType(asset.mediaType)
+  const same = format.mediaType === name.format.mediaType
+  return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
 }
 
 function transformOfDerivative(): Problem {

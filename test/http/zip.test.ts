@@ -291,8 +291,9 @@ onEveryBackend('zip', (start) => {
     ['my "best" photos.zip', 'filename="my \\"best\\" photos.zip"'],
     ['写真.zip', `filename="??.zip"; filename*=UTF-8''%E5%86%99%E7%9C%9F.zip`],
     ['a;b,c.zip', 'filename="a;b,c.zip"'],
-    ['no extension', 'filename="no extension"'],
-    ['page.html', 'filename=page.html'],
+    ['photos.ZIP', 'filename=photos.ZIP'],
+    ['no extension', 'filename="no extension.zip"'],
+    ['page.html', 'filename=page.html.zip'],
     // Some browsers decode what looks encoded in `filename`: the second form leaves no doubt.
     ['100%25.zip', `filename=100%25.zip; filename*=UTF-8''100%2525.zip`],
   ]
