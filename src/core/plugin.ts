@@ -34,6 +34,11 @@ export interface TransformPlugin<
   params: P
   /** Joins every plan that some parameter has started. */
   always?: boolean
+  /**
+   * Begins a new pass: what the steps before have asked for is rendered to pixels first, without loss. For an engine
+   * that gathers what it is asked for and orders it itself, as sharp does, this puts the step truly after them.
+   */
+  newPass?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
@@ -71,7 +76,7 @@ export interface PlanRequest {
 
 /** What a transform gets beside draft and parameters. */
 export interface TransformContext<E extends EngineName = EngineName> {
-  /** What the engine found in the source: for sharp its size, pages, format, before any step. */
+  /** What the engine knows of the picture as this pass began: for sharp its size and pages, and the original's format. */
   source: Engines[E]['source']
   /** The plugin's settings: its own defaults under those of `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
@@ -100,6 +105,8 @@ export interface Engine<E extends EngineName = EngineName> {
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
   /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
   render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
+  /** Carries out what has been asked of the draft so far, without loss, and answers with a draft of the outcome. */
+  settle(opened: Opened<E>, context: EngineContext): Promise<Opened<E>>
   /**
    * Reads all of a source: after a failure, it tells a broken picture from a broken plugin.
    * @throws Problem 422 when the source is broken

@@ -3,7 +3,6 @@ import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine } from '../core/plugin.ts'
 import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
-import { type Box, drawnFor } from './drawing.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -11,23 +10,23 @@ declare module '../core/plugin.ts' {
   }
 }
 
-/** What is known of an image before the first step. */
+/** What is known of an image before the first step, and again before each that begins a new pass. */
 export interface ImageSource {
-  /** Of one frame, in pixels, after EXIF orientation. */
+  /** Of one frame, in pixels, after it has been turned upright. */
   width: number
   height: number
   /** Frames that are taken; 1 for a still picture. */
   pages: number
   hasAlpha: boolean
-  /** Sluice's name: `jpeg`, `png`, `svg`. */
+  /** The original's, by Sluice's name: `jpeg`, `png`, `svg` while it can still be drawn in any size. */
   format: string
 }
 
 export interface ImageOpening {
   /** Take all frames of an animation (the default) or only the first. */
   frames: 'all' | 'first'
-  /** How large a vector picture is drawn; without it, in the size that it says. */
-  box: Box
+  /** Turn it as its EXIF orientation says, before every step. */
+  upright: boolean
 }
 
 // Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
@@ -43,21 +42,15 @@ export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
   media: ['image'],
 
-  async open(asset, { frames = 'all', box }, { signal, limits }) {
+  async open(asset, { frames = 'all', upright = false }, { signal, limits }) {
     if (asset.size > limits.sourceMaxBytes) {
       throw notTransformable(
         `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${asset.size}`,
       )
     }
     const bytes = await readAll(asset, signal)
-    let metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
-    let density: number | undefined
-    if (box && metadata.format === 'svg') {
-      const drawn = await decoding(() => drawnFor(bytes, box, limits.sourceMaxPixels))
-      metadata = drawn.metadata
-      density = drawn.density
-    }
-    const source = describe(metadata, frames)
+    const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
+    const source = describe(metadata, { frames, upright })
     // From the header alone: nothing has been decoded by here.
     const pixels = source.width * source.height * source.pages
     if (pixels > limits.sourceMaxPixels) {
@@ -67,8 +60,8 @@ export const sharpEngine: Engine<'sharp'> = {
     }
     const draft = sharp(bytes, {
       animated: source.pages > 1,
+      autoOrient: upright,
       limitInputPixels: limits.sourceMaxPixels,
-      ...(density === undefined ? {} : { density }),
     })
     return { draft, source }
   },
@@ -80,6 +73,28 @@ export const sharpEngine: Engine<'sharp'> = {
     return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
   },
 
+  async settle({ draft, source }, { limits }) {
+    draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+    const limitInputPixels = limits.sourceMaxPixels
+    const format = source.format === 'svg' ? 'png' : source.format
+    if (source.pages > 1) {
+      // Only a file keeps how long each frame is shown.
+      const data = await rendering(() => draft.webp({ lossless: true, effort: 0 }).toBuffer())
+      const metadata = await sharp(data, { limitInputPixels }).metadata()
+      const settled = describe(metadata, { frames: 'all', upright: false })
+      return {
+        draft: sharp(data, { animated: true, limitInputPixels }),
+        source: { ...settled, format },
+      }
+    }
+    const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
+    const { width, height, channels } = info
+    return {
+      draft: sharp(data, { raw: { width, height, channels }, limitInputPixels }),
+      source: { width, height, pages: 1, format, hasAlpha: channels === 2 || channels === 4 },
+    }
+  },
+
   async verify(asset, opening, context) {
     const { draft } = await sharpEngine.open(asset, opening, context)
     draft.timeout({ seconds: Math.ceil(context.limits.timeoutMs / 1000) })
@@ -89,10 +104,14 @@ export const sharpEngine: Engine<'sharp'> = {
   },
 }
 
-function describe(metadata: Metadata, frames: ImageOpening['frames']): ImageSource {
+function describe(
+  metadata: Metadata,
+  { frames, upright }: Pick<ImageOpening, 'frames' | 'upright'>,
+): ImageSource {
+  const { width, height } = upright ? metadata.autoOrient : metadata
   return {
-    width: metadata.autoOrient.width,
-    height: metadata.autoOrient.height,
+    width,
+    height,
     pages: frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1,
     hasAlpha: metadata.hasAlpha,
     format: formatName(metadata.format),

@@ -64,6 +64,7 @@ export function checkTransform(
     'version',
   )
   expect(plugin.always === undefined || typeof plugin.always === 'boolean', 'true or false', 'always')
+  expect(plugin.newPass === undefined || typeof plugin.newPass === 'boolean', 'true or false', 'newPass')
   expect(plugin.resolve === undefined || typeof plugin.resolve === 'function', 'a function', 'resolve')
   expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')
   expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')

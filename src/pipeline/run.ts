@@ -31,14 +31,19 @@ async function runEngine(
   const format = formatOfMediaType(source.mediaType)
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
-  const opened = await engine.open(source, opening, context)
-  let draft = opened.draft
+  let { draft, source: facts } = await engine.open(source, opening, context)
   let doing = ''
   try {
-    for (const { plugin, params, options } of steps) {
+    for (const [i, { plugin, params, options }] of steps.entries()) {
       context.signal.throwIfAborted()
+      if (plugin.newPass && i > 0) {
+        doing = `rendering what comes before ${plugin.name}`
+        const settled = await engine.settle({ draft, source: facts }, context)
+        draft = settled.draft
+        facts = settled.source
+      }
       doing = `the plugin ${plugin.name}`
-      draft = (await plugin.transform(draft, params, { ...context, source: opened.source, options })) ?? draft
+      draft = (await plugin.transform(draft, params, { ...context, source: facts, options })) ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
     return await engine.render(draft, context)

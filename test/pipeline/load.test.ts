@@ -272,6 +272,11 @@ describe('loading plugins', () => {
         /expected true or false for always but received 1/,
       ],
       [
+        'has a newPass that is no boolean',
+        dropIn('x', { newPass: "'yes'" }),
+        /expected true or false for newPass but received "yes"/,
+      ],
+      [
         'has a resolve that is no function',
         dropIn('x', { resolve: '{}' }),
         /expected a function for resolve/,

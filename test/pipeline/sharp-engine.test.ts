@@ -79,8 +79,13 @@ describe('the sharp engine', () => {
 
     it('tells plugins the upright sides of a photo on its side', async () => {
       const photo = await picture({ width: 40, height: 30, format: 'jpeg', orientation: 6 })
-      const { source } = await sharpEngine.open(assetOf(photo, 'jpeg'), {}, context())
-      expect(source).to.deep.equal({ width: 30, height: 40, pages: 1, hasAlpha: false, format: 'jpeg' })
+      for (const [upright, width, height] of [
+        [true, 30, 40],
+        [false, 40, 30],
+      ] as const) {
+        const { source } = await sharpEngine.open(assetOf(photo, 'jpeg'), { upright }, context())
+        expect(source).to.deep.equal({ width, height, pages: 1, hasAlpha: false, format: 'jpeg' })
+      }
     })
 
     it('tells plugins of transparency', async () => {
@@ -144,10 +149,9 @@ describe('the sharp engine', () => {
 
     it('refuses an SVG by the size that it says', async () => {
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="20000" height="20000"/>')
-      expect((await refusal(transformed(svg, 'f=png', { format: 'svg' }))).message).to.match(
+      expect((await refusal(transformed(svg, 'w=10', { format: 'svg' }))).message).to.match(
         /pixels over all frames/,
       )
-      expect((await transformed(svg, 'w=10', { format: 'svg' })).metadata.width, 'never drawn').to.equal(10)
     })
 
     for (const [what, format, make] of [

@@ -27,7 +27,6 @@ describe('an SVG', () => {
     ['viewBox="0 0 30 10"', 'w=600', '600x200'],
     ['width="100%" height="100%" viewBox="0 0 30 10"', 'w=600', '600x200'],
     ['width="92.6" height="46.3"', 'w=1000', '1000x500'],
-    // 24.5 mm: lengths of this kind grow with the density's square.
     ['width="24.5mm" height="49mm"', 'w=600', '600x1200'],
     ['width="24.5mm" height="49mm"', 'h=60', '30x60'],
     // The side that is not named stays within 5000 px.
@@ -39,7 +38,7 @@ describe('an SVG', () => {
   }
 
   for (const [limit, attributes, width] of [
-    ['pixels', 'width="10" height="60"', 2829],
+    ['pixels', 'width="10" height="60"', 2886],
     ['a side', 'width="1" height="3000"', 11],
   ] as const) {
     it(`is drawn as large as the limit for ${limit} allows where it would be larger`, async () => {
@@ -49,6 +48,10 @@ describe('an SVG', () => {
         .and.equal(metadata.height)
     })
   }
+
+  it('is drawn within the limits, also where it is to cover a box uncropped', async () => {
+    expect(size(await of('width="1" height="3000"', 'w=5000&h=5000&fit=outside'))).to.equal('10x30000')
+  })
 
   it('has sharp edges in any size', async () => {
     for (const query of ['w=600', 'w=50', 'w=900&h=900']) {
