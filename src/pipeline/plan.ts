@@ -1,6 +1,6 @@
-import leven from 'leven'
 import { sha256 } from '../core/digest.ts'
 import { type Format, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
+import { nearest } from '../core/nearest.ts'
 import {
   canonicalValue,
   type ParameterSpec,
@@ -108,7 +108,7 @@ function readQuery(
   for (const [word, received] of query) {
     if (isPassedOver(word, ignored)) continue
     const parameter = known.get(word)
-    if (!parameter) throw unknownParameter(word, known.keys(), group)
+    if (!parameter) throw unknownParameter(word, known, group)
     const { name, spec } = parameter
     const earlier = seen.get(name)
     if (earlier !== undefined) {
@@ -135,17 +135,14 @@ function forGroup(transforms: readonly LoadedPlugin[], group: MediaGroup) {
   return { plugins, known }
 }
 
-function unknownParameter(word: string, known: Iterable<string>, group: MediaGroup): Problem {
-  const nearest = [...known]
-    .map((name) => ({ name, distance: leven(word.toLowerCase().slice(0, 40), name) }))
-    .sort((a, b) => a.distance - b.distance)[0]
-  // Suggest up to two edits away, one for names of one or two letters.
-  const near =
-    nearest && nearest.distance <= Math.min(2, Math.ceil(nearest.name.length / 2)) ? nearest.name : undefined
+function unknownParameter(word: string, known: KnownNames, group: MediaGroup): Problem {
+  const near = nearest(word, known.keys())
+  const names = [...new Set([...known.values()].map(({ name }) => name))]
+  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files${near ? `; did you mean "${near}"?` : ''}`,
+    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
     members: { param: clipped(word), ...(near ? { nearest: near } : {}) },
   })
 }

@@ -198,7 +198,6 @@ describe('planning', () => {
       ['qualty', 'quality'],
       ['fits', 'fit'],
       ['dpi', 'dpr'],
-      ['ww', 'w'],
     ] as const) {
       it(`refuses an unknown parameter with the nearest known name: ${word}`, () => {
         const problem = refusal(`${word}=1`)
@@ -215,6 +214,9 @@ describe('planning', () => {
       'xyz',
       'qualxyz',
       'negate',
+      'x',
+      'ww',
+      'hw',
       'constructor',
       '__proto__',
       'w'.repeat(3000),
@@ -223,7 +225,7 @@ describe('planning', () => {
         const problem = refusal(`${word}=1`)
         expect(problem.code).to.equal('unknown_parameter')
         expect(problem.message)
-          .to.match(/ for image files$/)
+          .to.match(/ for image files; there are w, h, fit, dpr, f, q$/)
           .and.not.include('mean')
         expect(problem.message).to.have.length.below(200)
         expect(problem.members).to.not.have.property('nearest')
@@ -232,7 +234,7 @@ describe('planning', () => {
 
     it('refuses any parameter for media that no plugin is for', () => {
       const problem = refusal('w=100', { format: 'pdf' })
-      expect(problem.message).to.equal('there is no parameter "w" for application files')
+      expect(problem.message).to.equal('there is no parameter "w" for application files; they take none')
       expect(plan('v=1', { format: 'pdf' }).steps).to.be.empty
     })
 
