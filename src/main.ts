@@ -7,6 +7,7 @@ import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
+import { checkReport } from './process/check-report.ts'
 import { holderOfPort } from './process/port-holder.ts'
 
 // How long requests in progress may take to end after SIGTERM.
@@ -26,10 +27,7 @@ async function main(): Promise<void> {
     return
   }
   if (argument === '--check') {
-    const { plugins } = await loadEverything({ config: loadConfig(), root: projectRoot() })
-    process.stdout.write(
-      `configuration and plugins are in order: ${plugins.transforms.length} transformations\n`,
-    )
+    process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
     return
   }
   if (argument !== undefined)
