@@ -148,6 +148,10 @@ async function rendering<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : ''
     if (/timeout/i.test(message)) throw notTransformable('this image takes too long to transform', cause)
+    if (/Input SVG image (will )?exceed/.test(message)) {
+      const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
+      throw notTransformable(expected, cause)
+    }
     const limit = FORMAT_LIMITS.find(({ refusal }) => refusal.test(message))
     throw limit ? formatTooSmall(limit, cause) : cause
   }

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { Problem } from '../../src/core/problem.ts'
+import { rejection } from '../support/rejection.ts'
 import { transformed } from './transform.ts'
 
 /** Black on the left, white on the right. */
@@ -48,6 +50,12 @@ describe('an SVG', () => {
         .and.equal(metadata.height)
     })
   }
+
+  it('is refused in a size of its own that is too long a side to draw', async () => {
+    const error = await rejection(of('width="40000" height="100"', 'f=png'))
+    expect(error).to.be.instanceOf(Problem).with.property('message').that.includes('at most 32767 px a side')
+    expect(size(await of('width="40000" height="100"', 'w=800'))).to.equal('800x2')
+  })
 
   it('is drawn within the limits, also where it is to cover a box uncropped', async () => {
     expect(size(await of('width="1" height="3000"', 'w=5000&h=5000&fit=outside'))).to.equal('10x30000')
