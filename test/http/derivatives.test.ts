@@ -101,6 +101,19 @@ onEveryBackend('derivatives', (start) => {
     expect(watched.opened - before).to.equal(1)
   })
 
+  it('are one where all that is asked for is the default, and no original: its metadata is gone', async () => {
+    const before = watched.opened
+    for (const query of ['q=75', 'f=png', 'f=png&q=10', 'fit=cover&dpr=2']) {
+      const { status, headers } = await exchange(service, `${record.src}?${query}`)
+      expect(status, query).to.equal(200)
+      expect(headers.etag, query).to.equal(`"${record.s3PathOriginal}_default"`)
+    }
+    await storedEventually(['_default'])
+    expect(watched.opened - before).to.equal(1)
+    const byKey = record.src.replace(record.sourceName, `${record.s3PathOriginal}_default`)
+    expect((await exchange(service, byKey)).status).to.equal(200)
+  })
+
   it('are the original when nothing is asked of it', async () => {
     const before = watched.opened
     for (const query of ['', '?', '?utm_campaign=x', '?_=123&v=1&gclid=a']) {
