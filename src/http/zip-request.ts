@@ -45,8 +45,9 @@ export function readZipRequest(body: unknown): { archiveName: string; items: Arc
     const decoded = decodeOnce(path, param)
     parsePath(decoded, { param })
     const query = Object.entries(params).map(([key, value]) => [key, textOf(value)] as const)
-    checkEntryName(name ?? decoded, name === undefined ? param : `files[${i}].name`)
-    return { group: type, path: decoded, requestedPath: path, query, name }
+    const entryName =
+      name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
+    return { group: type, path: decoded, requestedPath: path, query, name: entryName }
   })
   return { archiveName: /\.zip$/i.test(archiveName) ? archiveName : `${archiveName}.zip`, items }
 }

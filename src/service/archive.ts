@@ -5,7 +5,6 @@ import pLimit from 'p-limit'
 import { type Asset, openWhole, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { distinctName } from '../core/entry-name.ts'
-import { nameInFormat } from '../core/file-name.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
@@ -19,8 +18,8 @@ export interface ArchiveItem {
   /** The path as it was asked for: what the manifest calls it. */
   requestedPath: string
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** Inside the archive, before equal names are told apart; undefined: its path, with the ending of its new format. */
-  name: string | undefined
+  /** Inside the archive, before equal names are told apart. */
+  name: string
 }
 
 export interface ArchiveRequest {
@@ -80,10 +79,9 @@ export function createArchive({
 }): Archive {
   async function prepare(item: ArchiveItem, { client, signal }: ArchiveRequest): Promise<Prepared> {
     try {
-      const { asset, newFormat } = await deliveries.deliver({ client, ...item, accept: '', signal })
+      const { asset } = await deliveries.deliver({ client, ...item, accept: '', signal })
       const small = asset.size <= READ_AHEAD_BYTES
-      const name = item.name ?? (newFormat ? nameInFormat(item.path, newFormat) : item.path)
-      return { item, name, asset, ...(small ? { bytes: await readAll(asset, signal) } : {}) }
+      return { item, asset, ...(small ? { bytes: await readAll(asset, signal) } : {}) }
     } catch (error) {
       signal.throwIfAborted()
       const code = error instanceof Problem ? error.status : 500
@@ -98,12 +96,12 @@ export function createArchive({
     const manifest: ManifestEntry[] = []
     const taken = new Set([MANIFEST])
     for await (const prepared of inOrder(items, (item) => prepare(item, { ...request, signal }))) {
-      const { requestedPath: path } = prepared.item
+      const { requestedPath: path, name } = prepared.item
       if ('code' in prepared) {
         manifest.push({ path, status: 'error', code: prepared.code })
         continue
       }
-      const { name, asset, bytes } = prepared
+      const { asset, bytes } = prepared
       const entry = { name: distinctName(name, taken), date: asset.lastModified, store: !isDeflated(asset) }
       await append(zip, bytes ?? (await openWhole(asset, { signal })), { ...entry, signal })
       manifest.push({ path, name: entry.name, status: 'ok', size: asset.size })
@@ -138,9 +136,7 @@ export function createArchive({
   }
 }
 
-type Prepared =
-  | { item: ArchiveItem; name: string; asset: Asset; bytes?: Buffer }
-  | { item: ArchiveItem; code: number }
+type Prepared = { item: ArchiveItem; asset: Asset; bytes?: Buffer } | { item: ArchiveItem; code: number }
 
 /** The outcomes in order, made a few at a time and a little ahead of whoever takes them. */
 async function* inOrder<I, O>(items: readonly I[], make: (item: I) => Promise<O>): AsyncGenerator<O> {

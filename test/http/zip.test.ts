@@ -74,21 +74,6 @@ onEveryBackend('zip', (start) => {
     for (const { name, bytes } of list.slice(0, -1)) expect(bytes.equals(photo), name).to.equal(true)
   })
 
-  it('ends the name of a file in a new format as that does, unless it is given', async () => {
-    const path = inFolder.s3PathOriginal
-    const renamed = path.replace(/png$/, 'webp')
-    const list = await entries(
-      { path, params: { w: 9 } },
-      { path, params: { w: 9, f: 'webp' } },
-      { path, params: { w: 8, f: 'webp' } },
-      { path, params: { w: 9, f: 'webp' }, name: 'mine.png' },
-    )
-    const expected = [path, renamed, renamed.replace('.webp', ' (2).webp'), 'mine.png']
-    expect(names(list)).to.deep.equal([...expected, '_manifest.json'])
-    expect(manifestOf(list).map(({ name }) => name)).to.deep.equal(expected)
-    expect(new Set(manifestOf(list).map((entry) => entry.path))).to.deep.equal(new Set([path]))
-  })
-
   it('repeats in the manifest the path as it was asked for', async () => {
     const paths = [inFolder.s3PathOriginal.split('/').map(encodeURIComponent).join('/'), 'not%20there.png']
     const list = await entries(...paths.map((path) => ({ path })))
