@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   process.stdout.write(
     banner({ baseUrl, dataDir: config.DATA_DIR, credentials: app.credentials, showSecret }),
   )
-  log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
+  log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
 }
 
 const starting: RequestListener = (_req, res) => {

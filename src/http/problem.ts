@@ -14,11 +14,24 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     // The client has left: nobody to tell, nothing to mend.
     if (error instanceof Error && error.name === 'AbortError') return
     const problem = asProblem(error)
-    if (problem.status >= 500)
-      log.error({ err: error, requestId: requestId(res), status: problem.status }, 'a request failed')
+    const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
+    if (problem.status >= 500) log.error({ ...fields, err: error }, 'a request failed')
+    // A form that breaks off, for example: again, the client has left.
+    else if (res.destroyed) return
+    // Why a picture cannot be read, for example. What Express throws quotes the request, with a secret perhaps.
+    else if (error instanceof Problem && error.cause !== undefined)
+      log.info({ ...fields, err: error.cause }, 'a request was refused')
+    codes.set(res, problem.code)
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem)
   }
+}
+
+const codes = new WeakMap<Response, string>()
+
+/** The code of the problem that a request has ended with; undefined when there was none. */
+export function problemCode(res: Response): string | undefined {
+  return codes.get(res)
 }
 
 /** For paths that no route has. */

@@ -69,6 +69,11 @@ describe('the server process', function () {
     expect(first.output()).to.include(`curl -H 'Authorization: ${first.tokens.secretClientToken}'`)
     first.child.kill('SIGTERM')
     expect(await first.ended).to.equal(0)
+    const ready = first
+      .output()
+      .split('\n')
+      .find((line) => line.includes('"msg":"ready"'))
+    expect(ready?.match(/"pid":\d+/g)).to.deep.equal([`"pid":${first.pid}`])
     const { mode } = await stat(join(folder, 'credentials.json'))
     expect(mode & 0o777).to.equal(0o600)
 
