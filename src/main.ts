@@ -44,6 +44,7 @@ async function main(): Promise<void> {
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({ config, root: projectRoot(), baseUrl, log })
   handle = app.handle
+  app.refuseUnreadable(server)
 
   let stopping = false
   const stop = async (signal: NodeJS.Signals) => {

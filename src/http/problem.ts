@@ -68,18 +68,23 @@ function sendProblem(res: Response, problem: Problem): void {
   res.setHeader('Cache-Control', 'no-store')
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.status(problem.status).type('application/problem+json')
+  const bytes = problemDocument(problem, requestId(res))
+  res.setHeader('Content-Length', bytes.length)
+  res.end(bytes)
+}
+
+/** The body of a problem. `instance`: the request's id. */
+export function problemDocument(problem: Problem, instance: string): Buffer {
   const body = {
     type: `urn:sluice:problem:${problem.code}`,
     title: STATUS_CODES[problem.status] ?? 'Error',
     status: problem.status,
     detail: problem.message,
     code: problem.code,
-    instance: requestId(res),
+    instance,
     ...problem.members,
   }
-  const bytes = Buffer.from(JSON.stringify(body))
-  res.setHeader('Content-Length', bytes.length)
-  res.end(bytes)
+  return Buffer.from(JSON.stringify(body))
 }
 
 /** Problems as they are; what Express and its parsers throw by its status; everything else is ours: 500. */

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../config/load.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
+import { sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../support/process.ts'
 import { PROJECT, temporaryFolder } from '../support/service.ts'
@@ -94,6 +95,14 @@ describe('the server process', function () {
     server.child.kill('SIGTERM')
     await server.ended
     expect(server.output()).to.include('pub_of_mine').and.not.include(secret)
+  })
+
+  it('answers also what is no request', async () => {
+    const server = await startProcess({ env: { DATA_DIR: folder } })
+    expect(await sendBytes(server, 'nonsense\r\n\r\n')).to.include('application/problem+json')
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(server.output()).to.include('"reason":"Invalid method encountered"')
   })
 
   it('says who holds the data folder, and leaves it alone', async () => {
