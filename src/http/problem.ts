@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
-import { Problem, tooLarge } from '../core/problem.ts'
+import { Problem } from '../core/problem.ts'
 
 /**
  * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
@@ -87,14 +87,10 @@ export function problemDocument(problem: Problem, instance: string): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-/** Problems as they are; what Express and its parsers throw by its status; everything else is ours: 500. */
+/** Problems as they are; what Express throws by its status; everything else is ours: 500. */
 function asProblem(cause: unknown): Problem {
   if (cause instanceof Problem) return cause
-  const { status, type, limit } = (cause ?? {}) as { status?: unknown; type?: unknown; limit?: unknown }
-  if (type === 'entity.too.large') return tooLarge('a request body', Number(limit))
-  if (type === 'entity.parse.failed') {
-    return new Problem({ status: 400, code: 'bad_json', detail: 'expected a JSON object as the body', cause })
-  }
+  const { status } = (cause ?? {}) as { status?: unknown }
   if (typeof status === 'number' && status >= 400 && status < 500) {
     const detail =
       cause instanceof URIError
