@@ -9,6 +9,7 @@ import { pluginFolder } from '../support/drop-ins.ts'
 import { exchange } from '../support/exchange.ts'
 import { colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { emptied } from '../support/storage.ts'
 
 onEveryBackend('zip', (start) => {
   let service: Service
@@ -268,7 +269,8 @@ onEveryBackend('zip', (start) => {
       name: 'page.html',
       bytes: `<!doctype html>${'<p>text'.repeat(300_000)}`,
     })
-    const empty = await uploadOne(service, { name: 'empty', bytes: '' })
+    const empty = await uploadOne(service, { name: 'empty', bytes: Buffer.alloc(1) })
+    await emptied(service, empty)
     const expected = {
       'a.png': png.src,
       'small/größe 写真 🙂.png': `${png.src}?w=33&f=png`,
