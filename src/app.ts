@@ -132,6 +132,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
+    ignoredParams: chain.ignoredParams,
     log,
   })
 
