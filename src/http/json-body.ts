@@ -14,21 +14,31 @@ export async function jsonBody(req: Request, { maxBytes }: { maxBytes: number })
   if (encoding !== undefined)
     throw unsupportedMediaType({ expected: 'application/json', received: `application/json in ${encoding}` })
   if (Number(req.headers['content-length']) > maxBytes) throw tooLarge('a request body', maxBytes)
-  const chunks: Buffer[] = []
-  let size = 0
-  // The connection stays: the answer is still to be sent.
-  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-    size += chunk.length
-    if (size > maxBytes) throw tooLarge('a request body', maxBytes)
-    chunks.push(chunk)
-  }
+  const body = await wholeBody(req, maxBytes)
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
     return JSON.parse(text, withoutProto)
   } catch {
     // The failure quotes the body, which is neither for the log nor for the caller.
     throw new Problem({ status: 400, code: 'bad_json', detail: 'expected a JSON object as the body' })
   }
+}
+
+async function wholeBody(req: Request, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    // The connection stays: the answer is still to be sent.
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge('a request body', maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (req.destroyed) throw new DOMException('the client has left', 'AbortError')
+    throw error
+  }
+  return Buffer.concat(chunks)
 }
 
 /** Zod passes over a member of this name in silence; here every unknown one is refused. */

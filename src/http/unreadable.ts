@@ -19,8 +19,8 @@ export function refuseUnreadable(server: Server, log: Log): void {
     // Told already, and still sending.
     if (refused.has(socket)) return
     refused.add(socket)
-    // The client has left: nobody to tell.
-    if (!socket.writable) {
+    // The client has left, in the middle of its request or by a reset: nobody to tell.
+    if (error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy()
       return
     }

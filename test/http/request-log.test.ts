@@ -25,24 +25,33 @@ onEveryBackend('the log of requests that are cut', (start) => {
     return found
   }
 
-  it('has no status when the client was told none', async () => {
-    const earlier = service.log.lines.length
-    const socket = await openSocket(service)
-    socket.write(
-      `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
-        `Content-Type: ${MULTIPART}\r\nContent-Length: 1000\r\n\r\n`,
-    )
-    const form = multipart([{ disposition: 'name="file"; filename="a.txt"', bytes: 'half a file' }])
-    socket.write(form.subarray(0, form.indexOf(' a file')))
-    setTimeout(() => socket.destroy(), 50)
-    await once(socket, 'close')
-    await eventually(() => {
-      const [line, ...more] = service.log.lines.slice(earlier)
-      expect(more).to.deep.equal([])
-      expect(line?.fields).to.include({ method: 'POST', aborted: true, complete: false })
-      expect(line?.fields).not.to.have.any.keys('status', 'code')
+  const begun = {
+    '/v1/upload': {
+      type: MULTIPART,
+      body: multipart([{ disposition: 'name="file"; filename="a"', bytes: 'x' }]),
+    },
+    '/v1/zip': { type: 'application/json', body: Buffer.from('{"files": [{"path": "a.png"}]}') },
+  }
+  for (const [path, { type, body }] of Object.entries(begun)) {
+    it(`has no status when the client was told none: ${path}`, async () => {
+      const earlier = service.log.lines.length
+      const socket = await openSocket(service)
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+          `Content-Type: ${type}\r\nContent-Length: 1000\r\n\r\n`,
+      )
+      socket.write(body.subarray(0, body.lastIndexOf('x') + 1 || 10))
+      setTimeout(() => socket.destroy(), 50)
+      await once(socket, 'close')
+      await eventually(() => {
+        const [line, ...more] = service.log.lines.slice(earlier)
+        expect(more).to.deep.equal([])
+        expect(line?.level).to.equal('info')
+        expect(line?.fields).to.include({ method: 'POST', path, aborted: true, complete: false })
+        expect(line?.fields).not.to.have.any.keys('status', 'code')
+      })
     })
-  })
+  }
 
   it('has the status that was sent when the client leaves during the answer', async () => {
     const path = new URL(record.src).pathname

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
@@ -118,16 +118,21 @@ onEveryBackend('what is no request', (start) => {
     expect(service.log.lines.at(-1)?.fields).to.include({ status: 200, complete: false })
   })
 
-  it('is nothing to tell of when a client has only left', async () => {
-    const earlier = service.log.lines.length
-    const socket = await openSocket(service)
-    await new Promise((written) => socket.write('GET / HT', written))
-    await pause(50)
-    socket.resetAndDestroy()
-    await sendBytes(service, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    await eventually(() => expect(service.log.lines.slice(earlier)).to.have.length(1))
-    expect(service.log.lines.at(-1)?.fields).to.include({ path: '/healthz' })
-  })
+  for (const [how, leave] of [
+    ['by a reset', (socket: Socket) => socket.resetAndDestroy()],
+    ['by an end', (socket: Socket) => socket.end()],
+  ] as const) {
+    it(`is nothing to tell of when a client has only left, ${how}`, async () => {
+      const earlier = service.log.lines.length
+      const socket = await openSocket(service)
+      await new Promise((written) => socket.write('GET / HT', written))
+      await pause(50)
+      leave(socket)
+      await sendBytes(service, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+      await eventually(() => expect(service.log.lines.slice(earlier)).to.have.length(1))
+      expect(service.log.lines.at(-1)?.fields).to.include({ path: '/healthz' })
+    })
+  }
 
   it('is answered 408 when it does not come in time', async () => {
     const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 50 })
