@@ -87,8 +87,10 @@ export function createArchive({
     } catch (error) {
       signal.throwIfAborted()
       const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
-      if (code >= 500)
-        log.error({ err: error, client: client.id, path: item.path }, 'an archive goes without this file')
+      const fields = { client: client.id, path: item.path, status: code }
+      if (code >= 500) log.error({ ...fields, err: error }, 'an archive goes without this file')
+      else if (error instanceof Problem && error.cause !== undefined)
+        log.info({ ...fields, err: error.cause }, 'an archive goes without this file')
       return { item, code, reason }
     }
   }

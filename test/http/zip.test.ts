@@ -235,6 +235,18 @@ onEveryBackend('zip', (start) => {
     ])
   })
 
+  it('leaves in the log what kept a file out, at info', async () => {
+    const earlier = service.log.lines.length
+    await entries({ path: 'missing.png' }, { path: broken.sourceName, params: { w: 11 } })
+    const told = service.log.lines
+      .slice(earlier)
+      .filter(({ message }) => message === 'an archive goes without this file')
+    expect(told.map(({ level, fields: { path, status } }) => ({ level, path, status }))).to.deep.equal([
+      { level: 'info', path: broken.sourceName, status: 422 },
+    ])
+    expect(told[0]?.fields.err).to.be.instanceOf(Error).with.property('message').that.matches(/jpeg/i)
+  })
+
   it('is an archive with only the manifest when no file can be delivered', async () => {
     const list = await entries({ path: 'missing.png' }, { path: 'also/missing.png' })
     expect(names(list)).to.deep.equal(['_manifest.json'])
