@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Express } from 'express'
@@ -19,6 +20,7 @@ import type { EventBus } from './core/ports/event-bus.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { createHttp } from './http/server.ts'
+import { refuseUnreadable } from './http/unreadable.ts'
 import { bucketUrl } from './http/urls.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
@@ -54,6 +56,8 @@ export interface AppOptions {
 /** A running service without a socket. */
 export interface App {
   handle: Express
+  /** Has a server answer as the service does also what it cannot read as a request. */
+  refuseUnreadable(server: Server): void
   clients: Clients
   /** The first client's tokens. */
   credentials: Credentials
@@ -128,6 +132,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
+    ignoredParams: chain.ignoredParams,
     log,
   })
 
@@ -137,6 +142,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   )
   return {
     handle,
+    refuseUnreadable: (server) => refuseUnreadable(server, log),
     clients,
     credentials,
     sweep,

@@ -42,6 +42,7 @@ async function main(): Promise<void> {
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({ config, root: projectRoot(), baseUrl, log })
   handle = app.handle
+  app.refuseUnreadable(server)
 
   let stopping = false
   const stop = async (signal: NodeJS.Signals) => {
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
   process.stdout.write(
     banner({ baseUrl, dataDir: config.DATA_DIR, credentials: app.credentials, showSecret }),
   )
-  log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
+  log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
 }
 
 const starting: RequestListener = (_req, res) => {

@@ -52,12 +52,6 @@ export function readZipRequest(body: unknown): { archiveName: string; items: Arc
   return { archiveName: /\.zip$/i.test(archiveName) ? archiveName : `${archiveName}.zip`, items }
 }
 
-/** For JSON.parse: zod passes over a member of this name in silence; here every unknown one is refused. */
-export function withoutProto(name: string, value: unknown): unknown {
-  if (name === '__proto__') throw new SyntaxError('a member is called __proto__')
-  return value
-}
-
 function decodeOnce(path: string, param: string): string {
   try {
     return decodeURIComponent(path)
