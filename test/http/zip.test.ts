@@ -222,7 +222,7 @@ onEveryBackend('zip', (start) => {
       },
       {
         ...{ path: png.sourceName, name: png.sourceName, status: 'error', code: 400 },
-        reason: 'there is no parameter "nonsense" for image files',
+        reason: 'there is no parameter "nonsense" for image files; there are w, h, fit, dpr, f, q',
       },
       {
         ...{ path: png.sourceName, name: png.sourceName, status: 'error', code: 400 },
