@@ -67,6 +67,8 @@ const LIMITS: TransformLimits = {
   sourceMaxBytes: 40_000_000,
   sourceMaxPixels: 50_000_000,
   outputMaxSide: 5000,
+  // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
+  outputMaxPixels: 50_000_000,
   timeoutMs: 30_000,
 }
 // At half a second each, the last of them waits a minute for two cores.
