@@ -6,7 +6,7 @@ import type { Config } from '../config/load.ts'
 import { diskBuckets } from './adapters/bucket/disk.ts'
 import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
-import { dataDirTaken, makeDataDir, signDataDir } from './adapters/data-dir.ts'
+import { dataDirTaken, indexUnusable, makeDataDir, signDataDir } from './adapters/data-dir.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { inProcessLocks } from './adapters/locks/in-process.ts'
@@ -78,7 +78,7 @@ const SWEEP_EVERY_MS = 60_000
 /**
  * Puts the service together: the only place that names adapters and engines.
  *
- * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
+ * @throws DataDirError when the data folder cannot be used or another process holds it, PluginError for a broken plugin
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, baseUrl, log } = options
@@ -87,7 +87,8 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   await makeDataDir(dataDir)
   const embedded = await embeddedIndex(join(dataDir, 'index')).catch(async (error) => {
-    throw error.cause?.code === 'LEVEL_LOCKED' ? await dataDirTaken(dataDir, error) : error
+    const locked = error.cause?.code === 'LEVEL_LOCKED'
+    throw locked ? await dataDirTaken(dataDir, error) : indexUnusable(dataDir, error)
   })
   await signDataDir(dataDir, baseUrl)
   const disk = await diskBuckets({

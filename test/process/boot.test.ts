@@ -101,6 +101,17 @@ describe('the server process', function () {
     expect(await first.ended).to.equal(0)
   })
 
+  it('says so when the data folder cannot be made, or its index cannot be opened', async () => {
+    // Where the system lets nobody make a folder; asked for recursively, it never says so.
+    const nowhere = await runToEnd({ DATA_DIR: '/proc/sluice', PORT: '0' })
+    expect(nowhere.code).to.equal(1)
+    expect(nowhere.output).to.include('DATA_DIR /proc/sluice cannot be made')
+    await writeFile(join(folder, 'index'), 'no folder')
+    const broken = await runToEnd({ DATA_DIR: folder, PORT: '0' })
+    expect(broken.code).to.equal(1)
+    expect(broken.output).to.include(`the index in DATA_DIR ${folder} cannot be opened: EEXIST`)
+  })
+
   it('says who holds the port', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
