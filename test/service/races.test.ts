@@ -91,7 +91,13 @@ onEveryBackend('races', (start) => {
           return source
         },
         admit: (work) => work(),
-        limits: { sourceMaxBytes: 1e6, sourceMaxPixels: 1e6, outputMaxSide: 5000, timeoutMs: 1000 },
+        limits: {
+          sourceMaxBytes: 1e6,
+          sourceMaxPixels: 1e6,
+          outputMaxSide: 5000,
+          outputMaxPixels: 1e6,
+          timeoutMs: 1000,
+        },
         log: keptLog(),
       }),
     )
