@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Asset } from '../../core/asset.ts'
@@ -216,9 +216,11 @@ async function removeEmptyFolders(path: string, root: string): Promise<void> {
   }
 }
 
+/** Piece by piece: a folder of 100,000 files read at once would hold the event loop for a quarter of a second. */
 async function* walk(folder: string): AsyncGenerator<string> {
-  const entries = (await unlessMissing(readdir(folder, { withFileTypes: true }))) ?? []
-  for (const entry of entries) {
+  const entries = await unlessMissing(opendir(folder, { bufferSize: 256 }))
+  if (!entries) return
+  for await (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* walk(path)
     else if (entry.isFile()) yield path
