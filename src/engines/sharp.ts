@@ -3,6 +3,7 @@ import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine } from '../core/plugin.ts'
 import { notTransformable, Problem } from '../core/problem.ts'
+import { tooMuchOf } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -47,6 +48,8 @@ export const sharpEngine: Engine<'sharp'> = {
       )
     }
     const bytes = await readAll(asset, signal)
+    const tooMuch = asset.mediaType === 'image/svg+xml' && tooMuchOf(bytes)
+    if (tooMuch) throw notTransformable(`expected an SVG ${tooMuch} to transform but this one has more`)
     const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
     const source = describe(metadata, frames)
     // From the header alone: nothing has been decoded by here.
