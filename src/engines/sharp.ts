@@ -31,6 +31,9 @@ export interface ImageOpening {
 // Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
 const ANIMATED = new Set(['gif', 'webp'])
 
+// Red, green, blue and transparency in 8 bits each: what the limit of pixels reckons with.
+const BYTES_PER_PIXEL = 4
+
 // One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
 sharp.concurrency(1)
@@ -57,6 +60,15 @@ export const sharpEngine: Engine<'sharp'> = {
     if (pixels > limits.sourceMaxPixels) {
       throw notTransformable(
         `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
+      )
+    }
+    // An interlaced one cannot be read row by row: all of it is held, and 16 bits a channel make it twice as large.
+    const held = metadata.isProgressive
+      ? pixels * metadata.channels * (metadata.depth === 'ushort' ? 2 : 1)
+      : 0
+    if (held > limits.sourceMaxPixels * BYTES_PER_PIXEL) {
+      throw notTransformable(
+        `expected at most ${limits.sourceMaxPixels * BYTES_PER_PIXEL} bytes of pixels of an interlaced image to transform but this one has ${held}`,
       )
     }
     const draft = sharp(bytes, { animated: source.pages > 1, limitInputPixels: limits.sourceMaxPixels })
