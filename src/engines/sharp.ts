@@ -62,13 +62,12 @@ export const sharpEngine: Engine<'sharp'> = {
         `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
       )
     }
-    // An interlaced one cannot be read row by row: all of it is held, and 16 bits a channel make it twice as large.
-    const held = metadata.isProgressive
-      ? pixels * metadata.channels * (metadata.depth === 'ushort' ? 2 : 1)
-      : 0
+    // Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held.
+    const held =
+      metadata.isProgressive || (metadata.orientation ?? 1) > 1 ? pixels * bytesPerPixel(metadata) : 0
     if (held > limits.sourceMaxPixels * BYTES_PER_PIXEL) {
       throw notTransformable(
-        `expected at most ${limits.sourceMaxPixels * BYTES_PER_PIXEL} bytes of pixels of an interlaced image to transform but this one has ${held}`,
+        `expected at most ${limits.sourceMaxPixels * BYTES_PER_PIXEL} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
       )
     }
     const draft = sharp(bytes, { animated: source.pages > 1, limitInputPixels: limits.sourceMaxPixels })
@@ -81,6 +80,11 @@ export const sharpEngine: Engine<'sharp'> = {
     const format = knownFormat(formatName(info.format))
     return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
   },
+}
+
+function bytesPerPixel({ channels, depth }: Metadata): number {
+  const bytes = { uchar: 1, char: 1, ushort: 2, short: 2, uint: 4, int: 4, float: 4 }[depth as string] ?? 16
+  return channels * bytes
 }
 
 function describe(metadata: Metadata, frames: ImageOpening['frames']): ImageSource {
