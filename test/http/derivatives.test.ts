@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onEveryBackend } from '../support/backends.ts'
-import { uploadOne, type WireRecord } from '../support/client.ts'
+import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -127,7 +127,7 @@ onEveryBackend('derivatives', (start) => {
   it('are 404 when the bucket has lost the original', async () => {
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })
     for await (const key of bucket.list(record.s3PathOriginal)) await bucket.delete([key])
-    for (const address of [record.src, `${record.src}?w=100`, record.originalSrc]) {
+    for (const address of [record.src, `${record.src}?w=100`, rawPath(service, record.s3Path)]) {
       const answer = await exchange(service, address)
       expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
         status: 404,
