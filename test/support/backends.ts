@@ -1,5 +1,5 @@
 import { type Backend, EMBEDDED, filesHolding, removeIndex } from './backend.ts'
-import { emptyRedis, redisEnv, redisHolding, redisRows } from './on-redis.ts'
+import { emptyRedis, endLockLeases, redisEnv, redisHolding, redisRows } from './on-redis.ts'
 import { objectsInS3, s3Env, s3Holding } from './on-s3.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 import { embeddedRows, filesInBucket } from './state.ts'
@@ -46,6 +46,9 @@ function numberOf(dataDir: string): number {
   numbers.set(dataDir, number)
   return number
 }
+
+/** As when time had passed: what dead processes have locked in the Redis of this data folder is free. */
+export const endLocks = (dataDir: string): Promise<void> => endLockLeases(numberOf(dataDir))
 
 const prefixOf = (dataDir: string) => `service-${numberOf(dataDir)}`
 

@@ -35,6 +35,13 @@ export function emptyRedis(database: number): Promise<unknown> {
   return on(database, (redis) => redis.flushdb())
 }
 
+/** Ends the leases of all locks at once: those of dead processes need not be waited for. */
+export function endLockLeases(database: number): Promise<void> {
+  return on(database, async (redis) => {
+    for (const key of await redis.keys('{sluice}:lock:*')) await redis.del(key)
+  })
+}
+
 /** Keys that hold this text, in their names or in what is kept under them. */
 export function redisHolding(database: number, text: string): Promise<string[]> {
   return on(database, async (redis) => {
