@@ -221,6 +221,9 @@ onEveryBackend('tokens', (start, backend) => {
       inspect(line, { depth: 20, breakLength: Number.POSITIVE_INFINITY }),
     )
     expect(lines.length).to.be.above(10)
+    // Wherever this may be kept it is looked for: what is no secret is found in the record and in the index.
+    await uploadOne(service, { name: 'found everywhere.png', bytes: png })
+    expect(await backend.holding(service.dataDir, 'found everywhere')).to.have.length.at.least(2)
     for (const secret of secrets) {
       expect(lines.filter((line) => line.includes(secret))).to.deep.equal([])
       const holding = await backend.holding(service.dataDir, secret)
