@@ -17,8 +17,17 @@ onEveryBackend('derivatives', (start) => {
   const watched = watchedEngine()
   let service: Service
   let record: WireRecord
+  /** How many transforms have found their source and wait for their turn, or have had it. */
+  let sourcesFound = 0
   before(async () => {
-    service = await start({ engines: [watched.engine] })
+    const counting = wrapBuckets((bucket) => ({
+      async find(key, known) {
+        const asset = await bucket.find(key, known)
+        sourcesFound += 1
+        return asset
+      },
+    }))
+    service = await start({ engines: [watched.engine], wrapStorage: counting })
   })
   beforeEach(async () => {
     record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
@@ -241,16 +250,18 @@ onEveryBackend('derivatives', (start) => {
       await storedEventually(['_w=64'])
     })
 
-    it('are a 503 with Retry-After past the queue, while stored files go on', async () => {
+    it('are a 503 with Retry-After past the queue, while stored files go on', async function () {
+      this.timeout(30_000)
       await exchange(service, `${record.src}?w=5`)
       await storedEventually(['_w=5'])
       watched.hold()
       const gone = leaving()
       const room = 256 + availableParallelism()
+      const before = sourcesFound
       const waiting = Array.from({ length: room }, (_, i) =>
         exchange(service, `${record.src}?w=${100 + i}&h=7`, { signal: gone.signal }).catch(() => undefined),
       )
-      await pause(300)
+      await eventually(() => expect(sourcesFound - before).to.equal(room), { withinMs: 20_000 })
       const refused = await exchange(service, `${record.src}?w=1000&h=7`)
       expect(refused.status).to.equal(503)
       expect(Number(refused.headers['retry-after'])).to.be.above(0)

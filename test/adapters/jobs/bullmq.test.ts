@@ -99,6 +99,7 @@ describe('BullMQ: jobs of several processes', function () {
     worker.child.kill('SIGSTOP')
     const [lock = ''] = await redis.client.keys(`${keyPrefix}*:lock`)
     const lockedUntil = await redis.client.pexpiretime(lock)
+    expect(lockedUntil).to.be.above(0)
     let takenAt = 0
     work(async () => {
       takenAt = Date.now()

@@ -222,17 +222,18 @@ describe('redis: a lock', () => {
     const leaseUntil = () => redis.client.pexpiretime(`${keyPrefix}lock:{k}`)
     const first = await leaseUntil()
     expect(first - begunAfter).to.be.within(9990, 20_000)
-    const renewals: number[] = [first]
+    const leases = [first]
     await eventually(
       async () => {
         const until = await leaseUntil()
-        if (until !== renewals.at(-1)) renewals.push(until)
-        expect(renewals).to.have.length(3)
+        if (until !== leases.at(-1)) leases.push(until)
+        // The first may come sooner, with news of the others.
+        const [last = 0, middle = 0, early = 0] = leases.toReversed()
+        expect(last - middle).to.be.within(3200, 6000)
+        expect(middle - early).to.be.within(3200, 6000)
       },
-      { withinMs: 15_000 },
+      { withinMs: 20_000 },
     )
-    for (const [i, until] of renewals.slice(1).entries())
-      expect(until - (renewals[i] ?? 0)).to.be.within(3200, 6000)
     one.end('done')
     expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
     for (const key of await redis.client.keys(`${keyPrefix}*`)) {
@@ -249,15 +250,16 @@ describe('redis: a lock', () => {
       return name
     }
     const asked = rejection(
-      locksOn(redis).share('k', () => does('first'), { limitMs, signal: patience.signal }),
+      locksOn(redis, 10_000).share('k', () => does('first'), { limitMs, signal: patience.signal }),
     )
     // The request is on its way by then.
     await Promise.resolve()
     patience.abort(new Error('left'))
     expect(await asked).to.have.property('message', 'left')
-    expect(await locksOn(other).share('k', () => does('next'), { limitMs })).to.equal('next')
+    expect(await locksOn(other, 10_000).share('k', () => does('next'), { limitMs })).to.equal('next')
     expect(runs).to.deep.equal(['next'])
-    expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([])
+    // Long before it would expire.
+    await eventually(async () => expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([]))
   })
 
   it('tells its outcome to those who wait though every message is lost', async () => {
