@@ -8,7 +8,10 @@ export interface ByteRange {
 
 /** How {@link Asset.open} is asked for bytes. */
 export interface OpenOptions {
-  /** Without it, the whole file. Must lie inside the file. */
+  /**
+   * Without it, the whole file. Must lie inside the file, and only makes sense in that one: it is not read from another
+   * that has come into its place.
+   */
   range?: ByteRange
   /** Destroys the stream, or ends the wait for it. */
   signal?: AbortSignal
@@ -26,7 +29,7 @@ export interface Asset {
   readonly lastModified: Date
   /**
    * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
-   * @throws Problem 404 when the file is gone by now, `signal.reason` when the signal is aborted by then: a stream that
+   * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the signal is aborted by then: a stream that
    *   is born aborted fails before anybody can listen, which ends the process
    */
   open(options?: OpenOptions): Promise<Readable>

@@ -159,6 +159,11 @@ export function unavailable(
   })
 }
 
+/** 503: another file has come into its place since it was found. Who asks again gets that. */
+export function fileReplaced(cause?: unknown): Problem {
+  return unavailable('the file was replaced while it was read', { cause, retryAfterSeconds: 1 })
+}
+
 /** 503: there is no room for more bytes. Reading goes on, and so does deleting while the index can still grow. */
 export function storageFull(cause: unknown): Problem {
   const retryAfterSeconds = 60

@@ -272,6 +272,20 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         }
       })
 
+      it('reads a range of no other object than the one that was found', async () => {
+        const key = originalKey()
+        await put(bucket, key, 'first')
+        const asset = await found(bucket, key)
+        const range = { start: 1, end: 2 }
+        expect(String(await read(asset, { range }))).to.equal('ir')
+        await put(bucket, key, 'other')
+        const error = await rejection(asset.open({ range }))
+        expect(error).to.be.instanceOf(Problem).with.property('status', 503)
+        // All of another one is a whole file as well.
+        expect(String(await read(asset))).to.equal('other')
+        expect(String(await read(await found(bucket, key), { range }))).to.equal('th')
+      })
+
       it('never ends well with fewer bytes when the object is deleted in mid-read', async () => {
         const key = originalKey('', 'bin')
         const bytes = someBytes(SEVERAL_PARTS)

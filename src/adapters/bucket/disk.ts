@@ -7,7 +7,7 @@ import type { Asset } from '../../core/asset.ts'
 import type { Client } from '../../core/client.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
-import { fileNotFound, storageFull } from '../../core/problem.ts'
+import { fileNotFound, fileReplaced, storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 import { isFull } from '../full-disk.ts'
 
@@ -136,9 +136,12 @@ function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'm
     async open({ range, signal } = {}) {
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()
-      if (signal?.aborted) {
+      try {
+        if (range && !(await isSame(file, known))) throw fileReplaced()
+        signal?.throwIfAborted()
+      } catch (error) {
         await file.close()
-        throw signal.reason
+        throw error
       }
       return createReadStream('', {
         fd: file,
@@ -149,6 +152,11 @@ function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'm
       })
     },
   }
+}
+
+async function isSame(file: FileHandle, { size, lastModified }: Pick<Asset, 'size' | 'lastModified'>) {
+  const now = await file.stat()
+  return now.size === size && now.mtime.getTime() === lastModified.getTime()
 }
 
 /**

@@ -12,16 +12,23 @@ const CHUNK_BYTES = 64 * 1024
  * The bytes of an object, as soon as S3 has begun to send them. The stream fails when S3 breaks off or falls silent,
  * and takes its connection along when it is destroyed.
  *
+ * @param etag of the object that a range is meant for
  * @throws Problem 404 when there is no such object, 503
  */
 export async function download(
   { downloads, patience }: S3Clients,
-  { bucket, name, range, signal }: { bucket: string; name: string } & OpenOptions,
+  {
+    bucket,
+    name,
+    etag,
+    range,
+    signal,
+  }: { bucket: string; name: string; etag: string | undefined } & OpenOptions,
 ): Promise<Readable> {
   const command = new GetObjectCommand({
     Bucket: bucket,
     Key: name,
-    ...(range ? { Range: `bytes=${range.start}-${range.end}` } : {}),
+    ...(range ? { Range: `bytes=${range.start}-${range.end}`, IfMatch: etag } : {}),
   })
   const { Body, ContentRange } = await patience.answered(
     (abortSignal) => downloads.send(command, { abortSignal }),

@@ -1,5 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
-import { fileNotFound, Problem, storageFull, unavailable } from '../../core/problem.ts'
+import { fileNotFound, fileReplaced, Problem, storageFull, unavailable } from '../../core/problem.ts'
 
 // HEAD has no body to tell an object from a bucket that is missing: then it is an object.
 const NO_OBJECT = ['NoSuchKey', 'NotFound']
@@ -21,6 +21,7 @@ export function problemOf(error: unknown): Problem {
   const code = error.name === 'Unknown' ? String(status) : error.name
   if (NO_OBJECT.includes(code)) return fileNotFound()
   if (NO_ROOM.includes(code) || status === 507) return storageFull(error)
+  if (status === 412) return fileReplaced(error)
   if (status === 401 || status === 403)
     return unavailable(`the bucket refuses the credentials of the service: ${code}`, { cause: error })
   if (status < 500 && status !== 408 && status !== 429)

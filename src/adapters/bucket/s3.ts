@@ -63,7 +63,7 @@ function s3Bucket(
         size: head.ContentLength ?? 0,
         mediaType: known?.mediaType ?? head.ContentType ?? 'application/octet-stream',
         lastModified: head.LastModified ?? new Date(0),
-        open: (options) => download(clients, { bucket, name, ...options }),
+        open: (options) => download(clients, { bucket, name, etag: head.ETag, ...options }),
       }
     },
 
