@@ -10,7 +10,7 @@ import { ensurePrograms } from './ready/system-packages.js'
 
 const HELP = `npm test [-- <options of mocha>]        for example: npm test -- --grep zip
 
-Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar,
+Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar, 7z,
 python3, openssl, Redis, Ceph) from Debian's packages when it may; builds; prints the coverage and, as its last line,
 the totals. A skipped test counts as a failed one.`
 
@@ -18,6 +18,7 @@ the totals. A skipped test counts as a failed one.`
 const PROGRAMS = {
   unzip: 'unzip',
   bsdtar: 'libarchive-tools',
+  '7z': 'p7zip-full',
   python3: 'python3',
   openssl: 'openssl',
   'redis-server': 'redis-server',

@@ -1,15 +1,15 @@
-import { once } from 'node:events'
-import { PassThrough, Readable } from 'node:stream'
-import { ZipArchive } from 'archiver'
+import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
-import { type Asset, openWhole, readAll } from '../core/asset.ts'
+import { type Asset, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { distinctName } from '../core/entry-name.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import { Problem } from '../core/problem.ts'
+import { resumed } from '../core/resumed-asset.ts'
 import type { Deliveries } from './deliver.ts'
+import { zipWriter } from './zip-writer.ts'
 
 /** One file that is asked for; checked by then. */
 export interface ArchiveItem {
@@ -36,8 +36,9 @@ type ManifestEntry =
   | { path: string; name: string; status: 'error'; code: number; reason: string }
 
 /**
- * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest; a source that
- * breaks in mid-entry destroys the stream: no archive that ends well holds a truncated file.
+ * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. A source that
+ * breaks in mid-entry is gone on with from there; when it cannot, the stream fails: no archive that ends well holds a
+ * truncated file.
  */
 export type Archive = (request: ArchiveRequest) => Readable
 
@@ -79,71 +80,103 @@ export function createArchive({
   events: EventBus
   log: Log
 }): Archive {
+  /** What there is to write of an item; `bytes` when it is small. */
   async function prepare(item: ArchiveItem, { client, signal }: ArchiveRequest): Promise<Prepared> {
     try {
-      const { asset } = await deliveries.deliver({ client, ...item, accept: '', signal })
+      const delivery = await deliveries.deliver({ client, ...item, accept: '', signal })
+      const asset = resumed(delivery.asset, {
+        onBreak: (error, times) =>
+          log.warn(
+            { client: client.id, key: delivery.key, err: error, times },
+            'a file of an archive broke off',
+          ),
+      })
       const small = asset.size <= READ_AHEAD_BYTES
       return { item, asset, ...(small ? { bytes: await readAll(asset, signal) } : {}) }
     } catch (error) {
-      signal.throwIfAborted()
-      const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
-      const fields = { client: client.id, path: item.path, status: code }
-      if (code >= 500) log.error({ ...fields, err: error }, 'an archive goes without this file')
-      else if (error instanceof Problem && error.cause !== undefined)
-        log.info({ ...fields, err: error.cause }, 'an archive goes without this file')
-      return { item, code, reason }
+      return failure(item, { client, signal, error })
     }
   }
 
-  async function write(zip: ZipArchive, request: ArchiveRequest, signal: AbortSignal): Promise<void> {
+  /** Its bytes, opened now if they were not read ahead: an hour may have passed since it was found. */
+  async function open(found: Found, { client, signal }: ArchiveRequest): Promise<Opened | Failure> {
+    const { item, asset, bytes } = found
+    try {
+      return { item, asset, bytes: bytes ?? (await asset.open({ signal })) }
+    } catch (error) {
+      return failure(item, { client, signal, error })
+    }
+  }
+
+  function failure(
+    item: ArchiveItem,
+    { client, signal, error }: Pick<ArchiveRequest, 'client' | 'signal'> & { error: unknown },
+  ): Failure {
+    signal.throwIfAborted()
+    const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
+    const fields = { client: client.id, path: item.path, status: code }
+    if (code >= 500) log.error({ ...fields, err: error }, 'an archive goes without this file')
+    else if (error instanceof Problem && error.cause !== undefined)
+      log.info({ ...fields, err: error.cause }, 'an archive goes without this file')
+    return { item, code, reason }
+  }
+
+  async function* write(request: ArchiveRequest): AsyncGenerator<Buffer> {
     const { client, archiveName, items } = request
+    const zip = zipWriter()
     const manifest: ManifestEntry[] = []
     const taken = new Set([MANIFEST])
-    for await (const prepared of inOrder(items, (item) => prepare(item, { ...request, signal }))) {
-      const { requestedPath: path, name } = prepared.item
-      if ('code' in prepared) {
-        const { code, reason } = prepared
-        manifest.push({ path, name, status: 'error', code, reason })
+    for await (const prepared of inOrder(items, (item) => prepare(item, request))) {
+      const opened = 'code' in prepared ? prepared : await open(prepared, request)
+      const { requestedPath: path, name: wanted } = opened.item
+      if ('code' in opened) {
+        const { code, reason } = opened
+        manifest.push({ path, name: wanted, status: 'error', code, reason })
         continue
       }
-      const { asset, bytes } = prepared
-      const entry = { name: distinctName(name, taken), date: asset.lastModified, store: !isDeflated(asset) }
-      await append(zip, bytes ?? (await openWhole(asset, { signal })), { ...entry, signal })
-      manifest.push({ path, name: entry.name, status: 'ok', size: asset.size })
+      const { asset, bytes } = opened
+      const { size, lastModified: modifiedAt } = asset
+      const name = distinctName(wanted, taken)
+      yield* zip.file({ name, modifiedAt, deflated: isDeflated(asset), size, bytes })
+      manifest.push({ path, name, status: 'ok', size })
     }
-    const listing = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
-    await append(zip, listing, { name: MANIFEST, date: new Date(), signal })
-    await zip.finalize()
+    const bytes = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
+    yield* zip.file({ name: MANIFEST, modifiedAt: new Date(), deflated: true, size: bytes.length, bytes })
+    yield zip.end()
     const errors = manifest.filter(({ status }) => status === 'error').length
     events.emit('archive.sent', {
       clientId: client.id,
       archiveName,
       entries: items.length - errors,
       errors,
-      bytes: zip.pointer(),
+      bytes: zip.length,
     })
   }
 
   return (request) => {
-    const zip = new ZipArchive({ zlib: { level: 6 } })
-    const output = new PassThrough()
+    // For what is found and rendered ahead when the archive ends before its time.
     const ended = new AbortController()
     const signal = AbortSignal.any([request.signal, ended.signal])
-    const fail = (error: unknown) => {
-      zip.abort()
-      output.destroy(error instanceof Error ? error : new Error(String(error)))
-    }
-    output.once('close', () => ended.abort(new DOMException('the archive is closed', 'AbortError')))
-    zip.once('error', fail)
-    zip.pipe(output)
-    write(zip, request, signal).catch(fail)
-    return output
+    const output = Readable.from(write({ ...request, signal }), { objectMode: false })
+    return output.once('error', () => ended.abort(new DOMException('the archive has failed', 'AbortError')))
   }
 }
 
-type Prepared =
-  | { item: ArchiveItem; asset: Asset; bytes?: Buffer }
-  | { item: ArchiveItem; code: number; reason: string }
+interface Found {
+  item: ArchiveItem
+  asset: Asset
+  bytes?: Buffer
+}
+
+type Opened = Omit<Found, 'bytes'> & { bytes: Buffer | Readable }
+
+interface Failure {
+  item: ArchiveItem
+  code: number
+  reason: string
+}
+
+type Prepared = Found | Failure
 
 /** The outcomes in order, made a few at a time and a little ahead of whoever takes them. */
 async function* inOrder<I, O>(items: readonly I[], make: (item: I) => Promise<O>): AsyncGenerator<O> {
@@ -160,24 +193,6 @@ async function* inOrder<I, O>(items: readonly I[], make: (item: I) => Promise<O>
     if (next) yield await next
     // What has been written must not be held.
     delete made[i]
-  }
-}
-
-/** Resolves when the entry has been written. archiver itself neither fails nor ends when a source breaks. */
-async function append(
-  zip: ZipArchive,
-  source: Buffer | Readable,
-  { signal, ...entry }: { name: string; date: Date; store?: boolean; signal: AbortSignal },
-): Promise<void> {
-  const broken = new AbortController()
-  const written = once(zip, 'entry', { signal: AbortSignal.any([signal, broken.signal]) })
-  if (source instanceof Readable) source.once('error', (error) => broken.abort(error))
-  zip.append(source, { ...entry, mode: 0o644 })
-  try {
-    await written
-  } catch (error) {
-    if (source instanceof Readable) source.destroy()
-    throw broken.signal.reason ?? error
   }
 }
 

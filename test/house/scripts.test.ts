@@ -104,9 +104,9 @@ describe('scripts', () => {
     const { code, stderr } = await node(['scripts/test.js'], { PATH: join(folder, 'bin') })
     expect(code).to.equal(1)
     expect(stderr).to.equal(
-      'The tests need unzip, bsdtar, python3, openssl, redis-server, radosgw, ceph-mon, ceph-osd, ceph. ' +
+      'The tests need unzip, bsdtar, 7z, python3, openssl, redis-server, radosgw, ceph-mon, ceph-osd, ceph. ' +
         'Install with: sudo apt-get update && sudo apt-get install --no-install-recommends ' +
-        'unzip libarchive-tools python3 openssl redis-server radosgw ceph-mon ceph-osd ceph-common\n',
+        'unzip libarchive-tools p7zip-full python3 openssl redis-server radosgw ceph-mon ceph-osd ceph-common\n',
     )
   })
 

@@ -60,11 +60,14 @@ function breakable(): {
   }
 }
 
-/** As a file does that somebody has cut after its size was read: it ends early, and well. */
+/**
+ * As a file does that somebody has cut after its size was read: it ends early, and well. So early that an archive which
+ * goes on with it three times has no more than half of it.
+ */
 function cut(asset: Asset, bytes: Readable): Readable {
   return Readable.from(
     (async function* () {
-      let left = Math.floor(asset.size / 2)
+      let left = Math.floor(asset.size / 8)
       for await (const chunk of bytes as AsyncIterable<Buffer>) {
         yield chunk.subarray(0, left)
         left -= chunk.length
@@ -116,6 +119,7 @@ onEveryBackend('sources that break', (start) => {
       it('destroys the connection of an archive that has begun, and leaves others alone', async () => {
         const earlier = errors().length
         source.breaks(LARGE, breakage)
+        const before = source.opened
         const files = [
           { path: small.sourceName, type: 'application' },
           { path: large.sourceName, type: 'application' },
@@ -126,10 +130,24 @@ onEveryBackend('sources that break', (start) => {
           .catch((error) => error)
         expect(outcome).to.be.an.instanceOf(Error)
         await eventually(() => expect(errors()).to.have.length(earlier + 1))
+        // The two small ones, and the large one four times.
+        expect(source.opened - before).to.equal(6)
         source.mend()
         const response = await postZip(service, { files })
         expect(entriesOf(Buffer.from(await response.arrayBuffer()))).to.have.length(4)
         await eventually(() => expect(source.open).to.equal(0))
+      })
+
+      it('is gone on with where it broke, up to three times in a file', async () => {
+        let times = 0
+        source.breaks(LARGE, (asset, bytes) => (times++ < 3 ? breakage(asset, bytes) : bytes))
+        const earlier = service.log.lines.length
+        const response = await postZip(service, { files: [{ path: large.sourceName, type: 'application' }] })
+        const [entry] = entriesOf(Buffer.from(await response.arrayBuffer()))
+        expect(entry?.bytes.equals((await exchange(service, large.src)).body)).to.equal(true)
+        expect(times).to.equal(5)
+        const told = service.log.lines.slice(earlier).filter(({ level }) => level === 'warn')
+        expect(told.map(({ fields }) => fields.times)).to.deep.equal([1, 2, 3])
       })
 
       it('leaves a small file out of the archive, and says so', async () => {

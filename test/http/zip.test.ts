@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { entriesOf, manifestOf, unpacked, unpackedByTools, type ZipEntry } from '../support/archive.ts'
@@ -10,6 +13,7 @@ import { exchange } from '../support/exchange.ts'
 import { colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { emptied } from '../support/storage.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onEveryBackend('zip', (start) => {
   let service: Service
@@ -275,7 +279,7 @@ onEveryBackend('zip', (start) => {
     ])
   })
 
-  it('is accepted by unzip, Python and bsdtar, and holds the bytes that are delivered', async () => {
+  it('is accepted by unzip, Python, bsdtar and 7z, and holds the bytes that are delivered', async () => {
     const large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(3_000_000) })
     const page = await uploadOne(service, {
       name: 'page.html',
@@ -312,6 +316,59 @@ onEveryBackend('zip', (start) => {
     for (const folder of Object.values(folders))
       expect(JSON.parse((await unpacked(folder, '_manifest.json')).toString())).to.have.length(7)
     await remove()
+  })
+
+  it('has names that unzip, Python, bsdtar and 7z read right, 70,000 bytes of them', async () => {
+    const odd = [
+      'größe 写真 🙂👩‍👩‍👧.png',
+      'e\u0301 in two code points.png',
+      'עברית/مرحبا.png',
+      'with \'quotes\' & "more".png',
+      'note:1.png',
+      '1.png',
+      'ab:c/d:e/f.png',
+      '-rf *?<>|;$(echo) `id`',
+      '\u200b\ufeff\u00a0.png',
+      '%41%2e%2e%2f.png',
+      ' led and followed by a space ',
+      `${'x'.repeat(251)}.png`,
+    ]
+    const long = Array.from(
+      { length: 70 },
+      (_, i) => `${Array(4).fill('ü'.repeat(120)).join('/')}/${i}${'.'.repeat(40)}`,
+    )
+    const all = [...odd, ...long]
+    const { folders, remove } = await unpackedByTools(
+      await archive({ files: all.map((name) => ({ path: png.sourceName, name })) }),
+    )
+    for (const [tool, folder] of Object.entries(folders)) {
+      const found = await readdir(folder, { recursive: true, withFileTypes: true })
+      const files = found.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
+      // bsdtar joins what is two code points.
+      const names = files.map((file) => relative(folder, file).normalize()).sort()
+      expect(names, tool).to.deep.equal([...all, '_manifest.json'].map((name) => name.normalize()).sort())
+    }
+    await remove()
+  })
+
+  it('holds dates that do not depend on the time zone of whoever unpacks it', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(
+      join(folder, 'a.zip'),
+      await archive({ files: [{ path: png.sourceName, name: 'a.png' }] }),
+    )
+    const { headers } = await exchange(service, png.src)
+    for (const [program, ...args] of [
+      ['unzip', '-q', 'a.zip'],
+      ['bsdtar', '-xf', 'a.zip'],
+    ] as const) {
+      await promisify(execFile)(program, args, { cwd: folder, env: { ...process.env, TZ: 'Asia/Tokyo' } })
+      const { mtimeMs } = await stat(join(folder, 'a.png'))
+      expect(new Date(mtimeMs).toUTCString(), program).to.equal(headers['last-modified'])
+      await rm(join(folder, 'a.png'))
+      await rm(join(folder, '_manifest.json'))
+    }
+    await rm(folder, { recursive: true })
   })
 
   const archiveNames: Array<[name: string, parameters: string]> = [

@@ -56,20 +56,31 @@ if broken: sys.exit('broken: ' + broken)
 archive.extractall(sys.argv[2])
 `
 
-/** Unpacks an archive with each of three programs, after its own test where it has one: a folder for each. */
+/** Unpacks an archive with each of four programs, after its own test where it has one: a folder for each. */
 export async function unpackedByTools(
   archive: Buffer,
 ): Promise<{ folders: Record<string, string>; remove: () => Promise<void> }> {
-  const run = promisify(execFile)
+  // As on a machine that shows its users more than ASCII.
+  const env = { ...process.env, LC_ALL: 'C.UTF-8' }
+  const run = (program: string, args: string[]) => promisify(execFile)(program, args, { env })
   const folder = await mkdtemp(join(tmpdir(), 'sluice-zip-'))
   const file = join(folder, 'archive.zip')
   const into = (name: string) => mkdtemp(join(folder, `${name}-`))
   await writeFile(file, archive)
-  const folders = { unzip: await into('unzip'), python: await into('python'), bsdtar: await into('bsdtar') }
+  const folders = {
+    unzip: await into('unzip'),
+    python: await into('python'),
+    bsdtar: await into('bsdtar'),
+    '7z': await into('7z'),
+    'bsdtar, from a pipe': await into('pipe'),
+  }
   await run('unzip', ['-tq', file])
   await run('unzip', ['-q', file, '-d', folders.unzip])
   await run('python3', ['-c', PYTHON, file, folders.python])
   await run('bsdtar', ['-xf', file, '-C', folders.bsdtar])
+  await run('7z', ['t', '-bd', file])
+  await run('7z', ['x', '-bd', `-o${folders['7z']}`, file])
+  await run('sh', ['-c', 'cat "$0" | bsdtar -xf - -C "$1"', file, folders['bsdtar, from a pipe']])
   return { folders, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
