@@ -1,3 +1,4 @@
+import { fittedName, NAME_MAX_BYTES, splitName } from './file-name.ts'
 import { badPath } from './problem.ts'
 import { relativePathDefect } from './relative-path.ts'
 
@@ -10,7 +11,10 @@ const MAX_BYTES = 1024
 export function checkEntryName(name: string, param: string): string {
   const expected =
     (/^[a-z]:/i.test(name) ? 'without a drive letter' : undefined) ??
-    relativePathDefect(name, { maxBytes: MAX_BYTES })
+    relativePathDefect(name, { maxBytes: MAX_BYTES }) ??
+    (name.split('/').some((segment) => Buffer.byteLength(segment) > NAME_MAX_BYTES)
+      ? `with segments of at most ${NAME_MAX_BYTES} bytes`
+      : undefined)
   if (expected) throw badPath({ param, expected, received: name })
   return name
 }
@@ -36,11 +40,8 @@ export function distinctName(name: string, taken: Set<string>): string {
 
 /** The first of `a.png`, `a (2).png`, … below a folder that is free. */
 function free(folder: string, segment: string, isFree: (path: string) => boolean): string {
-  const dot = segment.lastIndexOf('.')
-  // A dot at the start begins a hidden file's name, not an extension.
-  const end = dot > 0 ? dot : segment.length
+  const { stem, ending } = splitName(segment)
   let path = folder + segment
-  for (let number = 2; !isFree(path); number += 1)
-    path = `${folder}${segment.slice(0, end)} (${number})${segment.slice(end)}`
+  for (let number = 2; !isFree(path); number += 1) path = folder + fittedName(stem, ` (${number})${ending}`)
   return path
 }

@@ -1,5 +1,8 @@
-/** What no path, folder or name holds: control characters, line separators, and what XML cannot carry. */
-export const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/u
+/**
+ * What no path, folder or name holds: control characters, those of direction among them, which show "exe.png" for
+ * "gnp.exe", line separators, and what XML cannot carry.
+ */
+export const CONTROL_CHARACTERS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFFFE\uFFFF]/u
 
 /**
  * What a path would have to be, to be a plain relative one with "/" between its segments; undefined when it is. Goes

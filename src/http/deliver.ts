@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express'
-import { nameInFormat } from '../core/file-name.ts'
+import { cleanFileName, nameInFormat } from '../core/file-name.ts'
 import { isMediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import { clipped, Problem } from '../core/problem.ts'
@@ -68,7 +68,7 @@ export function deliverRoutes({
       ...sendable(delivery),
       fullContentRange,
       signal,
-      ...(download === undefined ? {} : { downloadName: download || deliveredName(delivery) }),
+      ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
     })
   })
 

@@ -35,7 +35,8 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
     // Until it is read as a part, a failure of the stream has nobody to tell.
     stream.on('error', () => {})
     parts.write({
-      name: filename ?? '',
+      // Browsers and curl write a quote so, and nothing else.
+      name: (filename ?? '').replaceAll('%22', '"'),
       bytes: Readable.from(wellFormed(stream), { objectMode: false }),
     } satisfies FilePart)
   })

@@ -4,6 +4,7 @@ import { type Asset, type ByteRange, openWhole } from '../core/asset.ts'
 import { parseRange } from '../core/byte-range.ts'
 import { isActiveContent } from '../core/media.ts'
 import { Problem } from '../core/problem.ts'
+import { attachment } from './attachment.ts'
 import { evaluateConditions } from './conditional.ts'
 import { isDirect } from './direct.ts'
 
@@ -72,8 +73,7 @@ function setValidators(res: Response, { asset, variesByAccept }: SendOptions, et
 
 function setContent(req: Request, res: Response, options: SendOptions, range: ByteRange | undefined): void {
   const { asset, downloadName, fullContentRange } = options
-  if (downloadName !== undefined) res.attachment(downloadName)
-  // After the disposition, which would set a type by the name's extension.
+  if (downloadName !== undefined) res.setHeader('Content-Disposition', attachment(downloadName))
   res.setHeader('Content-Type', asset.mediaType)
   if (isActiveContent(asset.mediaType)) {
     res.setHeader(

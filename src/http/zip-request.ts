@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { checkEntryName } from '../core/entry-name.ts'
+import { cleanFileName, NAME_MAX_BYTES } from '../core/file-name.ts'
 import { MEDIA_GROUPS } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import { badParameter, badPath, type Problem } from '../core/problem.ts'
 import type { ArchiveItem } from '../service/archive.ts'
 
 const MAX_ITEMS = 100
+const ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
 const LIST = `an array of 1 to ${MAX_ITEMS} items`
 
 // Of each part: what is expected, as messages say it.
@@ -29,8 +31,9 @@ const zipRequest = z.strictObject(
     files: z.array(item, LIST).min(1, LIST).max(MAX_ITEMS, LIST),
     archiveName: z
       .string('a string')
-      .regex(/^[^\\/\p{Cc}\p{Cs}]{1,255}$/u, 'a file name of 1 to 255 characters')
-      .default('archive.zip'),
+      .default('archive.zip')
+      .transform((name) => (/\.zip$/i.test(name.trim()) ? name.trim() : `${name.trim()}.zip`))
+      .refine((name) => name !== '.zip' && cleanFileName(name) === name, ARCHIVE_NAME),
   },
   'an object of files and archiveName',
 )
@@ -49,7 +52,7 @@ export function readZipRequest(body: unknown): { archiveName: string; items: Arc
       name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
     return { group: type, path: decoded, requestedPath: path, query, name: entryName }
   })
-  return { archiveName: /\.zip$/i.test(archiveName) ? archiveName : `${archiveName}.zip`, items }
+  return { archiveName, items }
 }
 
 function decodeOnce(path: string, param: string): string {

@@ -3,6 +3,7 @@ import { Router } from 'express'
 import type { RateLimiter } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
+import { attachment } from './attachment.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
@@ -28,7 +29,7 @@ export function zipRoutes({ clients, archive, limiter }: Dependencies): Router {
     // After all checks: what is refused costs nothing.
     await takePoint(res, limiter, { policy: 'zip', key: client.id })
     const signal = clientGone(res)
-    res.attachment(archiveName)
+    res.setHeader('Content-Disposition', attachment(archiveName))
     res.setHeader('Content-Type', 'application/zip')
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')

@@ -14,7 +14,10 @@ describe('names in an archive', () => {
     'a?b#c',
     'C/a.png',
     '100%2e%2e.txt',
-    'x'.repeat(1024),
+    'x'.repeat(255),
+    `${Array(4).fill('x'.repeat(255)).join('/')}`,
+    'עברית',
+    'note:1.txt',
   ]) {
     it(`may be ${shown(name)}`, () => {
       expect(checkEntryName(name, 'files[0].name')).to.equal(name)
@@ -40,6 +43,11 @@ describe('names in an archive', () => {
     ['a\nb', 'control'],
     ['a\x85b', 'control'],
     ['a\u2028b', 'control'],
+    ['a\u202egnp.exe', 'control'],
+    ['a\u2066b\u2069', 'control'],
+    ['a\u200fb', 'control'],
+    [`a/${'x'.repeat(256)}`, 'segments of at most 255 bytes'],
+    [`${'é'.repeat(128)}/a`, 'segments of at most 255 bytes'],
     ['a\ud800b', 'well-formed'],
     ['x'.repeat(1025), 'at most 1024 bytes'],
     ['é'.repeat(513), 'at most 1024 bytes'],
@@ -102,6 +110,11 @@ describe('names in an archive', () => {
     [
       ['a.x/b', 'a.x', 'a.x/c'],
       ['a.x/b', 'a (2).x', 'a.x/c'],
+    ],
+    [Array(2).fill(`${'é'.repeat(125)}x.png`), [`${'é'.repeat(125)}x.png`, `${'é'.repeat(123)} (2).png`]],
+    [
+      ['é'.repeat(127), `${'é'.repeat(127)}/a`],
+      ['é'.repeat(127), `${'é'.repeat(125)} (2)/a`],
     ],
     [
       ['x/a', 'x/a/b', 'a/b'],

@@ -23,6 +23,17 @@ describe('file names as they are kept', () => {
     ['x'.repeat(255), 'x'.repeat(255)],
     ['x'.repeat(256), 'x'.repeat(255)],
     ['ä'.repeat(128), 'ä'.repeat(127)],
+    ['.', ''],
+    ['a/..', ''],
+    [' .. ', ''],
+    ['..a', '..a'],
+    ['photo\u202egnp.exe', 'photognp.exe'],
+    ['\u2066a\u2069\u200e\u200f\u061c.png', 'a.png'],
+    ['👩‍👩‍👧 e\u0301.png', '👩‍👩‍👧 e\u0301.png'],
+    [`${'x'.repeat(300)}.jpeg`, `${'x'.repeat(250)}.jpeg`],
+    [`${'ä'.repeat(126)}.png`, `${'ä'.repeat(125)}.png`],
+    [`${'x'.repeat(300)}.one of many sentences`, 'x'.repeat(255)],
+    [`.${'x'.repeat(300)}`, `.${'x'.repeat(254)}`],
     [`x${'🏯'.repeat(64)}`, `x${'🏯'.repeat(63)}`],
   ] as const) {
     it(`makes ${shown(kept)} of ${shown(name)}`, () => {
@@ -45,6 +56,8 @@ describe('a file name in another format', () => {
     ['a/.png', 'webp', 'a/.png.webp'],
     ['a/b.svg', 'png', 'a/b.png'],
     ['', 'webp', '.webp'],
+    [`${'x'.repeat(251)}.png`, 'webp', `${'x'.repeat(250)}.webp`],
+    ['ü'.repeat(127), 'webp', `${'ü'.repeat(125)}.webp`],
   ] as const) {
     it(`is ${expected} for ${JSON.stringify(name)} as ${format}`, () => {
       expect(nameInFormat(name, knownFormat(format))).to.equal(expected)

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
@@ -5,6 +9,7 @@ import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { postForm } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** What `?download` calls the file: by RFC 8187 where there is such a name, else by the quoted one. */
 function downloadName(disposition: string | undefined): string {
@@ -38,6 +43,9 @@ onEveryBackend('file names', (start) => {
     'without the path before it': ['filename="C:\\\\fakepath\\\\a.txt"', 'a.txt'],
     'without the folders before it': ['filename="../../etc/passwd"', 'passwd'],
     'without control characters': ["filename*=UTF-8''a%00b%0d%0ac%7f%c2%85.txt", 'abc.txt'],
+    'without marks of direction': ['filename="photo\u202egnp.exe"', 'photognp.exe'],
+    'cut before its ending': [`filename="${'x'.repeat(300)}.jpeg"`, `${'x'.repeat(250)}.jpeg`],
+    'with quotes as browsers write them': ['filename="a %22b%22.txt"', 'a "b".txt'],
     'without spaces around it': ['filename="  a.txt  "', 'a.txt'],
     'with the marks of HTML': ['filename="<script>alert(1)</script>.txt"', 'script>.txt'],
     'called __proto__': ['filename="__proto__"', '__proto__'],
@@ -55,6 +63,7 @@ onEveryBackend('file names', (start) => {
   for (const [what, disposition] of Object.entries({
     'no name': 'filename=""\r\nContent-Type: application/octet-stream',
     'only a folder': 'filename="folder/"',
+    'only dots': 'filename=".."',
     'only control characters': "filename*=UTF-8''%01%02",
   })) {
     it(`calls a file with ${what} by its source name`, async () => {
@@ -96,15 +105,62 @@ onEveryBackend('file names', (start) => {
     ['?download=..%2F..%2Fetc%2Fpasswd', 'passwd'],
     ['?download=a+b.txt', 'a b.txt'],
     ['?utm_source=mail&download=other.txt', 'other.txt'],
+    ['?download=a%E2%80%AEgnp.txt', 'agnp.txt'],
+    ['?download=%01%02', 'photo.txt'],
+    ['?download=..', 'photo.txt'],
+    [`?download=${'%C3%A9'.repeat(200)}.txt`, `${'é'.repeat(125)}.txt`],
   ]
   for (const [query, name] of downloads) {
-    it(`saves the file as ${name} for ${query}`, async () => {
+    it(`saves the file as ${name.slice(0, 30)} for ${query.slice(0, 60)}`, async () => {
       const record = await uploadNamed('filename="photo.txt"')
       const { status, headers } = await exchange(service, `${record.src}${query}`)
       expect(status).to.equal(200)
       expect(headers['content-disposition']).to.match(/^attachment; /)
       expect(downloadName(headers['content-disposition'])).to.equal(name)
       expect(headers['content-type']).to.equal('text/plain; charset=utf-8')
+    })
+  }
+
+  // What programs make of a name on its way up and down again; curl knows no RFC 8187.
+  const travellers: Array<[name: string, withCurl?: string, withWget?: string]> = [
+    ['photo.txt'],
+    ['my "best" photo.txt', 'my _best_ photo.txt'],
+    ["it's; a, b=c &d.txt"],
+    // wget decodes what it has decoded already.
+    ['100%25 real.txt', '100_25 real.txt', '100% real.txt'],
+    ['Größe.txt', 'Gro_e.txt'],
+    ['写真 🙂.txt', '__ _.txt'],
+    ['עברית.txt', '_____.txt'],
+    // wget keeps some for endings of its own.
+    [`${'x'.repeat(251)}.txt`, `${'x'.repeat(251)}.txt`, 'x'.repeat(236)],
+  ]
+  for (const [name, withCurl = name, withWget = name] of travellers) {
+    it(`takes ${name.slice(0, 30)} from browsers and curl, and gives it to wget and curl`, async () => {
+      const folder = await temporaryFolder()
+      const run = (program: string, ...args: string[]) => promisify(execFile)(program, args, { cwd: folder })
+      await writeFile(join(folder, 'bytes'), 'text')
+      // curl takes a name in quotes, with its own escapes.
+      const quoted = `"${name.replace(/["\\]/g, '\\$&')}"`
+      const { stdout } = await run(
+        ...['curl', '-s', '-H', `Authorization: ${service.tokens.secretClientToken}`],
+        ...['-F', `file=@bytes;filename=${quoted}`, `${service.url}/v1/upload`],
+      )
+      const fromCurl = (JSON.parse(stdout) as WireRecord[])[0]
+      expect(fromCurl?.originalName).to.equal(name)
+      // As browsers do: the same standard.
+      const record = await uploadOne(service, { name, bytes: 'text' })
+      expect(record.originalName).to.equal(name)
+
+      const saved = async (program: string, ...args: string[]) => {
+        await run(program, ...args, `${record.src}?download`)
+        const names = (await readdir(folder)).filter((one) => one !== 'bytes')
+        for (const one of names) await rm(join(folder, one))
+        return names
+      }
+      expect(await saved('curl', '-sOJ')).to.deep.equal([withCurl])
+      const wget = ['-q', '--content-disposition', '--restrict-file-names=nocontrol']
+      expect(await saved('wget', ...wget)).to.deep.equal([withWget])
+      await rm(folder, { recursive: true })
     })
   }
 

@@ -154,9 +154,15 @@ onEveryBackend('refused archives', (start) => {
       'archiveName',
     ],
     ['an archive name that is a number', { files: [{ path: 'a.png' }], archiveName: 1 }, 'archiveName'],
+    ['an archive name that is only spaces', { files: [{ path: 'a.png' }], archiveName: '  ' }, 'archiveName'],
     [
-      'an archive name of 256 characters',
-      { files: [{ path: 'a.png' }], archiveName: 'x'.repeat(256) },
+      'an archive name that reads from right to left',
+      { files: [{ path: 'a.png' }], archiveName: 'photos\u202epiz.zip' },
+      'archiveName',
+    ],
+    [
+      'an archive name of 256 bytes with its ending',
+      { files: [{ path: 'a.png' }], archiveName: 'é'.repeat(126) },
       'archiveName',
     ],
     [

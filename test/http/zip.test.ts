@@ -372,15 +372,22 @@ onEveryBackend('zip', (start) => {
   })
 
   const archiveNames: Array<[name: string, parameters: string]> = [
-    ['photos.zip', 'filename=photos.zip'],
-    ['my "best" photos.zip', 'filename="my \\"best\\" photos.zip"'],
-    ['写真.zip', `filename="??.zip"; filename*=UTF-8''%E5%86%99%E7%9C%9F.zip`],
+    ['photos.zip', 'filename="photos.zip"'],
+    [
+      'my "best" photos.zip',
+      `filename="my _best_ photos.zip"; filename*=UTF-8''my%20%22best%22%20photos.zip`,
+    ],
+    ['写真.zip', `filename="__.zip"; filename*=UTF-8''%E5%86%99%E7%9C%9F.zip`],
     ['a;b,c.zip', 'filename="a;b,c.zip"'],
-    ['photos.ZIP', 'filename=photos.ZIP'],
+    ['photos.ZIP', 'filename="photos.ZIP"'],
     ['no extension', 'filename="no extension.zip"'],
-    ['page.html', 'filename=page.html.zip'],
+    ['page.html', 'filename="page.html.zip"'],
+    [
+      ` ${'é'.repeat(125)}x`,
+      `filename="${'e'.repeat(125)}x.zip"; filename*=UTF-8''${'%C3%A9'.repeat(125)}x.zip`,
+    ],
     // Some browsers decode what looks encoded in `filename`: the second form leaves no doubt.
-    ['100%25.zip', `filename=100%25.zip; filename*=UTF-8''100%2525.zip`],
+    ['100%25.zip', `filename="100_25.zip"; filename*=UTF-8''100%2525.zip`],
   ]
   for (const [archiveName, parameters] of archiveNames) {
     it(`calls the archive ${archiveName}`, async () => {

@@ -1,0 +1,28 @@
+import { expect } from 'chai'
+import { attachment } from '../../src/http/attachment.ts'
+
+describe('the header that names a download', () => {
+  for (const [name, ascii, extended] of [
+    ['photo.png', 'photo.png', undefined],
+    ['a;b,c=d.txt', 'a;b,c=d.txt', undefined],
+    ["a'b (2)*.txt", "a'b (2)*.txt", undefined],
+    ['', '', undefined],
+    ['my "best".png', 'my _best_.png', 'my%20%22best%22.png'],
+    ['a\\b.png', 'a_b.png', 'a%5Cb.png'],
+    ['100%25.zip', '100_25.zip', '100%2525.zip'],
+    ['café.txt', 'cafe.txt', 'caf%C3%A9.txt'],
+    ['cafe\u0301.txt', 'cafe.txt', 'cafe%CC%81.txt'],
+    ['Größe Ångström ﬁ.txt', 'Gro_e Angstrom fi.txt', 'Gr%C3%B6%C3%9Fe%20%C3%85ngstr%C3%B6m%20%EF%AC%81.txt'],
+    ['写真.png', '__.png', '%E5%86%99%E7%9C%9F.png'],
+    ['🙂.png', '_.png', '%F0%9F%99%82.png'],
+    ["é'()*!.txt", "e'()*!.txt", '%C3%A9%27%28%29%2A!.txt'],
+    ['a\r\nX-Injected: 1', 'a__X-Injected: 1', 'a%0D%0AX-Injected%3A%201'],
+    ['a\0b', 'a_b', 'a%00b'],
+  ] as const) {
+    it(`is right for ${JSON.stringify(name)}`, () => {
+      const more = extended === undefined ? '' : `; filename*=UTF-8''${extended}`
+      expect(attachment(name)).to.equal(`attachment; filename="${ascii}"${more}`)
+      if (extended !== undefined) expect(decodeURIComponent(extended)).to.equal(name)
+    })
+  }
+})
