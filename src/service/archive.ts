@@ -9,7 +9,8 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import { Problem } from '../core/problem.ts'
 import { resumed } from '../core/resumed-asset.ts'
 import type { Deliveries } from './deliver.ts'
-import { zipWriter } from './zip-writer.ts'
+import { type ReadAhead, readAheadOf } from './read-ahead.ts'
+import { type ZipWriter, zipWriter } from './zip-writer.ts'
 
 /** One file that is asked for; checked by then. */
 export interface ArchiveItem {
@@ -50,6 +51,8 @@ const AHEAD = 8
 const INTERNAL = { status: 500, message: 'internal error' }
 // Files up to this size are read ahead; of larger ones only the current is open.
 const READ_AHEAD_BYTES = 1024 * 1024
+// Of all archives at a time: what does not fit in is opened in its turn, like large files.
+const ALL_READ_AHEAD_BYTES = 32 * 1024 * 1024
 // Deflating what is compressed already costs time and gains nothing.
 const DEFLATED = new Set([
   'svg',
@@ -80,8 +83,14 @@ export function createArchive({
   events: EventBus
   log: Log
 }): Archive {
-  /** What there is to write of an item; `bytes` when it is small. */
-  async function prepare(item: ArchiveItem, { client, signal }: ArchiveRequest): Promise<Prepared> {
+  const newReadAhead = readAheadOf(ALL_READ_AHEAD_BYTES)
+
+  /** What there is to write of an item; `bytes` when it is small and there is room. */
+  async function prepare(
+    item: ArchiveItem,
+    { client, signal }: ArchiveRequest,
+    ahead: ReadAhead,
+  ): Promise<Prepared> {
     try {
       const delivery = await deliveries.deliver({ client, ...item, accept: '', signal })
       const asset = resumed(delivery.asset, {
@@ -91,8 +100,8 @@ export function createArchive({
             'a file of an archive broke off',
           ),
       })
-      const small = asset.size <= READ_AHEAD_BYTES
-      return { item, asset, ...(small ? { bytes: await readAll(asset, signal) } : {}) }
+      if (asset.size > READ_AHEAD_BYTES || !ahead.take(asset.size)) return { item, asset }
+      return { item, asset, bytes: await readAll(asset, signal) }
     } catch (error) {
       return failure(item, { client, signal, error })
     }
@@ -121,12 +130,15 @@ export function createArchive({
     return { item, code, reason }
   }
 
-  async function* write(request: ArchiveRequest): AsyncGenerator<Buffer> {
-    const { client, archiveName, items } = request
-    const zip = zipWriter()
+  /** @returns what the manifest says of them */
+  async function* files(
+    request: ArchiveRequest,
+    zip: ZipWriter,
+    ahead: ReadAhead,
+  ): AsyncGenerator<Buffer, ManifestEntry[]> {
     const manifest: ManifestEntry[] = []
     const taken = new Set([MANIFEST])
-    for await (const prepared of inOrder(items, (item) => prepare(item, request))) {
+    for await (const prepared of inOrder(request.items, (item) => prepare(item, request, ahead))) {
       const opened = 'code' in prepared ? prepared : await open(prepared, request)
       const { requestedPath: path, name: wanted } = opened.item
       if ('code' in opened) {
@@ -139,27 +151,38 @@ export function createArchive({
       const name = distinctName(wanted, taken)
       yield* zip.file({ name, modifiedAt, deflated: isDeflated(asset), size, bytes })
       manifest.push({ path, name, status: 'ok', size })
+      if ('bytes' in prepared) ahead.give(size)
     }
-    const bytes = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
-    yield* zip.file({ name: MANIFEST, modifiedAt: new Date(), deflated: true, size: bytes.length, bytes })
-    yield zip.end()
-    const errors = manifest.filter(({ status }) => status === 'error').length
-    events.emit('archive.sent', {
-      clientId: client.id,
-      archiveName,
-      entries: items.length - errors,
-      errors,
-      bytes: zip.length,
-    })
+    return manifest
   }
 
-  return (request) => {
+  async function* write(asked: ArchiveRequest): AsyncGenerator<Buffer> {
+    const { client, archiveName, items } = asked
+    const zip = zipWriter()
+    const ahead = newReadAhead()
     // For what is found and rendered ahead when the archive ends before its time.
     const ended = new AbortController()
-    const signal = AbortSignal.any([request.signal, ended.signal])
-    const output = Readable.from(write({ ...request, signal }), { objectMode: false })
-    return output.once('error', () => ended.abort(new DOMException('the archive has failed', 'AbortError')))
+    const request = { ...asked, signal: AbortSignal.any([asked.signal, ended.signal]) }
+    try {
+      const manifest = yield* files(request, zip, ahead)
+      const bytes = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
+      yield* zip.file({ name: MANIFEST, modifiedAt: new Date(), deflated: true, size: bytes.length, bytes })
+      yield zip.end()
+      const errors = manifest.filter(({ status }) => status === 'error').length
+      events.emit('archive.sent', {
+        clientId: client.id,
+        archiveName,
+        entries: items.length - errors,
+        errors,
+        bytes: zip.length,
+      })
+    } finally {
+      ended.abort(new DOMException('the archive has ended', 'AbortError'))
+      ahead.end()
+    }
   }
+
+  return (request) => Readable.from(write(request), { objectMode: false })
 }
 
 interface Found {

@@ -2,63 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Storage } from '../../src/app.ts'
 import type { Asset } from '../../src/core/asset.ts'
+import { fileNotFound } from '../../src/core/problem.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { onEveryBackend } from '../support/backends.ts'
+import { breakable } from '../support/breakable.ts'
 import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, openSocket } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
-import { wrapBuckets } from '../support/storage.ts'
 
 const LARGE = 4_000_000
-
-/** Storage in which originals of a size can be made to break when they are opened. */
-function breakable(): {
-  wrapStorage: (storage: Storage) => Storage
-  /** Files of `size` bytes give this from now on. */
-  breaks(size: number, how: (asset: Asset, bytes: Readable) => Readable): void
-  mend(): void
-  /** Streams of originals that are open now. */
-  readonly open: number
-  /** Those that were ever opened. */
-  readonly opened: number
-} {
-  const broken = new Map<number, (asset: Asset, bytes: Readable) => Readable>()
-  let open = 0
-  let opened = 0
-  const wrap = (asset: Asset): Asset => ({
-    ...asset,
-    async open(options) {
-      const bytes = await asset.open(options)
-      open += 1
-      opened += 1
-      bytes.once('close', () => {
-        open -= 1
-      })
-      return broken.get(asset.size)?.(asset, bytes) ?? bytes
-    },
-  })
-  return {
-    wrapStorage: wrapBuckets((bucket) => ({
-      find: async (key, known) => {
-        const asset = await bucket.find(key, known)
-        return asset && wrap(asset)
-      },
-    })),
-    breaks: (size, how) => broken.set(size, how),
-    mend: () => broken.clear(),
-    get open() {
-      return open
-    },
-    get opened() {
-      return opened
-    },
-  }
-}
+// How long work may go on for a client that has left.
+const WITHIN_A_SECOND = { withinMs: 1000 }
 
 /**
  * As a file does that somebody has cut after its size was read: it ends early, and well. So early that an archive which
@@ -207,6 +165,29 @@ onEveryBackend('sources that break', (start) => {
     })
   }
 
+  it('leaves a large file out of the archive that has gone by its turn, and says so', async () => {
+    source.breaks(LARGE, (_asset, bytes) => {
+      bytes.destroy()
+      throw fileNotFound()
+    })
+    const response = await postZip(service, {
+      files: [large, small].map(({ sourceName }) => ({
+        path: sourceName,
+        type: 'application',
+        name: 'a.bin',
+      })),
+    })
+    const entries = entriesOf(Buffer.from(await response.arrayBuffer()))
+    expect(entries.map(({ name }) => name)).to.deep.equal(['a.bin', '_manifest.json'])
+    expect(manifestOf(entries)).to.deep.equal([
+      {
+        ...{ path: large.sourceName, name: 'a.bin', status: 'error' },
+        ...{ code: 404, reason: 'there is no such file' },
+      },
+      { path: small.sourceName, name: 'a.bin', status: 'ok', size: 1000 },
+    ])
+  })
+
   describe('when the client is slow, or leaves', () => {
     let huge: WireRecord
     before(async () => {
@@ -223,7 +204,7 @@ onEveryBackend('sources that break', (start) => {
         await pause(200)
         expect(source.opened - before).to.be.within(5, 8)
       })
-      await eventually(() => expect(source.open).to.equal(0))
+      await eventually(() => expect(source.open).to.equal(0), WITHIN_A_SECOND)
     })
 
     it('reads four files at once', async () => {
@@ -268,7 +249,7 @@ onEveryBackend('sources that break', (start) => {
         Array.from({ length: 100 }, (_, i) => ({ path: png.sourceName, params: { w: 100 + i, h: 3 } })),
         () => eventually(() => expect(watched.opened).to.be.above(before.opened)),
       )
-      await eventually(() => expect(watched.aborted).to.be.above(before.aborted))
+      await eventually(() => expect(watched.aborted).to.be.above(before.aborted), WITHIN_A_SECOND)
       watched.release()
       await pause(200)
       // Few at a time: the rest was never begun.
@@ -288,7 +269,7 @@ onEveryBackend('sources that break', (start) => {
           expect(source.open).to.equal(1)
         },
       )
-      await eventually(() => expect(source.open).to.equal(0))
+      await eventually(() => expect(source.open).to.equal(0), WITHIN_A_SECOND)
       await pause(100)
       expect(source.open).to.equal(0)
     })
@@ -301,7 +282,7 @@ onEveryBackend('sources that break', (start) => {
       await eventually(() => expect(source.open).to.equal(1))
       await pause(50)
       socket.destroy()
-      await eventually(() => expect(source.open).to.equal(0))
+      await eventually(() => expect(source.open).to.equal(0), WITHIN_A_SECOND)
     })
   })
 })

@@ -7,14 +7,14 @@ import { PassThrough, pipeline, Transform } from 'node:stream'
  * What becomes of a request.
  *
  * - `pass`: nothing but what is asked for here:
- *   `sent` and `received` slow a body down or break it off after so many bytes; `lost`: done by the server, but its answer gets lost;
+ *   `sent` and `received` slow a body down or break it off, after so many bytes or when nobody takes any; `lost`: done by the server, but its answer gets lost;
  *   `delayMs`: how much later than it came
  * - `answer`: by the proxy itself
  * - `reset`: the connection, at once
  * - `stall`: nothing is read any more, nothing answered
  */
 export type Fate =
-  | { kind: 'pass'; sent?: Break | Brake; received?: Break; lost?: true; delayMs?: number }
+  | { kind: 'pass'; sent?: Break | Brake; received?: Break | Idle; lost?: true; delayMs?: number }
   | { kind: 'answer'; status: number; headers?: Record<string, string>; body?: string }
   | { kind: 'reset' }
   | { kind: 'stall' }
@@ -22,6 +22,11 @@ export type Fate =
 interface Break {
   afterBytes: number
   by: 'reset' | 'stall'
+}
+
+/** As stores and balancers do: a connection that stands still for so long is reset. */
+interface Idle {
+  idleMs: number
 }
 
 interface Brake {
@@ -118,8 +123,18 @@ function meet(fate: Fate, { target, req, res }: Exchange): void {
 }
 
 /** Lets bytes through, slowly, or until it breaks. */
-function upTo(where: Break | Brake | undefined, reset: () => void): Transform {
+function upTo(where: Break | Brake | Idle | undefined, reset: () => void): Transform {
   if (!where) return new PassThrough()
+  if ('idleMs' in where) {
+    const idle = setTimeout(reset, where.idleMs)
+    const moving = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        idle.refresh()
+        done(null, chunk)
+      },
+    })
+    return moving.once('close', () => clearTimeout(idle))
+  }
   if ('bytesPerSecond' in where) {
     return new Transform({
       transform: (chunk: Buffer, _encoding, done) =>
