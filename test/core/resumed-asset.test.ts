@@ -125,8 +125,11 @@ describe('assets whose streams are resumed', () => {
     it(`end at once when their reader leaves ${what}`, async () => {
       const { asset, streams, ranges } = assetOf([fate])
       const controller = new AbortController()
-      const reading = rejection(resumed(asset, options).open({ signal: controller.signal }).then(buffer))
+      const told: number[] = []
+      const lasting = resumed(asset, { ...options, onBreak: (_, times) => told.push(times) })
+      const reading = rejection(lasting.open({ signal: controller.signal }).then(buffer))
       await pause(50)
+      const before = [...told]
       const left = new Error('left')
       const start = Date.now()
       controller.abort(left)
@@ -135,6 +138,8 @@ describe('assets whose streams are resumed', () => {
       expect(Date.now() - start).to.be.below(500)
       expect(streams[0]?.destroyed).to.equal(true)
       expect(ranges).to.have.length(1)
+      // That a reader leaves is no break.
+      expect(told).to.deep.equal(before)
     })
   }
 
@@ -148,7 +153,6 @@ describe('assets whose streams are resumed', () => {
   })
 
   it('let go of the source while their reader waits, as often as it does, and lose nothing', async () => {
-    // Each fails as soon as it has waited: nobody may count on it.
     const { asset, ranges, streams } = assetOf([], Buffer.concat(Array(400).fill(BYTES)))
     const stream = await resumed(asset, { pausesMs: [], idleMs: 20 }).open()
     const chunks: Buffer[] = []

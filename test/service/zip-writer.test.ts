@@ -113,6 +113,12 @@ describe('writing an archive', () => {
       for await (const _ of output) break
       await pause(20)
       expect(source.destroyed).to.equal(true)
+      // Also before anything of it was read.
+      const unread = inPieces(NOISE)
+      const zip = archiveOf([{ name: 'a', deflated, size: 1e9, bytes: unread }])
+      await zip.next()
+      await zip.return(undefined)
+      expect(unread.destroyed).to.equal(true)
     })
   }
 })
