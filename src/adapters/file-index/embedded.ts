@@ -87,6 +87,15 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         return true
       }),
 
+    adoptDerivative: (ref, record) =>
+      alone(ref, async () => {
+        if (table.original(ref)?.state !== 'stored') return undefined
+        const known = table.derivative(ref, record.key)
+        if (known) return known
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
+        return { state: 'stored', record }
+      }),
+
     dropDerivative: (ref, derivative, deadline) =>
       alone(ref, async () => {
         const entry = table.derivative(ref, derivative)
@@ -127,6 +136,16 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         ])
         return true
       }),
+
+    async *list(clientId) {
+      for await (const ref of table.refs(clientId)) {
+        const file = await alone(ref, async () => ({
+          original: table.original(ref),
+          derivatives: await table.derivatives(ref),
+        }))
+        if (file.original) yield { ref, original: file.original, derivatives: file.derivatives }
+      }
+    },
 
     async *overdue(now) {
       for (const { ref, derivative } of await table.unsettled()) {
@@ -206,6 +225,13 @@ async function openTable(folder: string) {
         key: storedKey(name.slice(name.lastIndexOf('\0') + 1)),
         entry: entry as DerivativeEntry,
       }))
+    },
+    /** All originals, or one client's, as they are when the reading begins. */
+    async *refs(clientId: string | undefined): AsyncGenerator<FileRef> {
+      for await (const name of level.keys(under(clientId === undefined ? 'o' : row('o', clientId)))) {
+        const [, client = '', key = ''] = name.split('\0')
+        yield { clientId: client, key: storedKey(key) }
+      }
     },
     /** The originals, and the derivatives, whose state is not `stored`. */
     async unsettled(): Promise<Array<{ ref: FileRef; derivative?: ObjectKey }>> {
