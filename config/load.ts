@@ -8,7 +8,11 @@ type Optional =
   | 'CLIENT_TOKEN'
   | 'SECRET_CLIENT_TOKEN'
   | 'PLUGINS_DIR'
-  | Extract<VariableName, `WEBHOOK_${string}`>
+  | 'S3_BUCKET'
+  | 'S3_PREFIX'
+  | 'S3_PUBLIC_URL'
+  | 'REDIS_URL'
+  | Extract<VariableName, `AWS_${string}` | `WEBHOOK_${string}`>
 
 /** Every variable's value, by its name. Frozen. */
 export type Config = Readonly<
@@ -16,6 +20,8 @@ export type Config = Readonly<
     [N in Optional]?: ValueOf<(typeof VARIABLES)[N]>
   }
 >
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** Bad values in the environment: all of them, a line each. */
 export class ConfigError extends Error {
@@ -30,7 +36,7 @@ export class ConfigError extends Error {
  *
  * @throws ConfigError that names every bad value
  */
-export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function loadConfig(environment: Environment = process.env): Config {
   const values: Record<string, unknown> = {}
   const errors: string[] = []
   for (const [name, variable] of Object.entries(VARIABLES) as Array<[VariableName, Variable<unknown>]>) {
@@ -47,17 +53,40 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
       values[name] = value
     }
   }
-  if (Boolean(environment.CLIENT_TOKEN) !== Boolean(environment.SECRET_CLIENT_TOKEN)) {
-    errors.push('CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both or none, received one')
-  }
-  for (const name of ['S3_BUCKET', 'REDIS_URL']) {
-    if (environment[name])
-      errors.push(
-        `${name}: expected nothing, since this version keeps files and index in DATA_DIR only; unset it`,
-      )
-  }
+  errors.push(...contradictions(environment, values))
   if (errors.length > 0) throw new ConfigError(errors)
   return Object.freeze(values) as Config
+}
+
+// S3 takes 10,000 parts, and ours have 8 MiB.
+const S3_MAX_BYTES = 10_000 * 8 * 1024 ** 2
+
+/** What is wrong with values that are right by themselves. */
+function contradictions(given: Environment, values: Record<string, unknown>): string[] {
+  const lines: string[] = []
+  for (const pair of [
+    ['CLIENT_TOKEN', 'SECRET_CLIENT_TOKEN'],
+    ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+  ]) {
+    if (pair.filter((name) => given[name]).length === 1)
+      lines.push(`${pair.join(' and ')}: expected both or none, received one`)
+  }
+  for (const name of ['S3_PREFIX', 'S3_PUBLIC_URL']) {
+    if (given[name] && !given.S3_BUCKET) lines.push(`${name}: expected S3_BUCKET beside it, received none`)
+  }
+  if (given.S3_BUCKET && Number(values.UPLOAD_MAX_BYTES) > S3_MAX_BYTES)
+    lines.push(
+      `UPLOAD_MAX_BYTES: expected at most ${S3_MAX_BYTES}, which is what S3 takes, received ${values.UPLOAD_MAX_BYTES}`,
+    )
+  if (Number(values.WEB_CONCURRENCY) > 1 && !given.REDIS_URL)
+    lines.push(
+      `WEB_CONCURRENCY: expected 1, since without REDIS_URL index and rate limits belong to one process, received ${values.WEB_CONCURRENCY}`,
+    )
+  if (given.REDIS_URL && !given.CLIENT_TOKEN && !given.SECRET_CLIENT_TOKEN)
+    lines.push(
+      'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
+    )
+  return lines
 }
 
 /** One row per variable: name, default, what is accepted, what it is for. For `--help` and the README. */

@@ -99,7 +99,65 @@ export const VARIABLES = {
     pattern: /^[^\0]+$/,
     expected: 'a path',
     default: './data',
-    help: 'Folder for files, index and credentials; belongs to one process',
+    help: 'Folder for what is in neither S3 nor Redis, and for credentials; belongs to one process unless there is REDIS_URL',
+  }),
+  S3_BUCKET: text({
+    pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+    expected: "a bucket's name",
+    help: 'Keeps files in this bucket of S3, or of a compatible store, instead of DATA_DIR',
+  }),
+  S3_PREFIX: text({
+    pattern: /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{1,200}$/,
+    expected: 'folders of letters, digits, "_", "-" and ".", with "/" between',
+    help: 'Folder of S3_BUCKET that is used; all of it when absent',
+  }),
+  S3_PUBLIC_URL: {
+    help: 'Address under which the bucket can be read, of a CDN for example; its own in S3 when absent',
+    expected: 'an http or https URL without query',
+    read: readBaseUrl,
+  },
+  S3_FORCE_PATH_STYLE: oneOf({
+    words: ['false', 'true'],
+    default: 'false',
+    help: 'Puts the bucket in the path of requests instead of the host name; many compatible stores want it',
+  }),
+  AWS_REGION: text({
+    pattern: /^[a-z0-9-]{1,64}$/,
+    expected: 'a region',
+    help: "The bucket's region; from the AWS SDK's files when absent",
+  }),
+  AWS_ENDPOINT_URL_S3: {
+    help: 'Address of a compatible store; that of Amazon in AWS_REGION when absent',
+    expected: 'an http or https URL without query',
+    read: readBaseUrl,
+  },
+  AWS_ACCESS_KEY_ID: text({
+    pattern: /^[\x21-\x7e]{1,128}$/,
+    expected: 'an access key',
+    help: "Key for S3; from the AWS SDK's files or the machine's role when absent",
+  }),
+  AWS_SECRET_ACCESS_KEY: text({
+    pattern: /^[\x21-\x7e]{1,128}$/,
+    expected: 'the secret of the access key',
+    secret: true,
+    help: 'Goes with AWS_ACCESS_KEY_ID',
+  }),
+  AWS_SESSION_TOKEN: text({
+    pattern: /^[\x21-\x7e]+$/,
+    expected: 'a session token',
+    secret: true,
+    help: 'Goes with a temporary AWS_ACCESS_KEY_ID',
+  }),
+  REDIS_URL: {
+    help: 'Keeps index, locks, jobs and rate limits in Redis instead of DATA_DIR, so that several processes can share them',
+    expected: 'redis://[user:password@]host[:port][/database], or rediss:// for TLS',
+    secret: true,
+    read: readRedisUrl,
+  },
+  REDIS_TLS_VERIFY: oneOf({
+    words: ['true', 'false'],
+    default: 'true',
+    help: "Whether the certificate of a rediss:// server must be signed by a known authority; Heroku's is not",
   }),
   CLIENT_TOKEN: text({
     pattern: /^[\w-]{8,128}$/,
@@ -166,10 +224,13 @@ export const VARIABLES = {
     default: 'auto',
     help: 'When a 200 carries "Content-Range: bytes 0 - <size>"; auto: unless a proxy is in between',
   }),
-  WEB_CONCURRENCY: {
-    ...integer({ min: 1, max: 1, default: 1, help: 'Web processes' }),
-    expected: '1, since index and rate limits are embedded and belong to one process',
-  },
+  WEB_CONCURRENCY: integer({
+    min: 1,
+    max: 64,
+    unit: 'processes',
+    default: 1,
+    help: 'Web processes that share the port; more than one need REDIS_URL',
+  }),
   LOG_LEVEL: oneOf({
     words: ['debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
@@ -188,6 +249,12 @@ function isEndpoint(value: string): boolean {
 function isWebhookSecret(value: string): boolean {
   const bytes = Buffer.from(value.replace('whsec_', ''), 'base64').length
   return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value) && bytes >= 24 && bytes <= 64
+}
+
+function readRedisUrl(value: string): string | undefined {
+  if (!URL.canParse(value)) return undefined
+  const { protocol, hostname, pathname } = new URL(value)
+  return /^rediss?:$/.test(protocol) && hostname && /^(\/\d{0,5})?$/.test(pathname) ? value : undefined
 }
 
 function readBaseUrl(value: string): string | undefined {

@@ -3,16 +3,11 @@ import { extname, join } from 'node:path'
 import type { Express } from 'express'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
-import { diskBuckets } from './adapters/bucket/disk.ts'
 import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
-import { dataDirTaken, makeDataDir, signDataDir } from './adapters/data-dir.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
-import { embeddedIndex } from './adapters/file-index/embedded.ts'
-import { embeddedJobs } from './adapters/jobs/embedded.ts'
-import { inProcessLocks } from './adapters/locks/in-process.ts'
-import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
+import { openBackends } from './backends.ts'
 import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
@@ -20,7 +15,6 @@ import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { createHttp } from './http/server.ts'
-import { bucketUrl } from './http/urls.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { createPlanner } from './pipeline/plan.ts'
@@ -84,25 +78,13 @@ const JOBS_GRACE_MS = 3_000
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, baseUrl, log } = options
-  const dataDir = config.DATA_DIR
   const { chain, engines, plugins } = await loadEverything(options)
 
-  await makeDataDir(dataDir)
-  const embedded = await embeddedIndex(join(dataDir, 'index')).catch(async (error) => {
-    throw error.cause?.code === 'LEVEL_LOCKED' ? await dataDirTaken(dataDir, error) : error
-  })
-  await signDataDir(dataDir, baseUrl)
-  const disk = await diskBuckets({
-    folder: join(dataDir, 'bucket'),
-    urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
-  })
-  const { buckets, index } = options.wrapStorage?.({ buckets: disk, index: embedded }) ?? {
-    buckets: disk,
-    index: embedded,
-  }
+  const backends = await openBackends(options)
+  const { buckets, index } = options.wrapStorage?.(backends) ?? backends
+  const { locks, jobs, zipLimiter } = backends
 
   const events = inProcessEventBus(log)
-  const jobs = await embeddedJobs({ folder: join(dataDir, 'jobs'), log })
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   delivery.work()
@@ -116,7 +98,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const derivations = createDerivations({
     index,
     buckets,
-    locks: inProcessLocks(),
+    locks,
     events,
     run: createRunner(engines),
     admit: createAdmission({ atOnce: availableParallelism(), waiting: WAITING_TRANSFORMS }),
@@ -131,7 +113,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     removals,
     upload: createUpload({ index, buckets, events, removals, maxBytes: config.UPLOAD_MAX_BYTES }),
     archive: createArchive({ deliveries, events, log }),
-    zipLimiter: memoryRateLimiter({ points: config.ZIP_RATE_POINTS, seconds: config.ZIP_RATE_SECONDS }),
+    zipLimiter,
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
@@ -152,7 +134,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await derivations.idle()
       await events.idle()
       await jobs.close({ graceMs: JOBS_GRACE_MS })
-      await index.close()
+      await backends.close()
     },
   }
 }

@@ -24,6 +24,8 @@ export interface RedisAddress {
   url: string
   /** The authority that has signed the server's certificate, in PEM; the system's when absent. */
   ca?: string
+  /** Whether that signature is looked at; true unless told otherwise. */
+  verify?: boolean
 }
 
 // What a healthy Redis answers in a millisecond; a blocked event loop or a fork may take some hundred. Past it, the
@@ -38,7 +40,7 @@ export function connectRedis({ log, ...address }: RedisAddress & { log?: Log }):
 }
 
 /** What an address means to ioredis. @throws Error that does not show it: it may hold a password */
-export function redisOptions({ url, ca }: RedisAddress): RedisOptions {
+export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOptions {
   const { protocol, hostname, port, pathname, username, password } = parsedUrl(url)
   return {
     // ioredis wants the address itself: `::1`, not `[::1]`.
@@ -47,7 +49,9 @@ export function redisOptions({ url, ca }: RedisAddress): RedisOptions {
     db: Number(pathname.slice(1)),
     ...(username ? { username } : {}),
     ...(password ? { password } : {}),
-    ...(protocol === 'rediss:' ? { tls: ca === undefined ? {} : { ca } } : {}),
+    ...(protocol === 'rediss:'
+      ? { tls: { rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) } }
+      : {}),
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { loadCredentials } from '../../src/adapters/credentials.ts'
 import { rejection } from '../support/rejection.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fileCalls, instead, systemError } from './calls.ts'
 
 describe('the credentials file', () => {

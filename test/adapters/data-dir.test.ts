@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { DataDirError, dataDirTaken, makeDataDir, signDataDir } from '../../src/adapters/data-dir.ts'
 import { rejection } from '../support/rejection.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('the data folder', () => {
   let above: string

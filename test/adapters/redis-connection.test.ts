@@ -14,7 +14,8 @@ import type { Problem } from '../../src/core/problem.ts'
 import { eventually } from '../support/eventually.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../support/redis-server.ts'
 import { rejection } from '../support/rejection.ts'
-import { keptLog, temporaryFolder } from '../support/service.ts'
+import { keptLog } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { failOnUnhandledRejection } from '../support/unhandled.ts'
 
 describe('the address of Redis', () => {

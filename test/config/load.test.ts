@@ -25,6 +25,8 @@ describe('configuration', () => {
       UPLOAD_MAX_BYTES: 5_368_709_120,
       ZIP_RATE_POINTS: 10,
       ZIP_RATE_SECONDS: 60,
+      S3_FORCE_PATH_STYLE: 'false',
+      REDIS_TLS_VERIFY: 'true',
       FULL_CONTENT_RANGE: 'auto',
       WEB_CONCURRENCY: 1,
       LOG_LEVEL: 'info',
@@ -45,7 +47,6 @@ describe('configuration', () => {
     const empty = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, '']))
     expect(loadConfig(empty)).to.deep.equal(loadConfig({}))
     expect(loadConfig({ PORT: undefined })).to.deep.equal(loadConfig({}))
-    expect(complaints({ S3_BUCKET: '', REDIS_URL: '' })).to.deep.equal([])
   })
 
   it("reads the process's own environment unless told otherwise", () => {
@@ -78,6 +79,11 @@ describe('configuration', () => {
     ['ZIP_RATE_POINTS', '1000000', 1_000_000],
     ['ZIP_RATE_SECONDS', '86400', 86_400],
     ['PLUGINS_DIR', '/etc/sluice/plugins', '/etc/sluice/plugins'],
+    ['S3_BUCKET', 'my.files-2', 'my.files-2'],
+    ['S3_FORCE_PATH_STYLE', 'true', 'true'],
+    ['AWS_REGION', 'eu-central-1', 'eu-central-1'],
+    ['AWS_ENDPOINT_URL_S3', 'https://store.example:9000/', 'https://store.example:9000'],
+    ['REDIS_TLS_VERIFY', 'false', 'false'],
     ['FULL_CONTENT_RANGE', 'always', 'always'],
     ['FULL_CONTENT_RANGE', 'never', 'never'],
     ['WEB_CONCURRENCY', '1', 1],
@@ -119,8 +125,14 @@ describe('configuration', () => {
     ['PLUGINS_DIR', '\0', 'a path'],
     ['FULL_CONTENT_RANGE', 'yes', 'one of auto, always, never'],
     ['FULL_CONTENT_RANGE', 'AUTO', 'one of auto, always, never'],
-    ['WEB_CONCURRENCY', '2', '1, since index and rate limits are embedded and belong to one process'],
-    ['WEB_CONCURRENCY', '0', '1, since index and rate limits are embedded and belong to one process'],
+    ['WEB_CONCURRENCY', '0', 'a whole number of processes from 1 to 64'],
+    ['WEB_CONCURRENCY', '65', 'a whole number of processes from 1 to 64'],
+    ['S3_BUCKET', 'My_Bucket', "a bucket's name"],
+    ['S3_BUCKET', 'ab', "a bucket's name"],
+    ['S3_FORCE_PATH_STYLE', '1', 'one of false, true'],
+    ['AWS_REGION', 'eu west', 'a region'],
+    ['AWS_ENDPOINT_URL_S3', 'store.example', 'an http or https URL without query'],
+    ['REDIS_TLS_VERIFY', 'no', 'one of true, false'],
     ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
   ] as const) {
     it(`refuses ${name}=${JSON.stringify(text)}, and says what was expected`, () => {
@@ -169,14 +181,79 @@ describe('configuration', () => {
     expect(complaints({ CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: '' })).to.have.length(1)
   })
 
-  for (const name of ['S3_BUCKET', 'REDIS_URL']) {
-    it(`refuses ${name}, which would be passed over in silence, without showing it`, () => {
-      const [line, ...more] = complaints({ [name]: 'redis://user:swordfish@host' })
-      expect(line).to.match(new RegExp(`^${name}: `))
-      expect(line).to.not.include('swordfish')
-      expect(more).to.be.empty
+  describe('of Redis', () => {
+    const tokens = { CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: SECRET }
+
+    for (const url of [
+      'redis://127.0.0.1',
+      'redis://:word@host:6380/2',
+      'rediss://me:word@host:6380',
+      'redis://[::1]:6379/15',
+    ]) {
+      it(`takes ${url}`, () => {
+        expect(loadConfig({ ...tokens, REDIS_URL: url }).REDIS_URL).to.equal(url)
+      })
+    }
+
+    for (const url of ['host:6379', 'http://:swordfish@host', 'redis://:swordfish@host/name', 'redis://']) {
+      it(`refuses ${url}, without showing it`, () => {
+        expect(complaints({ ...tokens, REDIS_URL: url })).to.deep.equal([
+          `REDIS_URL: expected redis://[user:password@]host[:port][/database], or rediss:// for TLS, received a value of ${url.length} characters`,
+        ])
+      })
+    }
+
+    it('is needed for more than one process', () => {
+      expect(complaints({ WEB_CONCURRENCY: '2' })).to.deep.equal([
+        'WEB_CONCURRENCY: expected 1, since without REDIS_URL index and rate limits belong to one process, received 2',
+      ])
+      expect(complaints({ ...tokens, WEB_CONCURRENCY: '2', REDIS_URL: 'redis://host' })).to.deep.equal([])
     })
-  }
+
+    it('needs the tokens that its processes share', () => {
+      expect(complaints({ REDIS_URL: 'redis://host' })).to.deep.equal([
+        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
+      ])
+    })
+  })
+
+  describe('of S3', () => {
+    for (const prefix of ['..', 'a/../b', './a', 'a b']) {
+      it(`refuses the prefix ${prefix}`, () => {
+        expect(complaints({ S3_BUCKET: 'files', S3_PREFIX: prefix })).to.deep.equal([
+          `S3_PREFIX: expected folders of letters, digits, "_", "-" and ".", with "/" between, received "${prefix}"`,
+        ])
+      })
+    }
+
+    it('wants both halves of a key or none, without showing the secret', () => {
+      for (const environment of [{ AWS_ACCESS_KEY_ID: 'id' }, { AWS_SECRET_ACCESS_KEY: 'swordfish' }])
+        expect(complaints({ S3_BUCKET: 'files', ...environment })).to.deep.equal([
+          'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: expected both or none, received one',
+        ])
+    })
+
+    for (const [name, text] of [
+      ['S3_PREFIX', 'uploads/2024'],
+      ['S3_PUBLIC_URL', 'https://cdn.example.com/files'],
+    ] as const) {
+      it(`takes ${name} beside S3_BUCKET only`, () => {
+        expect(loadConfig({ S3_BUCKET: 'files', [name]: text })[name]).to.equal(text)
+        expect(complaints({ [name]: text })).to.deep.equal([
+          `${name}: expected S3_BUCKET beside it, received none`,
+        ])
+      })
+    }
+
+    it('takes files of as many bytes as it has parts for', () => {
+      const most = 10_000 * 8 * 1024 ** 2
+      expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most}` })).to.deep.equal([])
+      expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([
+        `UPLOAD_MAX_BYTES: expected at most ${most}, which is what S3 takes, received ${most + 1}`,
+      ])
+      expect(complaints({ UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([])
+    })
+  })
 
   it('reports all bad values at once, a line each', () => {
     const lines = complaints({
@@ -188,18 +265,18 @@ describe('configuration', () => {
       ZIP_RATE_SECONDS: '0',
       LOG_LEVEL: 'loud',
       S3_BUCKET: 'b',
-      REDIS_URL: 'redis://r',
+      REDIS_URL: 'r',
     })
     expect(lines.map((line) => line.slice(0, line.indexOf(':')))).to.deep.equal([
       'PORT',
       'BASE_URL',
+      'S3_BUCKET',
+      'REDIS_URL',
       'CLIENT_TOKEN',
       'SECRET_CLIENT_TOKEN',
       'UPLOAD_MAX_BYTES',
       'ZIP_RATE_SECONDS',
       'LOG_LEVEL',
-      'S3_BUCKET',
-      'REDIS_URL',
     ])
   })
 

@@ -21,7 +21,8 @@ import { createEventDelivery, RETRY_PLAN } from '../../src/service/event-deliver
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, receiver } from '../support/receiver.ts'
 import { rawRemote } from '../support/remote.ts'
-import { type KeptLog, keptLog, PROJECT, temporaryFolder } from '../support/service.ts'
+import { type KeptLog, keptLog, PROJECT } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OLD_SECRET = `whsec_${Buffer.alloc(24, 2).toString('base64')}`

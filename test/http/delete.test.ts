@@ -7,10 +7,11 @@ import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
-import { type Service, startService, temporaryFolder } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { readState } from '../support/state.ts'
 import { wrapBuckets } from '../support/storage.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onEveryBackend('delete', (start) => {
   let service: Service

@@ -10,7 +10,8 @@ import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { colourAt, picture } from '../support/images.ts'
-import { type Service, temporaryFolder } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onEveryBackend('drop-in transforms', (start) => {
   const RED = { r: 200, g: 0, b: 0, a: 255 }

@@ -7,10 +7,11 @@ import { deleteFile, newClient, postZip, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
-import { startService, temporaryFolder } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { readState, storedState } from '../support/state.ts'
 import { wrapBuckets } from '../support/storage.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('the service on a disk', () => {
   const start = stoppedAtTheEnd(startService)

@@ -13,7 +13,8 @@ import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf, openSocket, received } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BOUNDARY, MULTIPART, multipart, postForm, type RawPart } from '../support/multipart.ts'
-import { type Service, temporaryFolder } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MAX_BYTES = 100_000
 const FILE = 'name="file"; filename="a.txt"'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { loadPlugins } from '../../src/pipeline/load.ts'
 import { rejection } from '../support/rejection.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('event plugins', () => {
   let folder: string

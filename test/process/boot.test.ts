@@ -10,8 +10,9 @@ import { describeVariables } from '../../config/load.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
 import { picture } from '../support/images.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../support/process.ts'
-import { PROJECT, temporaryFolder } from '../support/service.ts'
+import { PROJECT } from '../support/service.ts'
 import { readState, storedState } from '../support/state.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('the server process', function () {
   this.timeout(30_000)

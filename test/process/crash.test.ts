@@ -4,8 +4,9 @@ import { expect } from 'chai'
 import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
 import { picture } from '../support/images.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
-import { PROJECT, type Service, startService, temporaryFolder } from '../support/service.ts'
+import { PROJECT, type Service, startService } from '../support/service.ts'
 import { readState, storedState } from '../support/state.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
 const VARIANT = 'f=webp&w=40'

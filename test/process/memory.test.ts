@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { expect } from 'chai'
 import type { WireRecord } from '../support/client.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MIB = 1024 * 1024
 const LIMIT_BYTES = 250 * MIB

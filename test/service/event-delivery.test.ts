@@ -12,7 +12,8 @@ import { Problem, unavailable } from '../../src/core/problem.ts'
 import { checkTargets } from '../../src/pipeline/check.ts'
 import { createEventDelivery, type EventDelivery } from '../../src/service/event-delivery.ts'
 import { eventually } from '../support/eventually.ts'
-import { type KeptLog, keptLog, temporaryFolder } from '../support/service.ts'
+import { type KeptLog, keptLog } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PLAN: WorkOptions = { attempts: 3, retryMs: 10, retryMaxMs: 50, limitMs: 1000, concurrency: 4 }
 const fetcher: Fetcher = { fetch: () => expect.fail('nothing is to be fetched') }

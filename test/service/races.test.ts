@@ -11,8 +11,9 @@ import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
-import { keptLog, temporaryFolder } from '../support/service.ts'
+import { keptLog } from '../support/service.ts'
 import { readState, storedState } from '../support/state.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onEveryBackend('races', (start) => {
   it('emits original.deleted once for two concurrent deletes', async () => {

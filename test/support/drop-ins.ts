@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PROJECT, temporaryFolder } from './service.ts'
+import { PROJECT } from './service.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** A folder of plugin files, by name. */
 export async function pluginFolder(files: Readonly<Record<string, string>>): Promise<string> {

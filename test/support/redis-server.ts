@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { temporaryFolder } from './service.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** A redis-server of this run alone, on a free port, with a temporary folder. */
 export interface RedisServer {
@@ -53,7 +53,7 @@ export async function startRedis({
   const port = await freePort()
   const args = [
     ...(tls ? ['--port', '0', '--tls-port', `${port}`, ...tls] : ['--port', `${port}`]),
-    ...['--bind', '127.0.0.1', '--dir', folder, '--save', ''],
+    ...['--bind', '127.0.0.1', '--dir', folder, '--save', '', '--databases', '10000'],
     ...['--appendonly', appendOnly ? 'yes' : 'no', '--appendfsync', 'always'],
     ...options,
   ]

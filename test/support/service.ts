@@ -1,13 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { Tokens } from '../../src/service/clients.ts'
-import { filesInBucket } from './state.ts'
+import { type Backend, EMBEDDED } from './backend.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** A log that keeps its lines, as pino would write them. */
 export interface KeptLog extends Log {
@@ -32,7 +32,7 @@ export interface Service {
   log: KeptLog
   /** What the services stand on: to look into it, and to change it behind their back. */
   storage: Storage
-  /** Its {@link filesInBucket}. */
+  /** What its backend's bucket holds, see {@link Backend}. */
   objects(): Promise<string[]>
   /** Stops it and, unless told otherwise, removes its folder. */
   stop(options?: { keepData: boolean }): Promise<void>
@@ -43,6 +43,8 @@ export interface ServiceOptions extends Partial<Pick<AppOptions, 'engines' | 'wr
   env?: Readonly<Record<string, string>>
   /** A folder that an earlier service has left. */
   dataDir?: string
+  /** Where files and states are kept: on disk, embedded, unless told otherwise. */
+  backend?: Backend
 }
 
 export const PROJECT = join(import.meta.dirname, '..', '..')
@@ -52,6 +54,7 @@ export async function startService({
   dataDir,
   root = PROJECT,
   wrapStorage = (storage) => storage,
+  backend = EMBEDDED,
   ...options
 }: ServiceOptions = {}): Promise<Service> {
   const folder = dataDir ?? (await temporaryFolder())
@@ -62,7 +65,7 @@ export async function startService({
   const url = `http://127.0.0.1:${port}`
   let storage: Storage | undefined
   const app = await createApp({
-    config: loadConfig({ ...env, DATA_DIR: folder }),
+    config: loadConfig({ ...(await backend.env(folder)), ...env, DATA_DIR: folder }),
     root,
     baseUrl: url,
     log,
@@ -86,7 +89,7 @@ export async function startService({
     tokens: { clientToken, secretClientToken },
     log,
     storage,
-    objects: () => filesInBucket(folder),
+    objects: () => backend.objects(folder),
     async stop({ keepData } = { keepData: false }) {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -94,10 +97,6 @@ export async function startService({
       if (!keepData) await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-export async function temporaryFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'sluice-test-'))
 }
 
 async function listen(server: Server): Promise<number> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -23,19 +24,20 @@ export interface DiskBucketOptions {
 /**
  * Buckets as folders of a disk. A file appears under its name only when all of it is there: it is written under a
  * temporary name, flushed, renamed, and the folder is flushed, so that neither a crash nor a power cut leaves a part.
- * Temporary files of an earlier process are removed at the start: the folder belongs to one process.
+ * Several processes may share the folder. What a killed one leaves under temporary names, {@link Buckets.sweep} removes.
  */
 export async function diskBuckets({ folder, urlOf }: DiskBucketOptions): Promise<Buckets> {
   const temporary = join(folder, '.tmp')
-  await rm(temporary, { recursive: true, force: true })
   await mkdir(temporary, { recursive: true })
   await flushFolder(dirname(folder))
+  // Not the process's number, which is the same in many containers.
+  const owner = randomUUID()
   let puts = 0
   return {
     of: ({ id, token }) =>
       diskBucket({
         root: join(folder, id),
-        newTemporaryPath: () => join(temporary, `${process.pid}-${++puts}`),
+        newTemporaryPath: () => join(temporary, `${owner}-${++puts}`),
         urlOf: (key) => urlOf(key, { token }),
       }),
     async ping() {

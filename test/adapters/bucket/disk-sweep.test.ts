@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
 import { storedKey } from '../../../src/core/object-key.ts'
 import { eventually } from '../../support/eventually.ts'
-import { temporaryFolder } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('disk: sweep', () => {
   let folder: string

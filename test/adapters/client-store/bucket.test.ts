@@ -8,7 +8,7 @@ import { clientRecordPrefix, storedKey } from '../../../src/core/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { clientStoreContract, newClient } from '../../contracts/client-store.ts'
 import { rejection } from '../../support/rejection.ts'
-import { temporaryFolder } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 async function open() {
   const folder = await temporaryFolder()

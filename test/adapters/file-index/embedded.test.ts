@@ -10,7 +10,7 @@ import { compareWithModel } from '../../contracts/file-index-model.ts'
 import { FOREVER } from '../../contracts/file-index-states.ts'
 import { seededRandom } from '../../contracts/random.ts'
 import { rejection } from '../../support/rejection.ts'
-import { temporaryFolder } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const NOW = 1_800_000_000_000
 const LATER = NOW + 3_600_000

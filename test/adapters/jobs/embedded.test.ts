@@ -9,7 +9,8 @@ import { jobsContract } from '../../contracts/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Running, run } from '../../support/process.ts'
 import { rejection } from '../../support/rejection.ts'
-import { type KeptLog, keptLog, PROJECT, temporaryFolder } from '../../support/service.ts'
+import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 jobsContract('embedded', async () => {
   const folder = await temporaryFolder()

@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import type { Config } from '../config/load.ts'
+import { diskBuckets } from './adapters/bucket/disk.ts'
+import { s3Buckets } from './adapters/bucket/s3.ts'
+import { dataDirTaken, makeDataDir, signDataDir } from './adapters/data-dir.ts'
+import { embeddedIndex } from './adapters/file-index/embedded.ts'
+import { redisIndex } from './adapters/file-index/redis.ts'
+import { bullmqJobs } from './adapters/jobs/bullmq.ts'
+import { embeddedJobs } from './adapters/jobs/embedded.ts'
+import { inProcessLocks } from './adapters/locks/in-process.ts'
+import { redisLocks } from './adapters/locks/redis.ts'
+import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
+import { redisRateLimiter } from './adapters/rate-limiter/redis.ts'
+import { connectRedis, type RedisConnection, warnings } from './adapters/redis-connection.ts'
+import type { Log } from './core/log.ts'
+import type { Buckets } from './core/ports/bucket.ts'
+import type { FileIndex } from './core/ports/file-index.ts'
+import type { Jobs } from './core/ports/jobs.ts'
+import type { Locks } from './core/ports/locks.ts'
+import type { RateLimiter } from './core/ports/rate-limiter.ts'
+import { bucketUrl } from './http/urls.ts'
+
+/** Where files are kept, and where it is kept what is known of them. */
+export interface Backends {
+  buckets: Buckets
+  index: FileIndex
+  locks: Locks
+  jobs: Jobs
+  zipLimiter: RateLimiter
+  /** Closes all but the jobs, which end first and in their own time. */
+  close(): Promise<void>
+}
+
+export interface BackendsOptions {
+  config: Config
+  /** Where clients reach this process; without a slash at its end. */
+  baseUrl: string
+  log: Log
+}
+
+/** What knows of files, apart from the files themselves. */
+type State = Omit<Backends, 'buckets'> & { shared: boolean }
+
+// Of all keys of ours in Redis. The braces keep them on one machine of a cluster, since each step is one script.
+const KEY_PREFIX = '{sluice}:'
+
+/**
+ * Opens what the configuration asks for: files in S3 with `S3_BUCKET`, else on disk; all else in Redis with `REDIS_URL`,
+ * else in an embedded store of this process.
+ *
+ * @throws DataDirError when another process holds the data folder; Problem 503 when S3 cannot be reached
+ */
+export async function openBackends(options: BackendsOptions): Promise<Backends> {
+  const { config } = options
+  const { shared, ...state } = config.REDIS_URL
+    ? await redisState(config.REDIS_URL, options)
+    : await embeddedState(options)
+  try {
+    const buckets = config.S3_BUCKET ? await openS3(config.S3_BUCKET, config) : await openDisk(options)
+    // Nobody else uses this folder: what lies there half written is of an earlier process.
+    if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
+    return { buckets, ...state }
+  } catch (error) {
+    await state.jobs.close({ graceMs: 0 })
+    await state.close()
+    throw error
+  }
+}
+
+async function openDisk({ config, baseUrl }: BackendsOptions): Promise<Buckets> {
+  await makeDataDir(config.DATA_DIR)
+  return diskBuckets({
+    folder: join(config.DATA_DIR, 'bucket'),
+    urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
+  })
+}
+
+async function openS3(bucket: string, config: Config): Promise<Buckets> {
+  const buckets = await s3Buckets({
+    bucket,
+    prefix: config.S3_PREFIX ?? '',
+    publicUrl: config.S3_PUBLIC_URL,
+    forcePathStyle: config.S3_FORCE_PATH_STYLE === 'true',
+    endpoint: config.AWS_ENDPOINT_URL_S3,
+    region: config.AWS_REGION,
+    credentials: credentials(config),
+  })
+  await buckets.ping()
+  return buckets
+}
+
+function credentials(config: Config) {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = config
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  }
+}
+
+/** For one process: the index's own lock keeps others out. */
+async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise<State> {
+  const { DATA_DIR, ZIP_RATE_POINTS: points, ZIP_RATE_SECONDS: seconds } = config
+  await makeDataDir(DATA_DIR)
+  const index = await embeddedIndex(join(DATA_DIR, 'index')).catch(async (error) => {
+    throw error.cause?.code === 'LEVEL_LOCKED' ? await dataDirTaken(DATA_DIR, error) : error
+  })
+  await signDataDir(DATA_DIR, baseUrl)
+  return {
+    shared: false,
+    index,
+    locks: inProcessLocks(),
+    jobs: await embeddedJobs({ folder: join(DATA_DIR, 'jobs'), log }),
+    zipLimiter: memoryRateLimiter({ points, seconds }),
+    close: () => index.close(),
+  }
+}
+
+/** For any number of processes. Redis may be away: what can be done without it goes on. */
+async function redisState(url: string, { config, log }: BackendsOptions): Promise<State> {
+  const { ZIP_RATE_POINTS: points, ZIP_RATE_SECONDS: seconds } = config
+  const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
+  await tellWarnings(redis, log)
+  const keyPrefix = KEY_PREFIX
+  const locks = redisLocks(redis, { keyPrefix })
+  return {
+    shared: true,
+    index: redisIndex(redis, { keyPrefix }),
+    locks,
+    jobs: bullmqJobs({ redis, keyPrefix, log }),
+    zipLimiter: redisRateLimiter(redis, { keyPrefix, name: 'zip', points, seconds }),
+    async close() {
+      await locks.close()
+      await redis.close()
+    },
+  }
+}
+
+async function tellWarnings(redis: RedisConnection, log: Log): Promise<void> {
+  try {
+    await redis.ready()
+    for (const warning of await warnings(redis)) log.warn({}, warning)
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'Redis cannot be reached: files that are stored are delivered, the rest waits for it',
+    )
+  }
+}
