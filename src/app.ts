@@ -101,7 +101,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     locks,
     events,
     run: createRunner(engines),
-    admit: createAdmission({ atOnce: availableParallelism(), waiting: WAITING_TRANSFORMS }),
+    admit: createAdmission({ atOnce: transformsAtOnce(config), waiting: WAITING_TRANSFORMS }),
     limits: LIMITS,
     log,
   })
@@ -137,6 +137,11 @@ export async function createApp(options: AppOptions): Promise<App> {
       await backends.close()
     },
   }
+}
+
+/** As many as there are cores, shared with the other web processes of this machine. */
+function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
+  return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY))
 }
 
 /**

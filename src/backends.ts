@@ -48,7 +48,7 @@ const KEY_PREFIX = '{sluice}:'
  * Opens what the configuration asks for: files in S3 with `S3_BUCKET`, else on disk; all else in Redis with `REDIS_URL`,
  * else in an embedded store of this process.
  *
- * @throws DataDirError when another process holds the data folder; Problem 503 when S3 cannot be reached
+ * @throws DataDirError when another process holds the data folder; Error when S3 cannot be used
  */
 export async function openBackends(options: BackendsOptions): Promise<Backends> {
   const { config } = options
@@ -85,7 +85,10 @@ async function openS3(bucket: string, config: Config): Promise<Buckets> {
     region: config.AWS_REGION,
     credentials: credentials(config),
   })
-  await buckets.ping()
+  await buckets.ping().catch((cause: Error) => {
+    const why = cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
+    throw new Error(`S3_BUCKET ${bucket} cannot be used: ${why}`, { cause })
+  })
   return buckets
 }
 

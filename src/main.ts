@@ -8,6 +8,7 @@ import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
 import { holderOfPort } from './process/port-holder.ts'
+import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
 
 // How long requests in progress may take to end after SIGTERM.
 const DRAIN_MS = 10_000
@@ -38,6 +39,12 @@ async function main(): Promise<void> {
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
   const log = pino({ level: config.LOG_LEVEL })
+  if (config.WEB_CONCURRENCY > 1 && !isOneOfSeveral) {
+    const count = config.WEB_CONCURRENCY
+    const baseUrl = await runWebProcesses({ count, graceMs: DRAIN_MS + 2 * CLOSE_MS, log })
+    process.stdout.write(greeting(config, baseUrl))
+    return
+  }
   let handle: RequestListener = starting
   const server = createServer((req, res) => handle(req, res))
   const port = await listen(server, config)
@@ -58,12 +65,29 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-
-  const showSecret = config.SECRET_CLIENT_TOKEN === undefined
-  process.stdout.write(
-    banner({ baseUrl, dataDir: config.DATA_DIR, credentials: app.credentials, showSecret }),
-  )
+  if (isOneOfSeveral) {
+    process.once('disconnect', () => stop('SIGTERM'))
+    tellReady(baseUrl)
+  } else {
+    process.stdout.write(greeting(config, baseUrl, app.credentials))
+  }
   log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
+}
+
+/** @param credentials made by the service, when they are not in the configuration */
+function greeting(
+  config: Config,
+  baseUrl: string,
+  credentials?: Parameters<typeof banner>[0]['credentials'],
+) {
+  const { CLIENT_TOKEN = '', SECRET_CLIENT_TOKEN = '' } = config
+  return banner({
+    baseUrl,
+    files: config.S3_BUCKET ? `S3 bucket ${config.S3_BUCKET}` : config.DATA_DIR,
+    index: config.REDIS_URL ? `Redis at ${new URL(config.REDIS_URL).host}` : config.DATA_DIR,
+    credentials: credentials ?? { clientToken: CLIENT_TOKEN, secretClientToken: SECRET_CLIENT_TOKEN },
+    showSecret: SECRET_CLIENT_TOKEN === '',
+  })
 }
 
 const starting: RequestListener = (_req, res) => {

@@ -1,11 +1,17 @@
 import { Router } from 'express'
 import { methodNotAllowed } from './problem.ts'
 
-/** What must work for requests to be answered, each a check that throws when it does not. */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>
+/** What requests stand on, each a check that throws when it does not work. */
+export interface ReadinessChecks {
+  /** Without it nothing can be served. */
+  bucket(): Promise<void>
+  /** Without it, what is stored is still delivered. */
+  index(): Promise<void>
+}
 
 /**
- * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 when it can serve, else 503, with each check.
+ * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 when it can serve, at least what is stored
+ * (`degraded`), else 503; with each check.
  */
 export function healthRoutes(checks: ReadinessChecks): Router {
   const routes = Router()
@@ -14,22 +20,20 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     res.json({ status: 'ok' })
   })
   routes.get('/readyz', async (_req, res) => {
-    const outcomes = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => {
-        const works = await check().then(
-          () => true,
-          () => false,
-        )
-        return [name, works ? 'ok' : 'unavailable'] as const
-      }),
-    )
-    const ready = outcomes.every(([, outcome]) => outcome === 'ok')
+    const [bucket, index] = await Promise.all([outcome(checks.bucket()), outcome(checks.index())])
+    const ready = bucket === 'ok'
+    const status = ready && index !== 'ok' ? 'degraded' : bucket
     res.setHeader('Cache-Control', 'no-store')
     if (!ready) res.setHeader('Retry-After', '5')
-    res
-      .status(ready ? 200 : 503)
-      .json({ status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(outcomes) })
+    res.status(ready ? 200 : 503).json({ status, checks: { bucket, index } })
   })
   routes.all(['/healthz', '/readyz'], methodNotAllowed('GET', 'HEAD'))
   return routes
+}
+
+async function outcome(check: Promise<void>): Promise<'ok' | 'unavailable'> {
+  return check.then(
+    () => 'ok',
+    () => 'unavailable',
+  )
 }

@@ -1,12 +1,15 @@
 /** What the server prints when it is ready: who may call it, and lines to paste. */
 export function banner({
   baseUrl,
-  dataDir,
+  files,
+  index,
   credentials,
   showSecret,
 }: {
   baseUrl: string
-  dataDir: string
+  /** Where they are kept. */
+  files: string
+  index: string
   credentials: { clientToken: string; secretClientToken: string }
   /** False when the operator has set the secret: it is no news, and this may be a log. */
   showSecret: boolean
@@ -19,7 +22,8 @@ Sluice is ready at ${baseUrl}
 
   client token (public, in URLs)   ${clientToken}
   secret client token              ${showSecret ? secret : 'as set in SECRET_CLIENT_TOKEN'}
-  files and index                  ${dataDir}
+  files                            ${files}
+  index                            ${index}
 
 Upload a picture, then open "src" with a transformation behind it:
 

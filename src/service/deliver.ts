@@ -63,10 +63,9 @@ export function createDeliveries({
     }
   }
 
-  /** The stored bytes of a derivative, or undefined when it has to be made. */
+  /** A derivative that is stored, or undefined when it has to be made. */
   async function stored(client: Client, { name, record }: FoundOriginal, key: ObjectKey) {
-    const entry = await originals.derivative(client, name.key, key)
-    const asset = entry?.state === 'stored' ? await buckets.of(client).find(key, entry.record) : undefined
+    const asset = await originals.derivativeToRead(client, name.key, key)
     return (
       asset && { key, asset: withLastModified(asset, record.storedAt), originalName: record.originalName }
     )
@@ -74,7 +73,7 @@ export function createDeliveries({
 
   return {
     async deliver({ client, group, path, query, accept, signal }) {
-      const found = await originals.resolve(client, parsePath(path, { group }))
+      const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const planned = plan({ query, format: found.name.format, accept })
       const { steps, variant, variesByAccept } = planned
@@ -99,7 +98,7 @@ export function createDeliveries({
 
     async object({ client, path }) {
       const { full } = parsePath(path)
-      const found = full && (await originals.resolve(client, { full }))
+      const found = full && (await originals.resolveToRead(client, { full }))
       if (!found) throw fileNotFound()
       if (found.variant === undefined) return { ...(await original(client, found)), variesByAccept: false }
       const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))

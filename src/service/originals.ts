@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { readAll } from '../core/asset.ts'
+import { type Asset, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { type ObjectKey, type OriginalName, type PathMeanings, recordKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
-import type { DerivativeEntry, FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
+import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
+import { Problem } from '../core/problem.ts'
 
 /** An original that can be delivered. */
 export interface FoundOriginal {
@@ -19,28 +20,48 @@ const storedRecord = z.object({
   storedAt: z.number(),
 })
 
-/** Finds originals by what a path may mean. */
-export interface Originals {
-  /** The first meaning that is a stored original; with `variant` when the path named a derivative of it. */
-  resolve(client: Client, meanings: PathMeanings): Promise<(FoundOriginal & { variant?: string }) | undefined>
-  /** One derivative of an original, as the index has it. */
-  derivative(client: Client, original: ObjectKey, derivative: ObjectKey): Promise<DerivativeEntry | undefined>
+export type ResolvedOriginal = FoundOriginal & {
+  /** When the path named a derivative of it. */
+  variant?: string
 }
 
+/** Finds originals by what a path may mean. */
+export interface Originals {
+  /**
+   * The first meaning that is a stored original.
+   * @throws Problem 503 when the index or the bucket cannot be asked
+   */
+  resolve(client: Client, meanings: PathMeanings): Promise<ResolvedOriginal | undefined>
+  /** The same for those who only read: while the index cannot be asked, the bucket alone is. */
+  resolveToRead(client: Client, meanings: PathMeanings): Promise<ResolvedOriginal | undefined>
+  /** The bytes of a stored derivative; while the index cannot be asked, of one that the bucket holds. */
+  derivativeToRead(client: Client, original: ObjectKey, derivative: ObjectKey): Promise<Asset | undefined>
+}
+
+type Find = (client: Client, name: OriginalName) => Promise<FoundOriginal | undefined>
+
 export function createOriginals({ index, buckets }: { index: FileIndex; buckets: Buckets }): Originals {
-  async function find(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
+  const find: Find = async (client, name) => {
     const ref = { clientId: client.id, key: name.key }
     const entry = (await index.find(ref)).original ?? (await adopt(client, name))
     return entry?.state === 'stored' ? { name, record: entry.record } : undefined
   }
 
+  const findToRead: Find = async (client, name) => {
+    const known = await unlessAway(index.find({ clientId: client.id, key: name.key }))
+    if (known?.original?.state === 'stored') return { name, record: known.original.record }
+    if (known?.original) return undefined
+    if (known) return find(client, name)
+    const record = await recordInBucket(client, name.key)
+    return record && { name, record }
+  }
+
   /** An original that the bucket holds and the index has lost: its record says that its upload had come to the end. */
   async function adopt(client: Client, { key }: OriginalName) {
-    const bucket = buckets.of(client)
-    const record = await bucket.find(recordKey(key))
-    if (!record || !(await bucket.find(key))) return undefined
-    const entry = await index.adopt(client.id, parseRecord(key, await readAll(record)))
-    if (await bucket.find(key)) return entry
+    const record = await recordInBucket(client, key)
+    if (!record) return undefined
+    const entry = await index.adopt(client.id, record)
+    if (await buckets.of(client).find(key)) return entry
     // A delete has begun and ended in between: the entry came after its end.
     const ref = { clientId: client.id, key }
     await index.beginRemoval(ref, { cause: 'delete', leaseUntil: 0, now: 0 })
@@ -48,15 +69,39 @@ export function createOriginals({ index, buckets }: { index: FileIndex; buckets:
     return undefined
   }
 
+  /** The record of an original whose bytes are there. */
+  async function recordInBucket(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined> {
+    const bucket = buckets.of(client)
+    const record = await bucket.find(recordKey(key))
+    if (!record || !(await bucket.find(key))) return undefined
+    return parseRecord(key, await readAll(record))
+  }
+
+  async function firstOf(by: Find, client: Client, { full, short }: PathMeanings) {
+    const found = full && (await by(client, full))
+    if (found) return full.variant === undefined ? found : { ...found, variant: full.variant }
+    return short && short.key !== full?.key ? by(client, short) : undefined
+  }
+
   return {
-    async resolve(client, { full, short }) {
-      const found = full && (await find(client, full))
-      if (found) return full.variant === undefined ? found : { ...found, variant: full.variant }
-      return short && short.key !== full?.key ? find(client, short) : undefined
+    resolve: (client, meanings) => firstOf(find, client, meanings),
+    resolveToRead: (client, meanings) => firstOf(findToRead, client, meanings),
+    async derivativeToRead(client, key, derivative) {
+      const known = await unlessAway(index.find({ clientId: client.id, key }, derivative))
+      if (!known) return buckets.of(client).find(derivative)
+      const entry = known.derivative
+      return entry?.state === 'stored' ? buckets.of(client).find(derivative, entry.record) : undefined
     },
-    async derivative({ id: clientId }, key, derivative) {
-      return (await index.find({ clientId, key }, derivative)).derivative
-    },
+  }
+}
+
+/** What the index answers, or undefined while it cannot be asked. */
+async function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof Problem && error.status === 503) return undefined
+    throw error
   }
 }
 

@@ -57,6 +57,8 @@ export function createRemovals({
         },
       )
     }
+    // Of a derivative as well: its key begins with the original's.
+    if (cause === 'sweep') await bucket.abortPuts(ref.key)
     await deleteAll([ref.key])
     // The index can lag behind the bucket after a restore, so both are asked.
     const derivatives = new Set(indexed)

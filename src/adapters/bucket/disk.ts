@@ -115,6 +115,9 @@ function diskBucket({
       return { failed }
     },
 
+    // Temporary names tell no keys: what is under them goes with the sweep of all.
+    async abortPuts() {},
+
     async *list(prefix) {
       // The folder that all keys with this prefix lie under; below it the whole key decides.
       const start = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))

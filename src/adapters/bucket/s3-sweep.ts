@@ -8,11 +8,18 @@ import { rootAround } from './s3-root.ts'
  * Aborts the multipart uploads that were begun more than `olderThanMs` ago under a key of ours and have not ended: those
  * of killed processes and of outages. Nobody sees them, and their parts are paid for. Other programs' stay.
  *
+ * @param prefix of the first client's root
+ * @param within the beginning of the names that are looked at
  * @returns how many
  */
-export async function abortOldUploads(
+export async function abortUploads(
   { calls, patience }: S3Clients,
-  { bucket, prefix, olderThanMs }: { bucket: string; prefix: string; olderThanMs: number },
+  {
+    bucket,
+    prefix,
+    within = prefix,
+    olderThanMs,
+  }: { bucket: string; prefix: string; within?: string; olderThanMs: number },
 ): Promise<number> {
   const begunBefore = Date.now() - olderThanMs
   let aborted = 0
@@ -21,7 +28,7 @@ export async function abortOldUploads(
     // Without EncodingType: Ceph encodes the keys then and does not say so. Our keys need none.
     const list: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
       Bucket: bucket,
-      Prefix: prefix,
+      Prefix: within,
       ...from,
     })
     const page = await patience.answered((abortSignal) => calls.send(list, { abortSignal }))

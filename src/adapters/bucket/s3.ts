@@ -7,7 +7,7 @@ import { deleteNames } from './s3-delete.ts'
 import { download } from './s3-download.ts'
 import { listNames } from './s3-list.ts'
 import { normalPrefix, type Root, rootOf } from './s3-root.ts'
-import { abortOldUploads } from './s3-sweep.ts'
+import { abortUploads } from './s3-sweep.ts'
 import { upload } from './s3-upload.ts'
 
 export interface S3BucketOptions extends S3ConnectionOptions {
@@ -32,7 +32,7 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
   const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? address
   const clients = s3Clients(options)
   return {
-    of: ({ id }) => s3Bucket(clients, { bucket, publicUrl, root: rootOf(id, prefix) }),
+    of: ({ id }) => s3Bucket(clients, { bucket, prefix, publicUrl, root: rootOf(id, prefix) }),
 
     async ping() {
       // Not HeadBucket, whose answer has no body to say what is wrong.
@@ -40,13 +40,13 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
       await clients.patience.answered((abortSignal) => clients.calls.send(command, { abortSignal }))
     },
 
-    sweep: (olderThanMs) => abortOldUploads(clients, { bucket, prefix, olderThanMs }),
+    sweep: (olderThanMs) => abortUploads(clients, { bucket, prefix, olderThanMs }),
   }
 }
 
 function s3Bucket(
   clients: S3Clients,
-  { bucket, publicUrl, root }: { bucket: string; publicUrl: string; root: Root },
+  { bucket, prefix, publicUrl, root }: { bucket: string; prefix: string; publicUrl: string; root: Root },
 ): Bucket {
   const { calls, patience } = clients
   return {
@@ -76,9 +76,15 @@ function s3Bucket(
       return { failed: [...failed].map(([name, error]) => ({ key: named.get(name) as ObjectKey, error })) }
     },
 
-    async *list(prefix) {
+    async abortPuts(begin) {
+      // Of any age, also by a clock of S3 that is ahead of ours.
+      const within = root.nameOf(begin)
+      await abortUploads(clients, { bucket, prefix, within, olderThanMs: -Infinity })
+    },
+
+    async *list(begin) {
       const { excluded } = root
-      for await (const name of listNames(clients, { bucket, prefix: root.prefix + prefix, excluded })) {
+      for await (const name of listNames(clients, { bucket, prefix: root.prefix + begin, excluded })) {
         const key = root.keyOf(name)
         if (key !== undefined) yield key
       }

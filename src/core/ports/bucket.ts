@@ -17,6 +17,8 @@ export interface Bucket {
   delete(keys: readonly ObjectKey[]): Promise<DeleteOutcome>
   /** The keys that begin with `prefix`, in no particular order. */
   list(prefix: string): AsyncIterable<ObjectKey>
+  /** Ends the puts under keys with this prefix, begun by processes that are dead: nothing of them stays. */
+  abortPuts(prefix: ObjectKey): Promise<void>
   /** The public address of an object, whether it exists or not. */
   urlOf(key: ObjectKey): string
 }

@@ -297,6 +297,16 @@ describe('s3: uploads', function () {
       expect(await s3.names()).to.deep.equal([KEY])
     })
 
+    it('are ended by the beginning of their key, in the root of their client', async () => {
+      const theirs = s3.buckets.of({ id: '2zq', token: 'pub_2zq' })
+      const names = [VIDEO, derivativeKey(VIDEO, 'w=1'), KEY, `.sluice/roots/2zq/${VIDEO}`]
+      for (const name of names) await begin(name)
+      await s3.bucket.abortPuts(VIDEO)
+      expect(await s3.openUploads()).to.deep.equal([`.sluice/roots/2zq/${VIDEO}`, KEY])
+      await theirs.abortPuts(VIDEO)
+      expect(await s3.openUploads()).to.deep.equal([KEY])
+    })
+
     it('are told apart from those of other programs, which stay', async () => {
       const others = ['backup.tar', `photosx/${VIDEO}`, 'photos/video/mp4/holiday.mp4', VIDEO]
       for (const name of [...others, `photos/${VIDEO}`]) await begin(name)
