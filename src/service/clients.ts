@@ -32,6 +32,8 @@ export interface Clients {
   isSecret(text: string): boolean
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
+  /** Whether it exists, and is not being removed. */
+  admits(id: string): boolean
   /** Adds a client with new tokens. @throws Problem 400 for a name that is none */
   create(options?: { name?: string | undefined }): Promise<NewTokens>
   /**
@@ -83,6 +85,10 @@ export function createClients({
           detail: 'there is no client with this token',
         })
       return client
+    },
+    admits(id) {
+      const client = store.find(id)
+      return client !== undefined && !client.removing
     },
     async create({ name } = {}) {
       if (name !== undefined) checkName(name)
@@ -170,7 +176,8 @@ function decoded(text: string): string {
   }
 }
 
-function unauthorized(received: string): Problem {
+/** 401. `received` goes on after "expected a secret client token in the Authorization header". */
+export function unauthorized(received: string): Problem {
   return new Problem({
     status: 401,
     code: 'unauthorized',

@@ -8,7 +8,8 @@ import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { type Clients, createClients, type Tokens } from '../../src/service/clients.ts'
 import { rejection } from '../support/rejection.ts'
-import { keptLog, temporaryFolder } from '../support/service.ts'
+import { keptLog } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const HOUR = 3_600_000
 const FIRST = { clientToken: 'pub_of_the_first', secretClientToken: 'sec_of_the_first_one' }

@@ -11,7 +11,7 @@ import { Problem } from '../../../src/core/problem.ts'
 import { newClient } from '../../contracts/client-store.ts'
 import { newKeyPrefix, type RedisServer, startRedis } from '../../support/redis-server.ts'
 import { rejection } from '../../support/rejection.ts'
-import { temporaryFolder } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const FIVE_MINUTES = 5 * 60_000
 
