@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Express } from 'express'
@@ -15,6 +16,7 @@ import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { createHttp } from './http/server.ts'
+import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { createPlanner } from './pipeline/plan.ts'
@@ -50,6 +52,8 @@ export interface AppOptions {
 /** A running service without a socket. */
 export interface App {
   handle: Express
+  /** Has a server answer as the service does also what it cannot read as a request. */
+  refuseUnreadable(server: Server): void
   clients: Clients
   /** The first client's tokens. */
   credentials: Credentials
@@ -124,6 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
+    ignoredParams: chain.ignoredParams,
     log,
   })
 
@@ -133,6 +138,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   )
   return {
     handle,
+    refuseUnreadable: (server) => refuseUnreadable(server, log),
     clients,
     credentials,
     sweep,

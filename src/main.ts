@@ -7,6 +7,7 @@ import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
+import { checkReport } from './process/check-report.ts'
 import { holderOfPort } from './process/port-holder.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
 
@@ -27,10 +28,7 @@ async function main(): Promise<void> {
     return
   }
   if (argument === '--check') {
-    const { plugins } = await loadEverything({ config: loadConfig(), root: projectRoot() })
-    process.stdout.write(
-      `configuration and plugins are in order: ${plugins.transforms.length} transformations\n`,
-    )
+    process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
     return
   }
   if (argument !== undefined)
@@ -51,6 +49,7 @@ async function main(): Promise<void> {
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({ config, root: projectRoot(), baseUrl, log })
   handle = app.handle
+  app.refuseUnreadable(server)
 
   let stopping = false
   const stop = async (signal: NodeJS.Signals) => {
@@ -71,7 +70,7 @@ async function main(): Promise<void> {
   } else {
     process.stdout.write(greeting(config, baseUrl, app.credentials))
   }
-  log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
+  log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
 }
 
 /** @param credentials made by the service, when they are not in the configuration */

@@ -52,6 +52,36 @@ onEveryBackend('derivatives', (start) => {
     }
   })
 
+  describe('of a picture that is too tall for a format', () => {
+    const tall = (height: number) =>
+      sharp({ create: { width: 4, height, channels: 3, background: '#f00' } })
+        .png()
+        .toBuffer()
+    const accept = { headers: { accept: 'image/avif,image/webp' } }
+
+    it('are in one that can hold it for f=auto, and go by its name', async () => {
+      record = await uploadOne(service, { name: 'a.png', bytes: await tall(20_000) })
+      for (const query of ['f=auto', 'f=auto', 'w=2&f=auto']) {
+        const { status, headers, body } = await exchange(service, `${record.src}?${query}`, accept)
+        expect(status, body.toString('utf8', 0, 300)).to.equal(200)
+        expect(headers).to.include({ 'content-type': query === 'f=auto' ? 'image/png' : 'image/avif' })
+        expect(headers.vary).to.equal('Accept')
+        expect(headers.etag).to.not.include('auto')
+      }
+    })
+
+    it('are a 422 that names the limit where the format is asked for by its name', async () => {
+      const { src } = await uploadOne(service, { name: 'a.png', bytes: await tall(66_000) })
+      const limits = { webp: 16_383, avif: 16_384, jpeg: 65_500, gif: 65_535 }
+      for (const [format, maxSide] of Object.entries(limits)) {
+        const answer = await exchange(service, `${src}?f=${format}`, accept)
+        expect(answer.status).to.equal(422)
+        expect(jsonOf(answer)).to.include({ code: 'format_too_small', format, maxSide })
+        expect(jsonOf(answer).detail).to.match(new RegExp(`at most ${maxSide} px a side for ${format} `))
+      }
+    })
+  })
+
   it('are one for all spellings, stored once beside their original', async () => {
     const before = watched.opened
     const answers: Answer[] = []
@@ -69,6 +99,19 @@ onEveryBackend('derivatives', (start) => {
     }
     await storedEventually(['_h=50&w=100'])
     expect(watched.opened - before).to.equal(1)
+  })
+
+  it('are one where all that is asked for is the default, and no original: its metadata is gone', async () => {
+    const before = watched.opened
+    for (const query of ['q=75', 'f=png', 'f=png&q=10', 'fit=cover&dpr=2']) {
+      const { status, headers } = await exchange(service, `${record.src}?${query}`)
+      expect(status, query).to.equal(200)
+      expect(headers.etag, query).to.equal(`"${record.s3PathOriginal}_default"`)
+    }
+    await storedEventually(['_default'])
+    expect(watched.opened - before).to.equal(1)
+    const byKey = record.src.replace(record.sourceName, `${record.s3PathOriginal}_default`)
+    expect((await exchange(service, byKey)).status).to.equal(200)
   })
 
   it('are the original when nothing is asked of it', async () => {

@@ -47,6 +47,12 @@ onEveryBackend('upload folders', (start) => {
     })
   }
 
+  it('has a tag without quotes, spaces and characters past ASCII, whatever its name is', async () => {
+    const record = await uploadOne(service, { name: 'a.txt', bytes: 'text' }, { path: 'say "hi"/größe' })
+    const { headers } = await exchange(service, record.src)
+    expect(headers.etag).to.equal(`"say%20%22hi%22/gr%C3%B6%C3%9Fe/text/txt/${record.sourceName}"`)
+  })
+
   const refused: Record<string, string> = {
     'nothing at all': '',
     'a parent': '..',

@@ -154,20 +154,6 @@ onEveryBackend('upload', (start) => {
     })
   }
 
-  it('takes a file without a byte', async () => {
-    const record = await uploadOne(service, { name: 'empty.bin', bytes: '' })
-    expect({ size: record.size, type: `${record.mimeType}/${record.format}` }).to.deep.equal({
-      size: 0,
-      type: 'application/bin',
-    })
-    const { status, headers, body } = await exchange(service, record.src)
-    expect({ status, length: headers['content-length'], body: body.length }).to.deep.equal({
-      status: 200,
-      length: '0',
-      body: 0,
-    })
-  })
-
   it('keeps every byte, on both sides of the block in which the type is looked for', async () => {
     for (const size of [1, 4099, 4100, 4101, 65_536, 1_000_003]) {
       const bytes = Buffer.alloc(size, 'the quick brown fox, \xff\xfe ')

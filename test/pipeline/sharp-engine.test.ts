@@ -79,8 +79,13 @@ describe('the sharp engine', () => {
 
     it('tells plugins the upright sides of a photo on its side', async () => {
       const photo = await picture({ width: 40, height: 30, format: 'jpeg', orientation: 6 })
-      const { source } = await sharpEngine.open(assetOf(photo, 'jpeg'), {}, context())
-      expect(source).to.deep.equal({ width: 30, height: 40, pages: 1, hasAlpha: false, format: 'jpeg' })
+      for (const [upright, width, height] of [
+        [true, 30, 40],
+        [false, 40, 30],
+      ] as const) {
+        const { source } = await sharpEngine.open(assetOf(photo, 'jpeg'), { upright }, context())
+        expect(source).to.deep.equal({ width, height, pages: 1, hasAlpha: false, format: 'jpeg' })
+      }
     })
 
     it('tells plugins of transparency', async () => {

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../config/load.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
+import { sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../support/process.ts'
 import { PROJECT } from '../support/service.ts'
@@ -34,6 +35,7 @@ describe('the server process', function () {
     const dataDir = join(folder, 'data')
     const fine = await runToEnd({ DATA_DIR: dataDir }, ['--check'])
     expect(fine.code, fine.output).to.equal(0)
+    expect(fine.output).to.match(/^ +image-orient +always\n +image-resize +w .*\n +image-format +always; f /m)
     await writeFile(join(folder, 'broken.js'), 'export default 1')
     const broken = await runToEnd({ DATA_DIR: dataDir, PLUGINS_DIR: folder }, ['--check'])
     expect(broken.code).to.equal(1)
@@ -70,6 +72,11 @@ describe('the server process', function () {
     expect(first.output()).to.include(`curl -H 'Authorization: ${first.tokens.secretClientToken}'`)
     first.child.kill('SIGTERM')
     expect(await first.ended).to.equal(0)
+    const ready = first
+      .output()
+      .split('\n')
+      .find((line) => line.includes('"msg":"ready"'))
+    expect(ready?.match(/"pid":\d+/g)).to.deep.equal([`"pid":${first.pid}`])
     const { mode } = await stat(join(folder, 'credentials.json'))
     expect(mode & 0o777).to.equal(0o600)
 
@@ -90,6 +97,14 @@ describe('the server process', function () {
     server.child.kill('SIGTERM')
     await server.ended
     expect(server.output()).to.include('pub_of_mine').and.not.include(secret)
+  })
+
+  it('answers also what is no request', async () => {
+    const server = await startProcess({ env: { DATA_DIR: folder } })
+    expect(await sendBytes(server, 'nonsense\r\n\r\n')).to.include('application/problem+json')
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(server.output()).to.include('"reason":"Invalid method encountered"')
   })
 
   it('says who holds the data folder, and leaves it alone', async () => {

@@ -51,8 +51,14 @@ export function run({ script = BUILT_SERVER, env = {}, program = process.execPat
 export async function startProcess({ env = {}, ...start }: Start): Promise<RunningServer> {
   const running = run({ ...start, env: { PORT: '0', HOST: '127.0.0.1', ...env } })
   const url = await readyUrl(running)
-  const credentials = await readFile(join(env.DATA_DIR ?? '', 'credentials.json'), 'utf8')
-  return { ...running, url, tokens: JSON.parse(credentials), pid: running.child.pid ?? 0 }
+  return { ...running, url, tokens: await tokensOf(env), pid: running.child.pid ?? 0 }
+}
+
+/** As the environment gives them, else as the process has made them. */
+async function tokensOf(env: Readonly<Record<string, string>>): Promise<Tokens> {
+  const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken, DATA_DIR = '' } = env
+  if (clientToken && secretClientToken) return { clientToken, secretClientToken }
+  return JSON.parse(await readFile(join(DATA_DIR, 'credentials.json'), 'utf8'))
 }
 
 /** Runs the built server to its end; for those that must not start. */

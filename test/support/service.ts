@@ -81,6 +81,7 @@ export async function startService({
   })
   if (!storage) throw new Error('the app has not asked for its storage')
   handle = app.handle
+  app.refuseUnreadable(server)
   const { clientToken, secretClientToken } = app.credentials
   return {
     app,
