@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Asset, readAll } from '../core/asset.ts'
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
+import type { Finding, FindingKind } from '../core/finding.ts'
 import {
   clientRecordPrefix,
   type KeyMeaning,
@@ -12,7 +13,7 @@ import {
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord } from '../core/ports/file-index.ts'
-import { AT_ONCE, type Finding, type FindingKind, type Walk } from './finding.ts'
+import { AT_ONCE, type Walk } from './walk.ts'
 import { walkedClients } from './walked-clients.ts'
 
 /** What a check has seen, apart from what it has found. */

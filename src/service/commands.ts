@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import { type Client, FIRST_CLIENT_ID, isValid } from '../core/client.ts'
 import type { Command, CommandRun, Commands } from '../core/command.ts'
+import type { Finding } from '../core/finding.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Check } from './check.ts'
 import type { Clients } from './clients.ts'
-import type { Finding, Walk } from './finding.ts'
 import type { Reindex } from './reindex.ts'
 import type { RemoveClient } from './remove-client.ts'
 import type { Sweep } from './sweep.ts'
+import type { Walk } from './walk.ts'
 
 /** What a command tells before its answer. */
 export type Told = { finding: Finding } | { progress: object }

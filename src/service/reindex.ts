@@ -1,12 +1,13 @@
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
+import type { FindingKind } from '../core/finding.ts'
 import { keyMeaning, type ObjectKey, recordPrefix } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import { Problem } from '../core/problem.ts'
-import { AT_ONCE, type FindingKind, type Walk } from './finding.ts'
 import type { Originals } from './originals.ts'
+import { AT_ONCE, type Walk } from './walk.ts'
 import { walkedClients } from './walked-clients.ts'
 
 /** How many there were, of each kind. */

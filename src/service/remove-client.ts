@@ -8,8 +8,8 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
 import { Problem, unavailable } from '../core/problem.ts'
 import { noSuchClient, refused } from './clients.ts'
-import { AT_ONCE } from './finding.ts'
 import type { Removals } from './remove.ts'
+import { AT_ONCE } from './walk.ts'
 
 /**
  * Removes a client: first its access, for good, then its files, then its record. Broken off, by a crash or by `signal`,
