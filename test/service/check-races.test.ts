@@ -14,22 +14,43 @@ const FILES = 12
 onEveryBackend('check and reindex beside a live service', (start) => {
   let service: Service
   let png: Buffer
-  /** Done once, just before the index takes in a derivative. */
-  let beforeAdoption: (() => Promise<unknown>) | undefined
+  /** What comes between, once: just before this step of the storage. */
+  let between: { step: string; work: () => Promise<unknown> } | undefined
+
+  async function stepTo(step: string): Promise<void> {
+    if (between?.step !== step) return
+    const { work } = between
+    between = undefined
+    await work()
+  }
 
   before(async function () {
     this.timeout(60_000)
     png = await picture()
     service = await start({
       wrapStorage: ({ buckets, index }) => ({
-        buckets,
+        buckets: {
+          ...buckets,
+          of(client) {
+            const bucket = buckets.of(client)
+            return {
+              ...bucket,
+              async find(key, known) {
+                await stepTo(`bucket.find ${key}`)
+                return bucket.find(key, known)
+              },
+            }
+          },
+        },
         index: {
           ...index,
-          async adoptDerivative(...args) {
-            const work = beforeAdoption
-            beforeAdoption = undefined
-            await work?.()
-            return index.adoptDerivative(...args)
+          async find(ref, derivative) {
+            await stepTo(`index.find ${ref.key}`)
+            return index.find(ref, derivative)
+          },
+          async adoptDerivative(ref, record) {
+            await stepTo('index.adoptDerivative')
+            return index.adoptDerivative(ref, record)
           },
         },
       }),
@@ -109,10 +130,33 @@ onEveryBackend('check and reindex beside a live service', (start) => {
     await transform(path, 30)
     await settled(service)
     await forget(key)
-    beforeAdoption = () => deleteFile(service, key)
-    const { findings } = await command(service, 'reindex')
-    expect(beforeAdoption, 'it came to the note').to.equal(undefined)
-    expect(findings).to.deep.equal([])
+    await expectNoFinding('reindex', { step: 'index.adoptDerivative', work: () => deleteFile(service, key) })
     await expectNothingOf(key)
+  })
+
+  async function expectNoFinding(name: string, interruption: NonNullable<typeof between>): Promise<void> {
+    between = interruption
+    const { findings } = await command(service, name)
+    expect(between, 'it came to that step').to.equal(undefined)
+    expect(findings).to.deep.equal([])
+  }
+
+  for (const name of ['check', 'reindex'])
+    it(`${name}: an original that is deleted after it was listed is no finding`, async () => {
+      const { key } = await upload()
+      await expectNoFinding(name, { step: `index.find ${key}`, work: () => deleteFile(service, key) })
+    })
+
+  it('check: an original that is taken in while it is suspected is no finding', async () => {
+    const { key, path } = await upload()
+    await forget(key)
+    const work = () => fetch(`${service.url}${path}`).then((response) => response.arrayBuffer())
+    await expectNoFinding('check', { step: `bucket.find ${recordKey(key)}`, work })
+    await deleteFile(service, key)
+  })
+
+  it('check: an entry that is deleted after it was listed is no finding', async () => {
+    const { key } = await upload()
+    await expectNoFinding('check', { step: `bucket.find ${key}`, work: () => deleteFile(service, key) })
   })
 })

@@ -192,6 +192,8 @@ onEveryBackend('check and reindex', (start) => {
     await storage.index.beginDerivative(ref(key), making, FUTURE)
     await put(making, 'whole')
     await storage.index.beginRemoval(ref(going.key), { cause: 'delete', leaseUntil: FUTURE, now: Date.now() })
+    // What a delete finds in the bucket only.
+    await put(derivativeKey(going.key, 'w=99'), 'whole')
     const before = await listOf(storage.index)
     const { answer, findings } = await command(service, 'check')
     expect(findings).to.deep.equal([])
