@@ -124,6 +124,7 @@ export function createRemoveClient({
         for await (const outcome of mapAtOnce(bucket.list(''), { atOnce: AT_ONCE, signal, work }))
           if (outcome === 'left') left += 1
       }
+      signal.throwIfAborted()
       if (left === 0) break
       if (originals > before) until = now() + WAIT_MS
       if (now() > until)
