@@ -16,7 +16,7 @@ import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { createPlanner } from './pipeline/plan.ts'
 import { createRunner } from './pipeline/run.ts'
-import { openControl } from './process/control.ts'
+import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
@@ -118,7 +118,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   // The embedded index is this process's alone: who wants to know of it has to ask here.
   const control = config.REDIS_URL
     ? undefined
-    : await openControl({ path: controlPath(config), commands, log })
+    : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
   const following = foundation.followClients()
   const sweeping = every(SWEEP_EVERY_MS, () =>
     sweep().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again')),
@@ -155,11 +155,6 @@ export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Pr
   const { plugins } = await loadEverything(options)
   const { commands, close } = await openFoundation({ ...options, plugins })
   return { commands, close: () => close({ graceMs: 0 }) }
-}
-
-/** Where the process that holds the data folder takes commands. */
-export function controlPath({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string {
-  return join(DATA_DIR, 'control.sock')
 }
 
 /** As many as there are cores, shared with the other web processes of this machine. */

@@ -5,11 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
-import { controlPath, DataDirError, openOperator } from './app.ts'
 import type { CommandRun } from './core/command.ts'
 import { ANSWERS } from './process/command-answers.ts'
 import { type CommandOutput, humanOutput, jsonOutput } from './process/command-output.ts'
-import { callControl, NotRunning } from './process/control.ts'
+import { callControl, controlPath, NotRunning } from './process/control.ts'
 import { DURATION, parseDuration } from './process/duration.ts'
 import { projectRoot } from './process/project-root.ts'
 
@@ -106,7 +105,7 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
   if (config.REDIS_URL) return doHere(config, command, args, run)
   for (const until = Date.now() + STARTING_MS; ; await pause(200, undefined, { signal: run.signal })) {
     try {
-      return await callControl({ path: controlPath(config), command, args, run })
+      return await callControl({ path: controlPath(config.DATA_DIR), command, args, run })
     } catch (error) {
       if (!(error instanceof NotRunning)) throw error
     }
@@ -115,12 +114,16 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
     try {
       return await doHere(config, command, args, run)
     } catch (error) {
-      if (!(error instanceof DataDirError) || Date.now() > until) throw error
+      if (!(error instanceof (await app()).DataDirError) || Date.now() > until) throw error
     }
   }
 }
 
+/** A server's commands need nothing of this, and it takes half a second to read. */
+const app = () => import('./app.ts')
+
 async function doHere(config: Config, command: string, args: object, run: CommandRun): Promise<unknown> {
+  const { openOperator } = await app()
   const log = pino({ level: config.LOG_LEVEL === 'silent' ? 'silent' : 'warn' }, pino.destination(2))
   const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
   const operator = await openOperator({ config, root: projectRoot(), baseUrl, log })

@@ -25,6 +25,11 @@ type Reply =
   | { answer: unknown }
   | { problem: { status: number; code: string; detail: string } }
 
+/** Where the process that holds the data folder takes commands. */
+export function controlPath(dataDir: string): string {
+  return join(dataDir, 'control.sock')
+}
+
 /**
  * Takes commands, a JSON line each, through a unix socket that only this user can open. One that an earlier process has
  * left is replaced: whoever calls this holds the folder.
