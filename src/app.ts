@@ -59,18 +59,20 @@ const LIMITS: TransformLimits = {
   sourceMaxBytes: 40_000_000,
   sourceMaxPixels: 50_000_000,
   outputMaxSide: 5000,
+  // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
+  outputMaxPixels: 50_000_000,
   timeoutMs: 30_000,
 }
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
 const SWEEP_EVERY_MS = 60_000
 // Of the ten seconds that an orderly end may take; what is left runs again after the next start.
-const JOBS_GRACE_MS = 3_000
+const JOBS_GRACE_MS = 1_500
 
 /**
  * Puts the service together: the only place that names adapters and engines.
  *
- * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
+ * @throws DataDirError when the data folder cannot be used or another process holds it, PluginError for a broken plugin
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, baseUrl, log } = options

@@ -15,6 +15,9 @@ import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-proces
 const DRAIN_MS = 10_000
 // And what goes on without a client: storing what has been sent, event handlers.
 const CLOSE_MS = 2_000
+const FLUSH_MS = 250
+// Ctrl-C under npm comes twice: from the terminal and from npm.
+const SAME_KEY_MS = 1_000
 // A socket on which nothing moves: longer than a transformation that waits for its turn, shorter than forever.
 const IDLE_MS = 120_000
 const HEADERS_MS = 30_000
@@ -51,16 +54,20 @@ async function main(): Promise<void> {
   handle = app.handle
   app.refuseUnreadable(server)
 
-  let stopping = false
+  let stoppingSince: number | undefined
   const stop = async (signal: NodeJS.Signals) => {
-    // Ctrl-C under npm comes twice: from the terminal and from npm.
-    if (stopping) return
-    stopping = true
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > SAME_KEY_MS) endOf(signal)
+      return
+    }
+    stoppingSince = performance.now()
     log.info({ signal }, 'stopping: requests in progress may end')
     await drain(server)
-    // An encoder cannot be stopped: what it was for is swept at the next start.
-    await Promise.race([app.close(), setTimeout(CLOSE_MS)])
-    process.exit(0)
+    await Promise.race([app.close().then(() => process.exit(0)), setTimeout(CLOSE_MS)])
+    log.warn('stopped in the middle of work: what it was for is swept at the next start')
+    // The log writes behind. Waiting for it to say so would let one that nobody reads keep the process.
+    await setTimeout(FLUSH_MS)
+    endOf(signal)
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
@@ -122,6 +129,14 @@ async function drain(server: Server): Promise<void> {
   server.closeAllConnections()
   await closed
   clearInterval(idle)
+}
+
+/** Ends at once, as the signal does by itself. `process.exit` would wait for an encoder, which nothing can stop. */
+function endOf(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+  // The first process of a container gets no such signal from itself: it ends when the encoder does.
+  process.exit(0)
 }
 
 /** The folder of package.json, whether this runs from src or from dist. */

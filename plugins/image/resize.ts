@@ -1,5 +1,5 @@
 import { definePlugin } from '../../src/core/plugin.ts'
-import { badParameter } from '../../src/core/problem.ts'
+import { badParameter, notTransformable } from '../../src/core/problem.ts'
 
 /**
  * Resizes to a width, a height or both. Never enlarges: a picture that is smaller keeps its size. An SVG has no pixels
@@ -56,6 +56,13 @@ export default definePlugin({
         height: Math.max(1, whole(height * scale)),
       }
       return image.resize({ ...box, fit })
+    }
+    // The only way to a picture that is larger than its source, and every frame gets the whole box.
+    const pixels = width * height * source.pages
+    if (fit === 'contain' && pixels > limits.outputMaxPixels) {
+      throw notTransformable(
+        `expected w and h that make at most ${limits.outputMaxPixels} pixels over all frames but ${width} x ${height} px of ${source.pages} frames are ${pixels}`,
+      )
     }
     // White beneath: what a format without transparency shows.
     const background = { r: 255, g: 255, b: 255, alpha: 0 }

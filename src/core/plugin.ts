@@ -94,6 +94,8 @@ export interface TransformLimits {
   sourceMaxPixels: number
   /** Of each side, in pixels. */
   outputMaxSide: number
+  /** Over all frames. */
+  outputMaxPixels: number
   timeoutMs: number
 }
 

@@ -159,7 +159,7 @@ export function unavailable(
   })
 }
 
-/** 503: the bucket takes no more bytes. Reading and deleting go on. */
+/** 503: there is no room for more bytes. Reading goes on, and so does deleting while the index can still grow. */
 export function storageFull(cause: unknown): Problem {
   const retryAfterSeconds = 60
   return new Problem({

@@ -46,7 +46,7 @@ export function deliverRoutes({
       ([name]) => name !== DOWNLOAD_WORD && !isPassedOver(name, ignoredParams),
     )
     if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
-    await sendAsset(req, res, { ...sendable(delivery), fullContentRange })
+    await sendAsset(req, res, { ...sendable(delivery), fullContentRange, signal: clientGone(res) })
   })
 
   routes.get(upload, async (req, res, next) => {
@@ -54,18 +54,20 @@ export function deliverRoutes({
     if (!isMediaGroup(group)) return notFound(req, res, next)
     const client = clients.ofToken(String(req.params.token))
     const pairs = queryPairs(req)
+    const signal = clientGone(res)
     const delivery = await deliveries.deliver({
       client,
       group,
       path: wildcardPath(req),
       query: pairs.filter(([name]) => name !== DOWNLOAD_WORD),
       accept: req.headers.accept ?? '',
-      signal: clientGone(res),
+      signal,
     })
     const download = pairs.find(([name]) => name === DOWNLOAD_WORD)?.[1]
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
+      signal,
       ...(download === undefined ? {} : { downloadName: download || deliveredName(delivery) }),
     })
   })

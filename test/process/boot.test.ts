@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../config/load.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
-import { sendBytes } from '../support/exchange.ts'
+import { openSocket, sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../support/process.ts'
 import { PROJECT } from '../support/service.ts'
@@ -117,6 +117,17 @@ describe('the server process', function () {
     expect(await first.ended).to.equal(0)
   })
 
+  it('says so when the data folder cannot be made, or its index cannot be opened', async () => {
+    // Where the system lets nobody make a folder; asked for recursively, it never says so.
+    const nowhere = await runToEnd({ DATA_DIR: '/proc/sluice', PORT: '0' })
+    expect(nowhere.code).to.equal(1)
+    expect(nowhere.output).to.include('DATA_DIR /proc/sluice cannot be made')
+    await writeFile(join(folder, 'index'), 'no folder')
+    const broken = await runToEnd({ DATA_DIR: folder, PORT: '0' })
+    expect(broken.code).to.equal(1)
+    expect(broken.output).to.include(`the index in DATA_DIR ${folder} cannot be opened: EEXIST`)
+  })
+
   it('says who holds the port', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -167,6 +178,45 @@ describe('the server process', function () {
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal(0)
     expect(performance.now() - asked).to.be.within(5_000, 12_000)
+    await response.body?.cancel().catch(() => {})
+  })
+
+  it('ends soon after SIGTERM in the middle of a transformation that nobody waits for', async () => {
+    // Half a minute of blurring, which libvips cannot be talked out of.
+    const slow = `export default {
+      name: 'image-slow', engine: 'sharp', phase: 'effect', params: { slow: { type: 'flag', help: 'x' } },
+      transform: (image) => image.resize(9000, 9000, { fit: 'fill' }).blur(250),
+    }`
+    await mkdir(join(folder, 'plugins'))
+    await writeFile(join(folder, 'plugins', 'slow.js'), slow)
+    const env = { DATA_DIR: join(folder, 'data'), PLUGINS_DIR: join(folder, 'plugins') }
+    const server = await startProcess({ env })
+    const record = await uploadOne(server, { name: 'a.png', bytes: await picture() })
+    const socket = await openSocket(server)
+    socket.write(`GET ${new URL(record.src).pathname}?slow=true HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await pause(500)
+    socket.destroy()
+    const asked = performance.now()
+    server.child.kill('SIGTERM')
+    expect(await server.ended).to.equal('SIGTERM')
+    expect(performance.now() - asked).to.be.below(5_000)
+    expect(server.output()).to.include('stopped in the middle of work')
+  })
+
+  it('ends at once with a second Ctrl-C, when that is none that npm has passed on', async () => {
+    const server = await startProcess({ env: { DATA_DIR: folder } })
+    const bytes = Buffer.alloc(32 * 1024 * 1024, 'sluice ')
+    const record = await uploadOne(server, { name: 'a.txt', bytes })
+    const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
+    server.child.kill('SIGINT')
+    await pause(100)
+    server.child.kill('SIGINT')
+    await pause(1_200)
+    expect(server.child.signalCode ?? server.child.exitCode, 'the first two are one').to.equal(null)
+    const asked = performance.now()
+    server.child.kill('SIGINT')
+    expect(await server.ended).to.equal('SIGINT')
+    expect(performance.now() - asked).to.be.below(1_000)
     await response.body?.cancel().catch(() => {})
   })
 

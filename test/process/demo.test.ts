@@ -1,13 +1,14 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { stoppedAtTheEnd } from '../support/backends.ts'
 import { postZip } from '../support/client.ts'
 import { run } from '../support/process.ts'
-import { PROJECT, type Service } from '../support/service.ts'
+import { PROJECT, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('the demo', (start) => {
+describe('the demo', () => {
+  const start = stoppedAtTheEnd(startService)
   let service: Service
   let folder: string
   before(async () => {

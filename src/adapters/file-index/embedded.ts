@@ -1,4 +1,3 @@
-import { type BatchOperation, ClassicLevel } from 'classic-level'
 import { type ObjectKey, storedKey } from '../../core/object-key.ts'
 import type {
   DerivativeEntry,
@@ -8,6 +7,10 @@ import type {
   RemovalCause,
 } from '../../core/ports/file-index.ts'
 import { createInTurn } from './in-turn.ts'
+import { lastingLevel, type Row } from './lasting-level.ts'
+
+// Of a listing, read at a time: some 100 kB of names.
+const PAGE = 1000
 
 /**
  * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
@@ -29,14 +32,13 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
   return {
     async find(ref, derivative) {
-      const original = table.original(ref)
-      const derived = derivative && table.derivative(ref, derivative)
+      const [original, derived] = await table.find(ref, derivative)
       return { ...(original ? { original } : {}), ...(derived ? { derivative: derived } : {}) }
     },
 
     beginUpload: (ref, leaseUntil) =>
       alone(ref, async () => {
-        if (table.original(ref)) throw new Error(`the index knows ${ref.key} already`)
+        if (await table.original(ref)) throw new Error(`the index knows ${ref.key} already`)
         await table.write([table.setOriginal(ref, { state: 'pending', leaseUntil })])
       }),
 
@@ -44,7 +46,8 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       inTurn(
         refs.map(({ clientId, key }) => `${clientId}\0${key}`),
         async () => {
-          const pending = refs.filter((ref) => table.original(ref)?.state === 'pending')
+          const entries = await table.originals(refs)
+          const pending = refs.filter((_, i) => entries[i]?.state === 'pending')
           await table.write(pending.map((ref) => table.setOriginal(ref, { state: 'pending', leaseUntil })))
         },
       ),
@@ -53,7 +56,8 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       inTurn(
         records.map(({ key }) => `${clientId}\0${key}`),
         async () => {
-          if (records.some(({ key }) => table.original({ clientId, key })?.state !== 'pending')) return false
+          const entries = await table.originals(records.map(({ key }) => ({ clientId, key })))
+          if (entries.some((entry) => entry?.state !== 'pending')) return false
           await table.write(
             records.map((record) =>
               table.setOriginal({ clientId, key: record.key }, { state: 'stored', record }),
@@ -66,7 +70,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
     adopt: (clientId, record) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
-        const known = table.original(ref)
+        const known = await table.original(ref)
         if (known) return known
         await table.write([table.setOriginal(ref, { state: 'stored', record })])
         return { state: 'stored', record }
@@ -75,22 +79,22 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     beginDerivative: (ref, derivative, deadline) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'stored') return false
+        if ((await table.original(ref))?.state !== 'stored') return false
         await table.write([table.setDerivative(ref, derivative, { state: 'pending', deadline })])
         return true
       }),
 
     finishDerivative: (ref, record) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'stored') return false
+        if ((await table.original(ref))?.state !== 'stored') return false
         await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
         return true
       }),
 
     adoptDerivative: (ref, record) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'stored') return undefined
-        const known = table.derivative(ref, record.key)
+        if ((await table.original(ref))?.state !== 'stored') return undefined
+        const known = await table.derivative(ref, record.key)
         if (known) return known
         await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
         return { state: 'stored', record }
@@ -98,10 +102,10 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     dropDerivative: (ref, derivative, deadline) =>
       alone(ref, async () => {
-        const entry = table.derivative(ref, derivative)
+        const entry = await table.derivative(ref, derivative)
         if (entry?.state !== 'pending' || entry.deadline > deadline) return
         const drop = [table.setDerivative(ref, derivative, undefined)]
-        if (table.original(ref)?.state === 'gone') {
+        if ((await table.original(ref))?.state === 'gone') {
           const others = await table.derivatives(ref)
           if (others.every(({ key }) => key === derivative)) drop.push(table.setOriginal(ref, undefined))
         }
@@ -110,7 +114,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     beginRemoval: (ref, { cause, leaseUntil, now }) =>
       alone(ref, async () => {
-        const entry = table.original(ref)
+        const entry = await table.original(ref)
         const derivatives = await table.derivatives(ref)
         const over = (until: number) => table.isInherited(ref) || until <= now
         if (
@@ -125,7 +129,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     finishRemoval: (ref, now) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'going') return false
+        if ((await table.original(ref))?.state !== 'going') return false
         const derivatives = await table.derivatives(ref)
         const ahead = derivatives.filter((one) => table.isAhead(ref, one, now))
         await table.write([
@@ -140,7 +144,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
     async *list(clientId) {
       for await (const ref of table.refs(clientId)) {
         const file = await alone(ref, async () => ({
-          original: table.original(ref),
+          original: await table.original(ref),
           derivatives: await table.derivatives(ref),
         }))
         if (file.original) yield { ref, original: file.original, derivatives: file.derivatives }
@@ -149,12 +153,12 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     async *overdue(now) {
       for (const { ref, derivative } of await table.unsettled()) {
-        const original = table.original(ref)
+        const original = await table.original(ref)
         if (derivative === undefined) {
           if (original && (await isOverdue(ref, original, now))) yield { kind: 'original', ref }
           continue
         }
-        const entry = table.derivative(ref, derivative)
+        const entry = await table.derivative(ref, derivative)
         // Those of an original on its way out go with it.
         const alone = !original || original.state === 'stored'
         if (alone && entry?.state === 'pending' && table.isOver(ref, { key: derivative, entry }, now)) {
@@ -163,7 +167,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       }
     },
 
-    ping: async () => table.ping(),
+    ping: () => table.ping(),
     close: () => table.close(),
   }
 }
@@ -185,7 +189,6 @@ function mayGo(
 }
 
 type Entry = OriginalEntry | DerivativeEntry
-type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
 interface Derived {
   key: ObjectKey
   entry: DerivativeEntry
@@ -196,11 +199,10 @@ interface Derived {
  * `u` + row beside it, so that a sweep need not read the whole index. NUL parts the fields: no key holds one.
  */
 async function openTable(folder: string) {
-  const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
-  await level.open()
+  const level = await lastingLevel(folder)
   // Rows that an earlier process left unsettled and that this one has not written since.
   const inherited = new Set<string>()
-  for await (const marker of level.keys(under('u'))) inherited.add(marker.slice(2))
+  for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))
 
   const originalRow = ({ clientId, key }: FileRef) => row('o', clientId, key)
   const derivativeRow = ({ clientId, key }: FileRef, derivative: string) =>
@@ -216,26 +218,39 @@ async function openTable(folder: string) {
     entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
 
   return {
-    original: (ref: FileRef) => level.getSync(originalRow(ref)) as OriginalEntry | undefined,
-    derivative: (ref: FileRef, key: ObjectKey) =>
-      level.getSync(derivativeRow(ref, key)) as DerivativeEntry | undefined,
+    /** Both as they are at one moment. */
+    find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
+      (await level.get([
+        originalRow(ref),
+        ...(derivative === undefined ? [] : [derivativeRow(ref, derivative)]),
+      ])) as [OriginalEntry?, DerivativeEntry?],
+    originals: async (refs: readonly FileRef[]) =>
+      (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>,
+    original: async (ref: FileRef) => (await level.get([originalRow(ref)]))[0] as OriginalEntry | undefined,
+    derivative: async (ref: FileRef, key: ObjectKey) =>
+      (await level.get([derivativeRow(ref, key)]))[0] as DerivativeEntry | undefined,
     async derivatives(ref: FileRef): Promise<Derived[]> {
-      const rows = await level.iterator(under(derivativeRow(ref, '').slice(0, -1))).all()
+      const rows = await level.rows(under(derivativeRow(ref, '').slice(0, -1)))
       return rows.map(([name, entry]) => ({
         key: storedKey(name.slice(name.lastIndexOf('\0') + 1)),
         entry: entry as DerivativeEntry,
       }))
     },
-    /** All originals, or one client's, as they are when the reading begins. */
+    /** All originals, or one client's, read page by page. */
     async *refs(clientId: string | undefined): AsyncGenerator<FileRef> {
-      for await (const name of level.keys(under(clientId === undefined ? 'o' : row('o', clientId)))) {
-        const [, client = '', key = ''] = name.split('\0')
-        yield { clientId: client, key: storedKey(key) }
+      const range = under(clientId === undefined ? 'o' : row('o', clientId))
+      for (let gt: string | undefined = range.gt; gt !== undefined; ) {
+        const names: string[] = await level.names({ ...range, gt, limit: PAGE })
+        for (const name of names) {
+          const [, client = '', key = ''] = name.split('\0')
+          yield { clientId: client, key: storedKey(key) }
+        }
+        gt = names.length < PAGE ? undefined : names.at(-1)
       }
     },
     /** The originals, and the derivatives, whose state is not `stored`. */
     async unsettled(): Promise<Array<{ ref: FileRef; derivative?: ObjectKey }>> {
-      const markers = await level.keys(under('u')).all()
+      const markers = await level.names(under('u'))
       return markers.map((marker) => {
         const [kind, clientId = '', key = '', derivative = ''] = marker.slice(2).split('\0')
         const ref = { clientId, key: storedKey(key) }
@@ -249,15 +264,15 @@ async function openTable(folder: string) {
     async write(changes: Row[][]): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return
-      await level.batch(rows, { sync: true })
+      await level.write(rows)
       for (const { key } of rows) inherited.delete(key)
     },
     isInherited: (ref: FileRef) => isInherited(originalRow(ref)),
     isOver,
     isAhead: (ref: FileRef, derived: Derived, now: number) =>
       derived.entry.state === 'pending' && !isOver(ref, derived, now),
-    ping() {
-      level.getSync('ping')
+    ping: async () => {
+      await level.get(['ping'])
     },
     close: () => level.close(),
   }
