@@ -29,7 +29,8 @@ export async function build() {
     const code = await run('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json', '--outDir', next])
     if (code !== 0) throw new Error('The build failed, as said above; dist is as it was.')
     // What package.json names as a command has to be one.
-    chmodSync(join(next, 'src', 'cli.js'), 0o755)
+    const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)
     writeFileSync(join(next, '.built-from'), builtFrom)
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)
