@@ -151,4 +151,6 @@ function fail({ message }: Error, output: CommandOutput): void {
   process.stderr.write(`sluice: ${message}\n`)
 }
 
+// Who reads may leave early: `sluice check | head`.
+process.stdout.on('error', () => process.exit(FAILED))
 await program().parseAsync()

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
@@ -34,7 +33,7 @@ export function controlPath(dataDir: string): string {
  * Takes commands, a JSON line each, through a unix socket that only this user can open. One that an earlier process has
  * left is replaced: whoever calls this holds the folder.
  *
- * @returns undefined, after a warning, when the path is too long for a socket
+ * @returns undefined, after a warning, where there can be no socket: the path is too long, the file system has none
  */
 export async function openControl({
   path,
@@ -46,7 +45,7 @@ export async function openControl({
   log: Log
 }): Promise<Control | undefined> {
   // It gets its name when nobody else can open it any more.
-  const unnamed = join(dirname(path), `c-${randomBytes(3).toString('hex')}`)
+  const unnamed = join(dirname(path), 'control.new')
   if (Buffer.byteLength(path) > PATH_MAX_BYTES) {
     log.warn(
       { path },
@@ -62,10 +61,17 @@ export async function openControl({
     )
     running.add(served)
   })
-  server.listen(unnamed)
-  await once(server, 'listening')
-  await chmod(unnamed, 0o600)
-  await rename(unnamed, path)
+  try {
+    await rm(unnamed, { force: true })
+    server.listen(unnamed)
+    await once(server, 'listening')
+    await chmod(unnamed, 0o600)
+    await rename(unnamed, path)
+  } catch (err) {
+    server.close()
+    log.warn({ err, path }, 'commands cannot reach this process: there can be no socket')
+    return undefined
+  }
   return {
     async close() {
       await rm(path, { force: true })

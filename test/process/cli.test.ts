@@ -266,6 +266,13 @@ describe('the sluice command', function () {
       expect(existsSync(nowhere)).to.equal(false)
     })
 
+    it('ends quietly when nobody reads on', async () => {
+      await end(await start())
+      const { child, ended } = startCli(['client', 'list'], env)
+      child.stdout?.destroy()
+      expect(await ended).to.include({ code: 1, stderr: '' })
+    })
+
     it('names every bad value of the environment', async () => {
       const { code, stderr } = await sluice(['check'], { ...env, PORT: 'x', LOG_LEVEL: 'loud' })
       expect(code).to.equal(1)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, symlink } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -182,6 +182,8 @@ describe('the control socket', () => {
     const listen = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`
     await once(spawn(process.execPath, ['-e', listen]), 'close')
     expect((await stat(path)).isSocket()).to.equal(true)
+    await rename(path, join(folder, 'control.new'))
+    await symlink('control.new', path)
     expect(await rejection(call('echo'))).to.be.instanceOf(NotRunning)
     control = await openControl({ path, commands, log })
     expect(await call('echo', 1)).to.equal(1)
@@ -198,6 +200,12 @@ describe('the control socket', () => {
     expect(await rejection(callControl({ path: long, command: 'echo', args: 1, run }))).to.be.instanceOf(
       NotRunning,
     )
+  })
+
+  it('warns, and does without, where there can be no socket', async () => {
+    const missing = join(folder, 'missing', 'control.sock')
+    expect(await openControl({ path: missing, commands, log })).to.equal(undefined)
+    expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn'])
   })
 
   it('says that the server has ended when it is killed in the middle', async () => {
