@@ -123,6 +123,12 @@ describe('the sluice command beside servers on S3 and Redis', function () {
     await transform(record, 'w=10&f=webp')
   })
 
+  it('leaves it to the servers to warn of how Redis is set up', async () => {
+    const { code, stderr } = await sluice(['client', 'list'], env)
+    expect(code).to.equal(0)
+    expect(stderr).to.not.include('appendonly')
+  })
+
   it('leaves the first secret to the environment', async () => {
     const { code, stderr } = await sluice(['client', 'rotate', 'first'], env)
     expect(code).to.equal(1)
