@@ -70,12 +70,12 @@ export function createRemoveClient({
     }
     await check()
     await save({ ...client, removing: true })
-    await pause(learnMs, undefined, { signal })
     try {
+      await pause(learnMs, undefined, { signal })
       await check()
     } catch (error) {
-      // They have come since the first look.
-      await save(client)
+      // They have come since the first look, or the operator has left: nobody has spoken of files.
+      if (!files) await save(client)
       throw error
     }
   }

