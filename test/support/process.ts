@@ -51,8 +51,14 @@ export function run({ script = BUILT_SERVER, env = {}, program = process.execPat
 export async function startProcess({ env = {}, ...start }: Start): Promise<RunningServer> {
   const running = run({ ...start, env: { PORT: '0', HOST: '127.0.0.1', ...env } })
   const url = await readyUrl(running)
-  const credentials = await readFile(join(env.DATA_DIR ?? '', 'credentials.json'), 'utf8')
-  return { ...running, url, tokens: JSON.parse(credentials), pid: running.child.pid ?? 0 }
+  return { ...running, url, tokens: await firstTokens(env), pid: running.child.pid ?? 0 }
+}
+
+/** Those that the operator has set, or that the server has made. */
+async function firstTokens({ CLIENT_TOKEN, SECRET_CLIENT_TOKEN, DATA_DIR = '' }: Record<string, string>) {
+  if (CLIENT_TOKEN && SECRET_CLIENT_TOKEN)
+    return { clientToken: CLIENT_TOKEN, secretClientToken: SECRET_CLIENT_TOKEN }
+  return JSON.parse(await readFile(join(DATA_DIR, 'credentials.json'), 'utf8'))
 }
 
 /** Runs the built server to its end; for those that must not start. */

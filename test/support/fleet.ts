@@ -1,0 +1,124 @@
+import { rm } from 'node:fs/promises'
+import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
+import { connectRedis } from '../../src/adapters/redis-connection.ts'
+import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { s3Server } from './s3-server.ts'
+import { filesInBucket } from './state.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** What web processes share: a Redis of their own, and a bucket of their own in S3 or on disk. */
+export interface Fleet {
+  redis: RedisServer
+  /** Of all its processes. */
+  env: Readonly<Record<string, string>>
+  /** Starts a process of the built server, or of another script, and waits until it answers. */
+  start(options?: Start): Promise<RunningServer>
+  /** Starts a process that may not come to answer. */
+  run(options?: Start): Running
+  /** Every object, sorted: `<client id>/<key>`, and the half written ones; without the clients' own records. */
+  objects(): Promise<string[]>
+  /** The index, sorted: `<client id>/<key> <state>`, `<client id>/<key>_<variant> <state>`. */
+  entries(): Promise<string[]>
+  /** Kills what still runs of it and removes its data folder. */
+  end(): Promise<void>
+}
+
+export interface FleetOptions {
+  files?: 'disk' | 'S3'
+  /** Where S3 is reached, when not straight. */
+  endpoint?: string
+  /** More of the environment, of all processes. */
+  env?: Readonly<Record<string, string>>
+}
+
+export async function newFleet({
+  files = 'S3',
+  endpoint,
+  env: more = {},
+}: FleetOptions = {}): Promise<Fleet> {
+  const redis = await startRedis()
+  const folder = await temporaryFolder()
+  const place = files === 'S3' ? await inS3(endpoint) : { env: {}, objects: () => filesInBucket(folder) }
+  const env = {
+    DATA_DIR: folder,
+    REDIS_URL: redis.url,
+    CLIENT_TOKEN: 'pub_of_all_processes',
+    SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
+    ...place.env,
+    ...more,
+  }
+  const running = new Set<Running>()
+  return {
+    redis,
+    env,
+    async start(options = {}) {
+      const server = await startProcess({ ...options, env: { ...env, ...options.env } })
+      running.add(server)
+      return server
+    },
+    run(options = {}) {
+      const process = run({ ...options, env: { PORT: '0', ...env, ...options.env } })
+      running.add(process)
+      return process
+    },
+    objects: place.objects,
+    entries: () => indexEntries(redis.url),
+    async end() {
+      for (const { child, ended } of running) {
+        child.kill('SIGKILL')
+        await ended
+      }
+      await redis.remove()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function inS3(through: string | undefined) {
+  const { client, connection, newBucket } = await s3Server()
+  const { endpoint, region, credentials } = connection
+  const Bucket = await newBucket()
+  return {
+    env: {
+      S3_BUCKET: Bucket,
+      S3_FORCE_PATH_STYLE: 'true',
+      AWS_ENDPOINT_URL_S3: through ?? endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    },
+    async objects() {
+      const names: string[] = []
+      for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket }))
+        names.push(...Contents.map(({ Key = '' }) => nameInS3(Key)))
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }))
+      names.push(...Uploads.map(({ Key = '' }) => `half of ${nameInS3(Key)}`))
+      return names.filter((name) => !/^[^/]+\/\.sluice\/clients\//.test(name)).sort()
+    },
+  }
+}
+
+/** The first client's root is all that is not below `.sluice/roots/<client id>/`. */
+function nameInS3(name: string): string {
+  const others = '.sluice/roots/'
+  return name.startsWith(others) ? name.slice(others.length) : `first/${name}`
+}
+
+async function indexEntries(url: string): Promise<string[]> {
+  const redis = connectRedis({ url })
+  try {
+    await redis.ready()
+    const { client } = redis
+    const entries: string[] = []
+    for (const name of await client.keys('{sluice}:file:*')) {
+      const ref = name.slice('{sluice}:file:'.length)
+      const clientId = ref.slice(0, ref.indexOf('/'))
+      for (const [field, entry] of Object.entries(await client.hgetall(name)))
+        entries.push(`${field === '' ? ref : `${clientId}/${field}`} ${entry.split(' ')[0]}`)
+    }
+    return entries.sort()
+  } finally {
+    await redis.close()
+  }
+}
