@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
+import type { Redis } from 'ioredis'
 import { connectRedis } from '../../src/adapters/redis-connection.ts'
 import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
@@ -20,6 +21,8 @@ export interface Fleet {
   objects(): Promise<string[]>
   /** The index, sorted: `<client id>/<key> <state>`, `<client id>/<key>_<variant> <state>`. */
   entries(): Promise<string[]>
+  /** How many processes wait for locks that others hold. */
+  waiting(): Promise<number>
   /** Kills what still runs of it and removes its data folder. */
   end(): Promise<void>
 }
@@ -63,7 +66,13 @@ export async function newFleet({
       return process
     },
     objects: place.objects,
-    entries: () => indexEntries(redis.url),
+    entries: () => inRedis(redis.url, indexEntries),
+    waiting: () =>
+      inRedis(redis.url, async (client) => {
+        let count = 0
+        for (const name of await client.keys('{sluice}:lock:*:waiters')) count += await client.zcard(name)
+        return count
+      }),
     async end() {
       for (const { child, ended } of running) {
         child.kill('SIGKILL')
@@ -105,19 +114,22 @@ function nameInS3(name: string): string {
   return name.startsWith(others) ? name.slice(others.length) : `first/${name}`
 }
 
-async function indexEntries(url: string): Promise<string[]> {
+async function indexEntries(client: Redis): Promise<string[]> {
+  const entries: string[] = []
+  for (const name of await client.keys('{sluice}:file:*')) {
+    const ref = name.slice('{sluice}:file:'.length)
+    const clientId = ref.slice(0, ref.indexOf('/'))
+    for (const [field, entry] of Object.entries(await client.hgetall(name)))
+      entries.push(`${field === '' ? ref : `${clientId}/${field}`} ${entry.split(' ')[0]}`)
+  }
+  return entries.sort()
+}
+
+async function inRedis<T>(url: string, look: (client: Redis) => Promise<T>): Promise<T> {
   const redis = connectRedis({ url })
   try {
     await redis.ready()
-    const { client } = redis
-    const entries: string[] = []
-    for (const name of await client.keys('{sluice}:file:*')) {
-      const ref = name.slice('{sluice}:file:'.length)
-      const clientId = ref.slice(0, ref.indexOf('/'))
-      for (const [field, entry] of Object.entries(await client.hgetall(name)))
-        entries.push(`${field === '' ? ref : `${clientId}/${field}`} ${entry.split(' ')[0]}`)
-    }
-    return entries.sort()
+    return await look(redis.client)
   } finally {
     await redis.close()
   }
