@@ -1,7 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { Storage } from '../../src/app.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../support/client.ts'
 import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
@@ -9,7 +8,7 @@ import { type Answer, exchange } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
 import { picture } from '../support/images.ts'
 import type { RunningServer } from '../support/process.ts'
-import { PROJECT, startService } from '../support/service.ts'
+import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const CRASHING = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
@@ -166,14 +165,10 @@ for (const files of ['S3', 'disk'] as const) {
       expect(await crashing.ended).to.equal('SIGKILL')
       expect((await get(two, record, '')).status).to.equal(404)
 
-      const early = await startService({ env: fleet.env, wrapStorage: inTime(LEASE_MS - 5_000) })
-      await early.app.sweep()
-      await early.stop()
+      await fleet.sweptLater(LEASE_MS - 5_000)
       expect(await fleet.entries()).to.include(`first/${record.s3PathOriginal} going`)
-      // What a process sees at its sweep in a minute, which is the second of the two that a delete may take.
-      const late = await startService({ env: fleet.env, wrapStorage: inTime(LEASE_MS) })
-      await late.app.sweep()
-      await late.stop()
+      // What a process does at its sweep in a minute, which is the second of the two that a delete may take.
+      await fleet.sweptLater(LEASE_MS)
       await nothingIsLeft()
     })
 
@@ -196,18 +191,6 @@ for (const files of ['S3', 'disk'] as const) {
       await deleteFile(two, record.s3PathOriginal)
       await nothingIsLeft()
     })
-  })
-}
-
-/** A storage whose sweeps run so much later. */
-function inTime(ms: number): (storage: Storage) => Storage {
-  return ({ buckets, index }) => ({
-    buckets,
-    index: {
-      ...index,
-      overdue: (now) => index.overdue(now + ms),
-      beginRemoval: (ref, options) => index.beginRemoval(ref, { ...options, now: options.now + ms }),
-    },
   })
 }
 

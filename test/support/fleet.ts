@@ -2,9 +2,11 @@ import { rm } from 'node:fs/promises'
 import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
 import type { Redis } from 'ioredis'
 import { connectRedis } from '../../src/adapters/redis-connection.ts'
+import type { Storage } from '../../src/app.ts'
 import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
-import { type RedisServer, startRedis } from './redis-server.ts'
+import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts'
 import { s3Server } from './s3-server.ts'
+import { startService } from './service.ts'
 import { filesInBucket } from './state.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -23,6 +25,11 @@ export interface Fleet {
   entries(): Promise<string[]>
   /** How many processes wait for locks that others hold. */
   waiting(): Promise<number>
+  /**
+   * Ends what nobody works on: does what a process would do at its sweep in some time, by default when each lease of
+   * now is over.
+   */
+  sweptLater(ms?: number): Promise<void>
   /** Kills what still runs of it and removes its data folder. */
   end(): Promise<void>
 }
@@ -31,16 +38,21 @@ export interface FleetOptions {
   files?: 'disk' | 'S3'
   /** Where S3 is reached, when not straight. */
   endpoint?: string
+  redis?: RedisServerOptions
   /** More of the environment, of all processes. */
   env?: Readonly<Record<string, string>>
 }
 
+// A derivative's deadline: waiting, rendering and storing, half a minute each, and some grace.
+const LONGEST_LEASE_MS = 105_000
+
 export async function newFleet({
   files = 'S3',
   endpoint,
+  redis: redisOptions,
   env: more = {},
 }: FleetOptions = {}): Promise<Fleet> {
-  const redis = await startRedis()
+  const redis = await startRedis(redisOptions)
   const folder = await temporaryFolder()
   const place = files === 'S3' ? await inS3(endpoint) : { env: {}, objects: () => filesInBucket(folder) }
   const env = {
@@ -73,6 +85,11 @@ export async function newFleet({
         for (const name of await client.keys('{sluice}:lock:*:waiters')) count += await client.zcard(name)
         return count
       }),
+    async sweptLater(ms = LONGEST_LEASE_MS) {
+      const service = await startService({ env, dataDir: folder, wrapStorage: later(ms) })
+      await service.app.sweep()
+      await service.stop({ keepData: true })
+    },
     async end() {
       for (const { child, ended } of running) {
         child.kill('SIGKILL')
@@ -82,6 +99,19 @@ export async function newFleet({
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A storage whose index takes the time to be later than it is. */
+function later(ms: number): (storage: Storage) => Storage {
+  return ({ buckets, index }) => ({
+    buckets,
+    index: {
+      ...index,
+      overdue: (now) => index.overdue(now + ms),
+      beginRemoval: (ref, options) => index.beginRemoval(ref, { ...options, now: options.now + ms }),
+      finishRemoval: (ref, now) => index.finishRemoval(ref, now + ms),
+    },
+  })
 }
 
 async function inS3(through: string | undefined) {
