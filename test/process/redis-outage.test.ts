@@ -1,13 +1,15 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from '../support/client.ts'
-import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
+import { pluginFolder, recorded, recorder, slow } from '../support/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
 import { picture } from '../support/images.ts'
+import { BOUNDARY, MULTIPART, multipart } from '../support/multipart.ts'
 import type { RunningServer } from '../support/process.ts'
 import { inTime } from '../support/promised.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -240,4 +242,61 @@ describe('a web process that starts while its Redis is away', function () {
       await fleet.end()
     }
   })
+})
+
+describe('what is under way when Redis goes', function () {
+  this.timeout(60_000)
+  const bytes = Buffer.alloc(100_000, 'sluice ')
+
+  const outages = {
+    'is killed': { begin: ({ redis }: Fleet) => redis.stop(), end: ({ redis }: Fleet) => redis.start() },
+    'is frozen': {
+      begin: async ({ redis }: Fleet) => redis.freeze(),
+      end: async ({ redis }: Fleet) => redis.thaw(),
+    },
+  }
+  for (const [what, outage] of Object.entries(outages)) {
+    it(`and ${what}: a derivative is delivered, an upload is a 503 in time, and a sweep tidies up`, async () => {
+      const folder = await temporaryFolder()
+      const plugins = await pluginFolder({ 'slow.js': slow(join(folder, 'transforms')) })
+      const fleet = await newFleet({ redis: { appendOnly: true }, env: { PLUGINS_DIR: plugins } })
+      try {
+        const server = await fleet.start()
+        const stored = await uploadOne(server, { name: 'a.png', bytes: await picture() })
+        const making = exchange(server, `${new URL(stored.src).pathname}?w=40&slow=1500`)
+        await eventually(async () =>
+          expect(await readFile(join(folder, 'transforms'), 'utf8')).to.not.equal(''),
+        )
+        const form = new PassThrough()
+        form.write(multipart([{ disposition: 'name="file"; filename="b.txt"', bytes }], { end: false }))
+        const uploading = exchange(server, '/v1/upload', {
+          method: 'POST',
+          headers: { Authorization: server.tokens.secretClientToken, 'Content-Type': MULTIPART },
+          body: form,
+        })
+        await eventually(async () => expect((await fleet.entries()).join()).to.include('txt pending'))
+
+        await outage.begin(fleet)
+        form.end(`\r\n--${BOUNDARY}--\r\n`)
+        expect((await inTime('upload', uploading)).status).to.equal(503)
+        expect((await inTime('derivative', making)).status).to.equal(200)
+
+        await outage.end(fleet)
+        await eventually(async () =>
+          expect((await deleteFile(server, stored.s3PathOriginal)).status).to.be.oneOf([200, 404]),
+        )
+        await fleet.sweptLater()
+        // The last step of an upload may still be carried out by a Redis that was frozen: then all of it is there.
+        const key = (await fleet.entries())[0]?.match(/^first\/(text\/txt\/.*) stored$/)?.[1]
+        expect(await fleet.entries()).to.deep.equal(key ? [`first/${key} stored`] : [])
+        expect(await fleet.objects()).to.deep.equal(
+          key ? [`first/.sluice/meta/${key}.json`, `first/${key}`] : [],
+        )
+        expect(server.output()).to.not.include('"status":500')
+      } finally {
+        await fleet.end()
+        for (const path of [folder, plugins]) await rm(path, { recursive: true })
+      }
+    })
+  }
 })

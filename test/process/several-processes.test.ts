@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { deleteFile, uploadOne, type WireRecord } from '../support/client.ts'
-import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
+import { pluginFolder, recorded, recorder, slow } from '../support/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
@@ -15,22 +15,6 @@ const CRASHING = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server
 // Of a lock, and of an upload or a delete: what a dead process keeps others waiting at most.
 const LOCK_MS = 10_000
 const LEASE_MS = 60_000
-
-/** `?slow=<ms>` writes a line to a file and takes so long; in a process with STUCK in its environment, for ever. */
-const slow = (file: string) => `import { appendFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
-export default {
-  name: 'slow',
-  engine: 'sharp',
-  phase: 'effect',
-  params: { slow: { type: 'integer', min: 0, max: 20000, help: 'Milliseconds' } },
-  async transform(image, { slow }, { signal }) {
-    appendFileSync(${JSON.stringify(file)}, process.pid + '\\n')
-    await pause(process.env.STUCK ? 100_000 : slow, undefined, { signal })
-    return image
-  },
-}
-`
 
 for (const files of ['S3', 'disk'] as const) {
   describe(`two web processes on one Redis and ${files}`, function () {
