@@ -1,0 +1,255 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
+import { expect } from 'chai'
+import { entriesOf, manifestOf } from '../support/archive.ts'
+import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { exchange } from '../support/exchange.ts'
+import { type Fleet, newFleet } from '../support/fleet.ts'
+import { picture } from '../support/images.ts'
+import { BOUNDARY, MULTIPART, multipart } from '../support/multipart.ts'
+import type { RunningServer } from '../support/process.ts'
+import { inTime } from '../support/promised.ts'
+import { type Fate, type S3Proxy, s3Proxy } from '../support/s3-proxy.ts'
+import { type S3Server, s3Server } from '../support/s3-server.ts'
+
+const MIB = 1024 * 1024
+// Three parts: two are sent while the third comes.
+const LARGE = Buffer.alloc(20 * MIB, 'sluice ')
+const SLOW_DOWN: Fate = {
+  kind: 'answer',
+  status: 503,
+  headers: { 'content-type': 'application/xml' },
+  body: '<Error><Code>SlowDown</Code></Error>',
+}
+
+interface Outage {
+  begin(s3: S3Server, proxy: S3Proxy): Promise<void> | void
+  end(s3: S3Server, proxy: S3Proxy): Promise<void> | void
+}
+const OUTAGES: Record<string, Outage> = {
+  'is stopped': { begin: (s3) => s3.stop(), end: (s3) => s3.restart() },
+  'is frozen': { begin: (s3) => s3.freeze(), end: (s3) => s3.thaw() },
+  'answers 503': {
+    begin: (_, proxy) => proxy.decide(() => ({ kind: 'answer', status: 503 })),
+    end: (_, proxy) => proxy.decide(() => undefined),
+  },
+  'asks to slow down': {
+    begin: (_, proxy) => proxy.decide(() => SLOW_DOWN),
+    end: (_, proxy) => proxy.decide(() => undefined),
+  },
+}
+
+describe('a web process and its S3', function () {
+  this.timeout(90_000)
+  let s3: S3Server
+  let proxy: S3Proxy
+  let fleet: Fleet
+  let server: RunningServer
+  before(async () => {
+    s3 = await s3Server()
+    proxy = await s3Proxy(s3.connection.endpoint)
+  })
+  after(() => proxy.close())
+  afterEach(() => fleet.end())
+
+  const start = async (endpoint?: string) => {
+    fleet = await newFleet({ ...(endpoint ? { endpoint } : {}), env: { ZIP_RATE_POINTS: '1000' } })
+    server = await fleet.start()
+  }
+  const pathOf = ({ src }: WireRecord) => new URL(src).pathname
+  const nothingIsLeft = async () => {
+    expect(await fleet.objects()).to.deep.equal([])
+    expect(await fleet.entries()).to.deep.equal([])
+  }
+
+  for (const [what, outage] of Object.entries(OUTAGES)) {
+    it(`which ${what}: 503 in time for all that needs it, no crash, no leak, and all is well after`, async () => {
+      await start(/stopped|frozen/.test(what) ? undefined : proxy.endpoint)
+      const bytes = await picture()
+      const stored = await uploadOne(server, { name: 'a.png', bytes })
+      const going = await uploadOne(server, { name: 'b.png', bytes })
+      const path = pathOf(stored)
+      expect((await exchange(server, `${path}?w=40`)).status).to.equal(200)
+
+      /** All that needs S3, at the same moment. */
+      const askAll = async (expected: number) => {
+        const get = (target: string, headers = {}, method = 'GET') =>
+          exchange(server, target, { method, headers })
+        const requests: Record<string, Promise<{ status: number; headers: unknown }>> = {
+          original: get(path),
+          range: get(path, { Range: 'bytes=1-2' }),
+          head: get(path, {}, 'HEAD'),
+          derivative: get(`${path}?w=40`),
+          'not found': get(path.replace(/\w{5}\.png/, '11111.png')),
+          'small upload': postFiles(server, [{ name: 'a.png', bytes }]),
+          'two uploads': postFiles(
+            server,
+            ['c', 'd'].map((name) => ({ name, bytes })),
+          ),
+          'large upload': postFiles(server, [{ name: 'a.txt', bytes: LARGE }]),
+          ...(expected === 503
+            ? { cold: get(`${path}?w=41`), removal: deleteFile(server, going.s3PathOriginal) }
+            : {}),
+        }
+        const zip = inTime('zip', postZip(server, { files: [{ path: stored.sourceName }] }))
+        const answers = Object.entries(requests).map(async ([name, request]) => {
+          const { status, headers } = await inTime(name, request)
+          expect(status, name).to.equal(
+            name === 'not found' && expected !== 503
+              ? 404
+              : expected === 503
+                ? 503
+                : name === 'range'
+                  ? 206
+                  : 200,
+          )
+          const retryAfter =
+            headers instanceof Headers
+              ? headers.get('retry-after')
+              : (headers as Record<string, string>)['retry-after']
+          if (expected === 503) expect(Number(retryAfter), name).to.be.above(0)
+        })
+        const outcomes = await Promise.allSettled(answers)
+        const failures = outcomes.flatMap((outcome) =>
+          outcome.status === 'rejected' ? [outcome.reason.message] : [],
+        )
+        expect(failures).to.deep.equal([])
+        const manifest = manifestOf(entriesOf(Buffer.from(await (await zip).arrayBuffer())))
+        expect(manifest.map(({ code = 200 }) => code)).to.deep.equal([expected])
+      }
+      await askAll(200)
+      await askAll(200)
+      const before = await resources(server)
+
+      await outage.begin(s3, proxy)
+      try {
+        for (let i = 0; i < 4; i += 1) await askAll(503)
+        const ready = await inTime('readyz', fetch(`${server.url}/readyz`))
+        expect(ready.status).to.equal(503)
+        expect(await ready.json()).to.deep.include({ checks: { bucket: 'unavailable', index: 'ok' } })
+        expect((await fetch(`${server.url}/healthz`)).status).to.equal(200)
+      } finally {
+        await outage.end(s3, proxy)
+      }
+
+      await eventually(async () => expect((await fetch(`${server.url}/readyz`)).status).to.equal(200), {
+        withinMs: 20_000,
+      })
+      await askAll(200)
+      expect((await exchange(server, `${path}?w=41`)).status).to.equal(200)
+      // It was marked before S3 was asked.
+      expect((await fetch(`${server.url}${pathOf(going)}`)).status).to.equal(404)
+      expect((await deleteFile(server, going.s3PathOriginal)).status).to.equal(200)
+      expect(server.child.exitCode).to.equal(null)
+      expect(server.output()).to.not.include('"status":500')
+      await eventually(
+        async () => {
+          const { descriptors, bytes: memory } = await resources(server)
+          expect(descriptors).to.be.at.most(before.descriptors + 10)
+          expect(memory).to.be.below(before.bytes + 150 * MIB)
+        },
+        { withinMs: 20_000 },
+      )
+      await fleet.sweptLater()
+      const kept = (await fleet.entries()).map((entry) => entry.replace(/ stored$/, ''))
+      const objects = await fleet.objects()
+      expect(objects.filter((name) => !name.includes('/.sluice/'))).to.deep.equal(kept)
+      const originals = kept.filter((name) => !/_w=\d+$/.test(name)).map((name) => name.replace('first/', ''))
+      expect(objects.filter((name) => name.includes('/.sluice/'))).to.deep.equal(
+        originals.map((key) => `first/.sluice/meta/${key}.json`).sort(),
+      )
+      // a, b and four files of each time that all was well; b is gone.
+      expect(originals).to.have.length(1 + 3 * 4)
+    })
+  }
+
+  for (const what of ['is stopped', 'is frozen'] as const) {
+    it(`which ${what} in the middle of an upload: a 503 in time, and nothing is left after a sweep`, async () => {
+      await start()
+      const { form, answer } = startUpload(server)
+      form.write(LARGE)
+      await eventually(async () =>
+        expect((await fleet.objects()).join()).to.include('half of first/text/txt/'),
+      )
+      await OUTAGES[what]?.begin(s3, proxy)
+      try {
+        form.end(`\r\n--${BOUNDARY}--\r\n`)
+        expect((await inTime('upload', answer)).status).to.equal(503)
+      } finally {
+        await OUTAGES[what]?.end(s3, proxy)
+      }
+      await fleet.sweptLater()
+      await nothingIsLeft()
+    })
+  }
+
+  it('which is frozen in the middle of a download: the connection breaks', async () => {
+    await start()
+    const record = await uploadOne(server, { name: 'a.txt', bytes: LARGE })
+    const response = await fetch(server.url + pathOf(record))
+    expect(response.status).to.equal(200)
+    await s3.freeze()
+    try {
+      const outcome = await inTime(
+        'body',
+        response.arrayBuffer().catch(() => 'broken'),
+      )
+      expect(outcome).to.equal('broken')
+    } finally {
+      await s3.thaw()
+    }
+  })
+
+  it('keeps no part of an upload whose client hangs up after more than two parts', async () => {
+    await start()
+    const leaving = new AbortController()
+    const { form, answer } = startUpload(server, leaving.signal)
+    const left = answer.catch(() => 'left')
+    form.write(LARGE)
+    await eventually(async () => expect((await fleet.objects()).join()).to.include('half of first/text/txt/'))
+    expect(await fleet.entries()).to.have.length(1)
+    leaving.abort()
+    expect(await left).to.equal('left')
+    await eventually(nothingIsLeft)
+  })
+
+  for (const what of ['is stopped', 'is frozen'] as const) {
+    it(`which ${what}: does not start, and says why`, async () => {
+      fleet = await newFleet()
+      await OUTAGES[what]?.begin(s3, proxy)
+      try {
+        const { ended, output } = fleet.run()
+        expect(await ended, output()).to.equal(1)
+        expect(output()).to.include(
+          `sluice: S3_BUCKET ${fleet.env.S3_BUCKET} cannot be used: the bucket cannot be reached`,
+        )
+        expect(output()).to.not.include('    at ')
+      } finally {
+        await OUTAGES[what]?.end(s3, proxy)
+      }
+    })
+  }
+})
+
+/** A form with one file, of which more and more may be written. */
+function startUpload(server: RunningServer, signal?: AbortSignal) {
+  const form = new PassThrough()
+  form.write(multipart([{ disposition: 'name="file"; filename="a.txt"' }], { end: false }).subarray(0, -2))
+  const answer = exchange(server, '/v1/upload', {
+    method: 'POST',
+    headers: { Authorization: server.tokens.secretClientToken, 'Content-Type': MULTIPART },
+    body: form,
+    ...(signal ? { signal } : {}),
+  })
+  return { form, answer }
+}
+
+/** What a process has open, and how much memory it takes: proc(5). */
+async function resources({ pid }: RunningServer): Promise<{ descriptors: number; bytes: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return {
+    descriptors: (await readdir(`/proc/${pid}/fd`)).length,
+    bytes: Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024,
+  }
+}
