@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { pipeline, Readable, Transform } from 'node:stream'
 
 /** A part of a file: both bounds inclusive, in bytes from 0. */
 export interface ByteRange {
@@ -26,7 +26,8 @@ export interface Asset {
   readonly lastModified: Date
   /**
    * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
-   * @throws Problem 404 when the file is gone by now
+   * @throws Problem 404 when the file is gone by now, `signal.reason` when the signal is aborted by then: a stream that
+   *   is born aborted fails before anybody can listen, which ends the process
    */
   open(options?: OpenOptions): Promise<Readable>
 }
@@ -57,16 +58,22 @@ export async function openWhole(asset: Asset, options: OpenOptions = {}): Promis
   const { range } = options
   const expected = range ? range.end - range.start + 1 : asset.size
   const source = await asset.open(options)
-  async function* whole() {
-    let length = 0
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+  let length = 0
+  const whole = new Transform({
+    transform(chunk: Buffer, _encoding, passOn) {
       length += chunk.length
-      yield chunk
-    }
-    if (length !== expected) throw new Error(`expected ${expected} bytes of a file but received ${length}`)
-  }
-  // A generator that nobody has begun to read would never let go of its source.
-  return Readable.from(whole(), { objectMode: false }).once('close', () => source.destroy())
+      passOn(null, chunk)
+    },
+    flush(end) {
+      end(
+        length === expected ? null : new Error(`expected ${expected} bytes of a file but received ${length}`),
+      )
+    },
+  })
+  // Listens to the source from the start, since one that fails before it is read would otherwise end the process. A
+  // failure goes on to `whole`; destroying that lets go of the source.
+  pipeline(source, whole, () => {})
+  return whole
 }
 
 /** All bytes of an asset, for those that are small by their limits. */

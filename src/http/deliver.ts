@@ -27,7 +27,7 @@ export function deliverRoutes({ clients, deliveries, fullContentRange }: Depende
   routes.get(bucket, async (req, res) => {
     const client = clients.ofToken(String(req.params.token))
     const delivery = await deliveries.object({ client, path: wildcardPath(req) })
-    await sendAsset(req, res, { ...sendable(delivery), fullContentRange })
+    await sendAsset(req, res, { ...sendable(delivery), fullContentRange, signal: clientGone(res) })
   })
 
   routes.get(upload, async (req, res, next) => {
@@ -35,18 +35,20 @@ export function deliverRoutes({ clients, deliveries, fullContentRange }: Depende
     if (!isMediaGroup(group)) return notFound(req, res, next)
     const client = clients.ofToken(String(req.params.token))
     const pairs = queryPairs(req)
+    const signal = clientGone(res)
     const delivery = await deliveries.deliver({
       client,
       group,
       path: wildcardPath(req),
       query: pairs.filter(([name]) => name !== DOWNLOAD_WORD),
       accept: req.headers.accept ?? '',
-      signal: clientGone(res),
+      signal,
     })
     const download = pairs.find(([name]) => name === DOWNLOAD_WORD)?.[1]
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
+      signal,
       ...(download === undefined ? {} : { downloadName: download || delivery.originalName }),
     })
   })

@@ -3,9 +3,18 @@ import type { Request, Response } from 'express'
 /** Aborted when the client has left before its answer was complete. */
 export function clientGone(res: Response): AbortSignal {
   const controller = new AbortController()
-  res.once('close', () => {
+  const { socket } = res.req
+  const leave = () => {
     if (!res.writableFinished) controller.abort(new DOMException('the client has left', 'AbortError'))
+  }
+  // Of the connection, not of the response: Node closes no response that waits behind another of its connection.
+  // As many may wait as the client has sent requests, so there is no limit that would tell of a leak.
+  socket.setMaxListeners(0).once('close', leave)
+  res.once('close', () => {
+    socket.off('close', leave)
+    leave()
   })
+  if (socket.destroyed) leave()
   return controller.signal
 }
 

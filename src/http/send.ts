@@ -6,7 +6,6 @@ import { isActiveContent } from '../core/media.ts'
 import { Problem } from '../core/problem.ts'
 import { evaluateConditions } from './conditional.ts'
 import { isDirect } from './direct.ts'
-import { clientGone } from './request.ts'
 
 /** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients only. */
 export type FullContentRange = 'auto' | 'always' | 'never'
@@ -19,6 +18,8 @@ export interface SendOptions {
   /** Adds `Content-Disposition: attachment` with this name. */
   downloadName?: string
   variesByAccept: boolean
+  /** The client has left. */
+  signal: AbortSignal
 }
 
 /**
@@ -28,7 +29,7 @@ export interface SendOptions {
  * @see RFC 9110 sections 13 and 14
  */
 export async function sendAsset(req: Request, res: Response, options: SendOptions): Promise<void> {
-  const { asset } = options
+  const { asset, signal } = options
   const etag = entityTag(options.etag)
   setValidators(res, options, etag)
   const verdict = evaluateConditions(req, { etag, lastModified: asset.lastModified })
@@ -49,7 +50,6 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     res.end()
     return
   }
-  const signal = clientGone(res)
   const body = await openWhole(asset, { ...(range ? { range } : {}), signal })
   // A failure from here on destroys the connection: the client sees that the file is cut, not a wrong file.
   await pipeline(body, res, { signal }).catch((error) => {

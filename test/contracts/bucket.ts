@@ -310,10 +310,21 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         const key = originalKey()
         await put(bucket, key, 'x')
         const asset = await found(bucket, key)
-        expect(await rejection(read(asset, { signal: AbortSignal.abort() }))).to.have.property(
-          'name',
-          'AbortError',
-        )
+        const reason = new Error('left')
+        expect(await rejection(asset.open({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
+      })
+
+      it('fails in the hands of its caller at whatever moment the signal aborts', async () => {
+        const key = originalKey('', 'bin')
+        await put(bucket, key, someBytes(SEVERAL_PARTS))
+        const asset = await found(bucket, key)
+        for (let i = 0; i < 40; i += 1) {
+          const controller = new AbortController()
+          const failure = rejection(read(asset, { signal: controller.signal }))
+          for (let turn = 0; turn < i % 5; turn += 1) await new Promise(setImmediate)
+          controller.abort()
+          expect(await failure).to.have.property('name', 'AbortError')
+        }
       })
     })
 

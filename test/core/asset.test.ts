@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Asset, assetFromBytes, openWhole, readAll } from '../../src/core/asset.ts'
+import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 
 const BYTES = Buffer.from('0123456789')
@@ -92,6 +94,14 @@ describe('opening an asset to its end', () => {
     expect(asset.options).to.deep.equal([options])
   })
 
+  it('tells the reader of a source that has failed before it was read', async () => {
+    const asset = assetOf(['ab', 'cd'], 4)
+    const stream = await openWhole(asset)
+    const failed = once(stream, 'error')
+    asset.opened[0]?.destroy(new Error('the disk is gone'))
+    expect((await failed)[0]).to.have.property('message', 'the disk is gone')
+  })
+
   for (const [when, read] of [
     ['in the middle', async (stream: Readable) => void (await stream[Symbol.asyncIterator]().next())],
     ['before it was read', async () => {}],
@@ -124,7 +134,7 @@ describe('reading all of an asset', () => {
     )
     const asset: Asset = { size: 9e9, mediaType: 'text/plain', lastModified, open: async () => endless }
     expect(await rejection(readAll(asset, controller.signal))).to.have.property('message', 'left')
-    expect(endless.destroyed).to.equal(true)
+    await eventually(() => expect(endless.destroyed).to.equal(true))
   })
 
   it('passes the signal on to the opening', async () => {

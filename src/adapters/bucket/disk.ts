@@ -135,6 +135,10 @@ function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'm
     async open({ range, signal } = {}) {
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()
+      if (signal?.aborted) {
+        await file.close()
+        throw signal.reason
+      }
       return createReadStream('', {
         fd: file,
         // Large enough that a gigabyte is not a million turns of the event loop.
