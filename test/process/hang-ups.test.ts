@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { openSocket } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
-import { temporaryFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MIB = 1024 * 1024
 // Of each kind of request: a few dozen GETs are enough to end a server that opens files for those who have left.
