@@ -28,12 +28,27 @@ export function withEnvironment(chain: Chain, config: Config): Chain {
   return { ...chain, options: { ...chain.options, webhook } }
 }
 
-/** Reads `chain.json`. @throws Error with the file's name and what is wrong with it */
+/**
+ * Reads `chain.json`; a missing one says nothing.
+ *
+ * @throws Error with the file's name, and the keys that are wrong
+ */
 export async function loadChain(file: string): Promise<Chain> {
   try {
-    return chainFile.parse(JSON.parse(await readFile(file, 'utf8')))
+    return chainFile.parse(JSON.parse(await textOf(file)))
   } catch (cause) {
-    const reason = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message
-    throw new Error(`${file}: ${reason}`, { cause })
+    const reasons = cause instanceof z.ZodError ? cause.issues.map(explained) : [(cause as Error).message]
+    throw new Error(reasons.map((reason) => `${file}: ${reason}`).join('\n'), { cause })
   }
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{}'
+    throw error
+  })
+}
+
+function explained({ path, message }: z.core.$ZodIssue): string {
+  return path.length > 0 ? `${z.core.toDotPath(path)}: ${message}` : message
 }

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import sharp from 'sharp'
@@ -9,14 +8,16 @@ const HELP = `npm run demo [-- <options>]
 
 Makes a picture, uploads it to a running server, transforms, zips and deletes it, and prints each step.
 
-  --url <url>        the server; http://localhost:3000 when not given
+  --url <url>        the server; else the one on PORT, else the one that runs on DATA_DIR, else http://localhost:3000
   --secret <token>   the client's secret token; else SECRET_CLIENT_TOKEN, else the one in DATA_DIR/credentials.json
-  --out <folder>     where the pictures and the archive go; a new temporary folder when not given`
+  --out <folder>     keeps the pictures and the archive there; nothing is kept when not given`
+
+const dataDir = process.env.DATA_DIR ?? './data'
 
 await command(async () => {
   const { values } = parseArgs({
     options: {
-      url: { type: 'string', default: 'http://localhost:3000' },
+      url: { type: 'string' },
       secret: { type: 'string' },
       out: { type: 'string' },
       help: { type: 'boolean' },
@@ -24,10 +25,11 @@ await command(async () => {
   })
   if (values.help) return console.log(HELP)
   if (values.out) mkdirSync(values.out, { recursive: true })
+  const url = values.url ?? localServer(process.env.PORT) ?? runningServer() ?? localServer('3000')
   await demo({
-    url: values.url.replace(/\/+$/, ''),
+    url: url.replace(/\/+$/, ''),
     secret: values.secret ?? process.env.SECRET_CLIENT_TOKEN ?? secretOfDataDir(),
-    folder: values.out ?? mkdtempSync(join(tmpdir(), 'sluice-demo-')),
+    folder: values.out,
   })
 })
 
@@ -35,6 +37,7 @@ await command(async () => {
 async function demo({ url, secret, folder }) {
   const authorization = { Authorization: secret }
   const save = (name, bytes) => {
+    if (folder === undefined) return
     writeFileSync(join(folder, name), bytes)
     console.log(`${' '.repeat(10)} ${join(folder, name)}`)
   }
@@ -54,6 +57,26 @@ async function demo({ url, secret, folder }) {
     ({ size, src }) => `${size} bytes, now at ${src}`,
   )
 
+  try {
+    await transformAndZip(record, { url, authorization, save })
+  } finally {
+    // Also when the server has said no in between: the demo leaves nothing behind.
+    await step(
+      'delete',
+      () =>
+        request(`${url}/v1/upload/${record.s3PathOriginal}`, { method: 'DELETE', headers: authorization }),
+      () => 'the original and what was derived from it',
+    )
+  }
+
+  await step(
+    'look again',
+    () => request(record.src, { status: 404 }),
+    () => '404, it is gone',
+  )
+}
+
+async function transformAndZip(record, { url, authorization, save }) {
   const small = await step(
     'transform',
     async () => bytesOf(await request(`${record.src}?w=300&f=webp`)),
@@ -78,18 +101,6 @@ async function demo({ url, secret, folder }) {
   )
   expect(namesIn(archive).length === 3, 'an archive of two pictures and a manifest')
   save('archive.zip', archive)
-
-  await step(
-    'delete',
-    () => request(`${url}/v1/upload/${record.s3PathOriginal}`, { method: 'DELETE', headers: authorization }),
-    () => 'the original and what was derived from it',
-  )
-
-  await step(
-    'look again',
-    () => request(record.src, { status: 404 }),
-    () => '404, it is gone',
-  )
 }
 
 /** Does one step and prints its name, its time and what came of it. */
@@ -161,8 +172,25 @@ function namesIn(zip) {
   return names
 }
 
+/** Undefined for port 0, which stands for a free one. */
+function localServer(port) {
+  return Number(port) > 0 ? `http://localhost:${port}` : undefined
+}
+
+/** The address that the holder of the data folder has left there; undefined when none is running. */
+function runningServer() {
+  try {
+    const { pid, baseUrl } = JSON.parse(readFileSync(join(dataDir, 'holder.json'), 'utf8'))
+    // Signal 0 only asks whether the process is there: kill(2).
+    process.kill(pid, 0)
+    return baseUrl
+  } catch {
+    return undefined
+  }
+}
+
 function secretOfDataDir() {
-  const file = join(process.env.DATA_DIR ?? './data', 'credentials.json')
+  const file = join(dataDir, 'credentials.json')
   try {
     return JSON.parse(readFileSync(file, 'utf8')).secretClientToken
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Express } from 'express'
@@ -15,6 +16,7 @@ import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { createHttp } from './http/server.ts'
+import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { createPlanner } from './pipeline/plan.ts'
@@ -50,6 +52,8 @@ export interface AppOptions {
 /** A running service without a socket. */
 export interface App {
   handle: Express
+  /** Has a server answer as the service does also what it cannot read as a request. */
+  refuseUnreadable(server: Server): void
   clients: Clients
   /** The first client's tokens. */
   credentials: Credentials
@@ -63,18 +67,20 @@ const LIMITS: TransformLimits = {
   sourceMaxBytes: 40_000_000,
   sourceMaxPixels: 50_000_000,
   outputMaxSide: 5000,
+  // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
+  outputMaxPixels: 50_000_000,
   timeoutMs: 30_000,
 }
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
 const SWEEP_EVERY_MS = 60_000
 // Of the ten seconds that an orderly end may take; what is left runs again after the next start.
-const JOBS_GRACE_MS = 3_000
+const JOBS_GRACE_MS = 1_500
 
 /**
  * Puts the service together: the only place that names adapters and engines.
  *
- * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
+ * @throws DataDirError when the data folder cannot be used or another process holds it, PluginError for a broken plugin
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, baseUrl, log } = options
@@ -117,6 +123,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
+    ignoredParams: chain.ignoredParams,
     log,
   })
 
@@ -126,6 +133,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   )
   return {
     handle,
+    refuseUnreadable: (server) => refuseUnreadable(server, log),
     clients,
     credentials,
     sweep,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { diskBuckets } from './adapters/bucket/disk.ts'
 import { s3Buckets } from './adapters/bucket/s3.ts'
-import { dataDirTaken, makeDataDir, signDataDir } from './adapters/data-dir.ts'
+import { dataDirTaken, indexUnusable, makeDataDir, signDataDir } from './adapters/data-dir.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { redisIndex } from './adapters/file-index/redis.ts'
 import { bullmqJobs } from './adapters/jobs/bullmq.ts'
@@ -107,7 +107,8 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
   const { DATA_DIR, ZIP_RATE_POINTS: points, ZIP_RATE_SECONDS: seconds } = config
   await makeDataDir(DATA_DIR)
   const index = await embeddedIndex(join(DATA_DIR, 'index')).catch(async (error) => {
-    throw error.cause?.code === 'LEVEL_LOCKED' ? await dataDirTaken(DATA_DIR, error) : error
+    const locked = error.cause?.code === 'LEVEL_LOCKED'
+    throw locked ? await dataDirTaken(DATA_DIR, error) : indexUnusable(DATA_DIR, error)
   })
   await signDataDir(DATA_DIR, baseUrl)
   return {

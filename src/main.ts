@@ -7,6 +7,7 @@ import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
+import { checkReport } from './process/check-report.ts'
 import { holderOfPort } from './process/port-holder.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
 
@@ -14,6 +15,9 @@ import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-proces
 const DRAIN_MS = 10_000
 // And what goes on without a client: storing what has been sent, event handlers.
 const CLOSE_MS = 2_000
+const FLUSH_MS = 250
+// Ctrl-C under npm comes twice: from the terminal and from npm.
+const SAME_KEY_MS = 1_000
 // A socket on which nothing moves: longer than a transformation that waits for its turn, shorter than forever.
 const IDLE_MS = 120_000
 const HEADERS_MS = 30_000
@@ -27,10 +31,7 @@ async function main(): Promise<void> {
     return
   }
   if (argument === '--check') {
-    const { plugins } = await loadEverything({ config: loadConfig(), root: projectRoot() })
-    process.stdout.write(
-      `configuration and plugins are in order: ${plugins.transforms.length} transformations\n`,
-    )
+    process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
     return
   }
   if (argument !== undefined)
@@ -51,17 +52,22 @@ async function main(): Promise<void> {
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({ config, root: projectRoot(), baseUrl, log })
   handle = app.handle
+  app.refuseUnreadable(server)
 
-  let stopping = false
+  let stoppingSince: number | undefined
   const stop = async (signal: NodeJS.Signals) => {
-    // Ctrl-C under npm comes twice: from the terminal and from npm.
-    if (stopping) return
-    stopping = true
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > SAME_KEY_MS) endOf(signal)
+      return
+    }
+    stoppingSince = performance.now()
     log.info({ signal }, 'stopping: requests in progress may end')
     await drain(server)
-    // An encoder cannot be stopped: what it was for is swept at the next start.
-    await Promise.race([app.close(), setTimeout(CLOSE_MS)])
-    process.exit(0)
+    await Promise.race([app.close().then(() => process.exit(0)), setTimeout(CLOSE_MS)])
+    log.warn('stopped in the middle of work: what it was for is swept at the next start')
+    // The log writes behind. Waiting for it to say so would let one that nobody reads keep the process.
+    await setTimeout(FLUSH_MS)
+    endOf(signal)
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
@@ -71,7 +77,7 @@ async function main(): Promise<void> {
   } else {
     process.stdout.write(greeting(config, baseUrl, app.credentials))
   }
-  log.info({ baseUrl, port, pid: process.pid, dataDir: config.DATA_DIR }, 'ready')
+  log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
 }
 
 /** @param credentials made by the service, when they are not in the configuration */
@@ -123,6 +129,14 @@ async function drain(server: Server): Promise<void> {
   server.closeAllConnections()
   await closed
   clearInterval(idle)
+}
+
+/** Ends at once, as the signal does by itself. `process.exit` would wait for an encoder, which nothing can stop. */
+function endOf(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+  // The first process of a container gets no such signal from itself: it ends when the encoder does.
+  process.exit(0)
 }
 
 /** The folder of package.json, whether this runs from src or from dist. */

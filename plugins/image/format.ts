@@ -5,6 +5,9 @@ import { definePlugin } from '../../src/core/plugin.ts'
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const
 type OutputFormat = (typeof FORMATS)[number]
 
+const DEFAULT_QUALITY = 75
+const WITHOUT_QUALITY = new Set(['png', 'gif'])
+
 /** Encodes the picture: in the format asked for, else in that of the source. */
 export default definePlugin({
   name: 'image-format',
@@ -23,14 +26,19 @@ export default definePlugin({
       type: 'integer',
       min: 1,
       max: 100,
-      default: 75,
+      default: DEFAULT_QUALITY,
       aliases: ['quality'],
       help: 'Quality of jpeg, webp, avif and tiff',
     },
   },
-  resolve(params, { format, accept }) {
-    if (params.f !== 'auto') return params
-    return { ...params, f: bestAccepted(accept(), format.name) }
+  resolve({ f, q }, { format, accept, tooSmall }) {
+    const asked = f === 'auto' ? bestAccepted(accept(), format.name, tooSmall) : f
+    // What is written unless told otherwise.
+    const usual = format.name === 'svg' ? 'png' : format.name
+    return {
+      f: asked === usual ? undefined : asked,
+      q: WITHOUT_QUALITY.has(asked ?? usual) ? DEFAULT_QUALITY : q,
+    }
   },
   opening: ({ f }, { format }) => ({ frames: keepsFrames(outputFormat(f, format.name)) ? 'all' : 'first' }),
   transform(image, { f, q: quality }, { source }) {
@@ -69,11 +77,17 @@ function keepsFrames(format: OutputFormat): boolean {
   return format === 'gif' || format === 'webp'
 }
 
-/** AVIF, WebP or the source's format; what may be an animation stays one, which rules out AVIF. */
-function bestAccepted(accept: string, source: string): OutputFormat {
+/**
+ * AVIF, WebP or the source's format, the first that can hold the picture; else PNG, which holds any. What may be an
+ * animation stays one, which rules out AVIF.
+ */
+function bestAccepted(accept: string, source: string, tooSmall: readonly string[]): OutputFormat {
   const same = outputFormat(undefined, source)
-  if (!keepsFrames(same) && accepts(accept, 'image/avif')) return 'avif'
-  return accepts(accept, 'image/webp') ? 'webp' : same
+  const candidates: OutputFormat[] = []
+  if (!keepsFrames(same) && accepts(accept, 'image/avif')) candidates.push('avif')
+  if (accepts(accept, 'image/webp')) candidates.push('webp')
+  candidates.push(same)
+  return candidates.find((format) => !tooSmall.includes(format)) ?? 'png'
 }
 
 // Only a type that is named counts: `image/*` is also what browsers say that cannot show AVIF.

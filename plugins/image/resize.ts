@@ -1,7 +1,10 @@
 import { definePlugin } from '../../src/core/plugin.ts'
-import { badParameter } from '../../src/core/problem.ts'
+import { badParameter, notTransformable } from '../../src/core/problem.ts'
 
-/** Resizes to a width, a height or both. Never enlarges: a picture that is smaller keeps its size. */
+/**
+ * Resizes to a width, a height or both. Never enlarges: a picture that is smaller keeps its size. An SVG has no pixels
+ * of its own: sharp draws it anew for the size that it is resized to, within what the limits allow.
+ */
 export default definePlugin({
   name: 'image-resize',
   engine: 'sharp',
@@ -17,6 +20,11 @@ export default definePlugin({
     },
     dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixels per pixel of w and h' },
   },
+  resolve({ w, h, fit, dpr }) {
+    if (w === undefined && h === undefined) return undefined
+    const box = w !== undefined && h !== undefined
+    return { w, h, dpr, fit: box ? fit : 'cover' }
+  },
   transform(image, { w, h, fit, dpr }, { source, limits }) {
     const longest = Math.max(w ?? 0, h ?? 0)
     if (longest * dpr > limits.outputMaxSide) {
@@ -25,7 +33,8 @@ export default definePlugin({
     }
     const width = w && Math.round(w * dpr)
     const height = h && Math.round(h * dpr)
-    if (!width && !height) return image
+    const isVector = source.format === 'svg'
+    const withoutEnlargement = !isVector
     if (!width || !height) {
       // The side that is not named has a limit as well: a banner of 100 x 60000 px asked for by its width.
       const side = limits.outputMaxSide
@@ -33,20 +42,44 @@ export default definePlugin({
         width: width ?? side,
         height: height ?? side,
         fit: 'inside',
-        withoutEnlargement: true,
+        withoutEnlargement,
       })
     }
-    if (fit === 'cover' || fit === 'fill') {
+    if (fit === 'cover' || fit === 'fill' || (fit === 'outside' && isVector)) {
       // A picture smaller than the box gets the largest box of the same shape that it fills.
-      const scale = Math.min(1, source.width / width, source.height / height)
+      const largest = isVector ? largestDrawing(source, limits) : 1
+      const scale = Math.min(1, (largest * source.width) / width, (largest * source.height) / height)
+      // An SVG's limits are hard.
+      const whole = isVector ? Math.floor : Math.round
       const box = {
-        width: Math.max(1, Math.round(width * scale)),
-        height: Math.max(1, Math.round(height * scale)),
+        width: Math.max(1, whole(width * scale)),
+        height: Math.max(1, whole(height * scale)),
       }
       return image.resize({ ...box, fit })
     }
+    // The only way to a picture that is larger than its source, and every frame gets the whole box.
+    const pixels = width * height * source.pages
+    if (fit === 'contain' && pixels > limits.outputMaxPixels) {
+      throw notTransformable(
+        `expected w and h that make at most ${limits.outputMaxPixels} pixels over all frames but ${width} x ${height} px of ${source.pages} frames are ${pixels}`,
+      )
+    }
     // White beneath: what a format without transparency shows.
     const background = { r: 255, g: 255, b: 255, alpha: 0 }
-    return image.resize({ width, height, fit, background, withoutEnlargement: true })
+    return image.resize({ width, height, fit, background, withoutEnlargement })
   },
 })
+
+// Past this side sharp draws no SVG.
+const DRAWING_MAX_SIDE = 32_767
+
+/** How many times its own size an SVG may be drawn. */
+function largestDrawing({ width, height }: Size, { sourceMaxPixels }: { sourceMaxPixels: number }): number {
+  const bySide = DRAWING_MAX_SIDE / Math.max(width, height)
+  return Math.min(bySide, Math.sqrt(sourceMaxPixels / (width * height)))
+}
+
+interface Size {
+  width: number
+  height: number
+}

@@ -1,5 +1,5 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** A data folder that another process holds, or that cannot be used; the message is for the operator. */
 export class DataDirError extends Error {
@@ -11,9 +11,22 @@ const HOLDER = 'holder.json'
 /** Makes the folder, readable by its owner only. @throws DataDirError */
 export async function makeDataDir(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolders(folder)
   } catch (cause) {
     throw new DataDirError(`DATA_DIR ${folder} cannot be made: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Not `recursive`: that asks again and again for a folder which the system never makes, as under /proc. */
+async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return
+    if (code !== 'ENOENT' || (await stat(dirname(folder)).catch(() => undefined))) throw error
+    await makeFolders(dirname(folder))
+    await makeFolders(folder)
   }
 }
 
@@ -21,6 +34,12 @@ export async function makeDataDir(folder: string): Promise<void> {
 export async function signDataDir(folder: string, baseUrl: string): Promise<void> {
   const holder = { pid: process.pid, baseUrl, since: new Date().toISOString() }
   await writeFile(join(folder, HOLDER), `${JSON.stringify(holder)}\n`, { mode: 0o600 })
+}
+
+/** What to tell an operator whose index cannot be opened. @param error LevelDB's, whose cause says why */
+export function indexUnusable(folder: string, error: Error): DataDirError {
+  const reason = error.cause instanceof Error ? error.cause.message : error.message
+  return new DataDirError(`the index in DATA_DIR ${folder} cannot be opened: ${reason}`, { cause: error })
 }
 
 /** What to tell an operator whose second process found the folder taken. */

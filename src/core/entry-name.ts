@@ -16,16 +16,31 @@ export function checkEntryName(name: string, param: string): string {
 }
 
 /**
- * The name, or the next free one: `a.png`, `a (2).png`, `a (3).png`. Adds it to `taken`.
+ * The name, or the next free one: `a.png`, `a (2).png`, `a (3).png`. A file and a folder of one name would not unpack
+ * either: the folder of `a/b` is called `a (2)` when there is a file `a`.
+ *
+ * @param taken gets the name, and its folders with a slash at their end
  */
 export function distinctName(name: string, taken: Set<string>): string {
-  const slash = name.lastIndexOf('/')
-  const dot = name.lastIndexOf('.')
-  // A dot at the start of the last segment begins a hidden file's name, not an extension.
-  const end = dot > slash + 1 ? dot : name.length
-  let candidate = name
-  for (let number = 2; taken.has(candidate); number += 1)
-    candidate = `${name.slice(0, end)} (${number})${name.slice(end)}`
-  taken.add(candidate)
-  return candidate
+  const segments = name.split('/')
+  const file = segments.pop() ?? name
+  let folder = ''
+  for (const segment of segments) {
+    folder = `${free(folder, segment, (path) => !taken.has(path))}/`
+    taken.add(folder)
+  }
+  const path = free(folder, file, (candidate) => !taken.has(candidate) && !taken.has(`${candidate}/`))
+  taken.add(path)
+  return path
+}
+
+/** The first of `a.png`, `a (2).png`, … below a folder that is free. */
+function free(folder: string, segment: string, isFree: (path: string) => boolean): string {
+  const dot = segment.lastIndexOf('.')
+  // A dot at the start begins a hidden file's name, not an extension.
+  const end = dot > 0 ? dot : segment.length
+  let path = folder + segment
+  for (let number = 2; !isFree(path); number += 1)
+    path = `${folder}${segment.slice(0, end)} (${number})${segment.slice(end)}`
+  return path
 }

@@ -1,3 +1,4 @@
+import { type Format, formatNamed, formatOfExtension } from './media.ts'
 import { CONTROL_CHARACTERS } from './relative-path.ts'
 
 const MAX_BYTES = 255
@@ -17,4 +18,16 @@ export function cleanFileName(name: string): string {
     kept += character
   }
   return kept
+}
+
+/**
+ * The name that a file or path has in another format: `photo.png` as WebP is `photo.webp`. An ending that is no
+ * format's, as in `v1.2`, stays.
+ */
+export function nameInFormat(name: string, { extension }: Format): string {
+  const dot = name.lastIndexOf('.')
+  const ending = name.slice(dot + 1).toLowerCase()
+  // A dot at the start begins a hidden file's name.
+  const ended = dot > name.lastIndexOf('/') + 1 && (formatOfExtension(ending) ?? formatNamed(ending))
+  return `${ended ? name.slice(0, dot) : name}.${extension}`
 }

@@ -35,6 +35,11 @@ export interface TransformPlugin<
   params: P
   /** Joins every plan that some parameter has started. */
   always?: boolean
+  /**
+   * Begins a new pass: what the steps before have asked for is rendered to pixels first, without loss. For an engine
+   * that gathers what it is asked for and orders it itself, as sharp does, this puts the step truly after them.
+   */
+  newPass?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
@@ -42,10 +47,11 @@ export interface TransformPlugin<
   /** How the source must be opened for these values, before any step runs: only its first frame, say. */
   opening?(params: ParameterValues<P>, request: Pick<PlanRequest, 'format'>): Partial<Engines[E]['opening']>
   /**
-   * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`.
-   * @returns the values to use, all of them
+   * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`, a value
+   * without effect into its default. A derivative is named by the values that are not the default.
+   * @returns the values to use, all of them; undefined when nothing is to be done
    */
-  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P>
+  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | undefined
   /** Edits the draft, or answers with another in its place. */
   transform(
     draft: Engines[E]['draft'],
@@ -65,11 +71,13 @@ export interface PlanRequest {
   format: Format
   /** The request's `Accept` header. Reading it makes the answer vary by it, and caches are told so. */
   accept(): string
+  /** Names of formats that have turned out to be too small for this picture: for `resolve` to choose another. */
+  tooSmall: readonly string[]
 }
 
 /** What a transform gets beside draft and parameters. */
 export interface TransformContext<E extends EngineName = EngineName> {
-  /** What the engine found in the source: for sharp its size, pages, format, before any step. */
+  /** What the engine knows of the picture as this pass began: for sharp its size and pages, and the original's format. */
   source: Engines[E]['source']
   /** The plugin's settings: its own defaults under those of `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
@@ -86,6 +94,8 @@ export interface TransformLimits {
   sourceMaxPixels: number
   /** Of each side, in pixels. */
   outputMaxSide: number
+  /** Over all frames. */
+  outputMaxPixels: number
   timeoutMs: number
 }
 
@@ -96,8 +106,15 @@ export interface Engine<E extends EngineName = EngineName> {
   media: readonly MediaGroup[]
   /** @throws Problem 422 for a source that is broken or past a limit, before the costly part of the work */
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
-  /** @throws Problem 422 */
+  /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
   render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
+  /** Carries out what has been asked of the draft so far, without loss, and answers with a draft of the outcome. */
+  settle(opened: Opened<E>, context: EngineContext): Promise<Opened<E>>
+  /**
+   * Reads all of a source: after a failure, it tells a broken picture from a broken plugin.
+   * @throws Problem 422 when the source is broken
+   */
+  verify(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<void>
 }
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>

@@ -112,6 +112,28 @@ export function notTransformable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: 'not_transformable', detail, cause })
 }
 
+const FORMAT_TOO_SMALL = 'format_too_small'
+
+/** 422: the picture is fine, and another format could hold it. `maxSide` in pixels. */
+export function formatTooSmall(
+  { format, maxSide }: { format: string; maxSide: number },
+  cause?: unknown,
+): Problem {
+  return new Problem({
+    status: 422,
+    code: FORMAT_TOO_SMALL,
+    detail: `expected a picture of at most ${maxSide} px a side for ${format} but this one would be longer: ask for a smaller one, or for another format`,
+    members: { format, maxSide },
+    cause,
+  })
+}
+
+/** The format that a {@link formatTooSmall} is about; undefined for any other error. */
+export function tooSmallFormat(error: unknown): string | undefined {
+  const is = error instanceof Problem && error.code === FORMAT_TOO_SMALL
+  return is ? String(error.members.format) : undefined
+}
+
 /** 413, with the limit it is about. */
 export function tooLarge(what: string, maxBytes: number): Problem {
   return new Problem({
@@ -137,7 +159,7 @@ export function unavailable(
   })
 }
 
-/** 503: the bucket takes no more bytes. Reading and deleting go on. */
+/** 503: there is no room for more bytes. Reading goes on, and so does deleting while the index can still grow. */
 export function storageFull(cause: unknown): Problem {
   const retryAfterSeconds = 60
   return new Problem({

@@ -7,7 +7,7 @@ const MAX_BYTES = 180
  * the order in a URL never matters; values are canonical by then. When a value holds anything but `A-Z a-z 0-9 . , : -`,
  * or the text is longer than 180 bytes, it is `~` and a hash of the text.
  *
- * @param parameters names without aliases, with canonical values; at least one
+ * @param parameters names without aliases, with canonical values; none when every value is the default: `default`
  * @param fingerprint of the plan, when it is not the shipped one: an edited plugin or option is another variant
  */
 export function variantOf(parameters: ReadonlyMap<string, string>, fingerprint?: string): string {
@@ -15,6 +15,6 @@ export function variantOf(parameters: ReadonlyMap<string, string>, fingerprint?:
   const text = sorted.map(([name, value]) => `${name}=${value}`).join('&')
   const plain = text.length <= MAX_BYTES && sorted.every(([, value]) => /^[A-Za-z0-9.,:-]*$/.test(value))
   // Hashed over JSON: with free text in a value, "a=1&b=2" could be one parameter or two.
-  const name = plain ? text : `~${sha256(JSON.stringify(sorted)).slice(0, 32)}`
+  const name = plain ? text || 'default' : `~${sha256(JSON.stringify(sorted)).slice(0, 32)}`
   return fingerprint === undefined ? name : `${name}&~${fingerprint.slice(0, 8)}`
 }

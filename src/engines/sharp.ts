@@ -2,7 +2,8 @@ import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine } from '../core/plugin.ts'
-import { notTransformable, Problem } from '../core/problem.ts'
+import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
+import { tooMuchOf } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -10,25 +11,30 @@ declare module '../core/plugin.ts' {
   }
 }
 
-/** What is known of an image before the first step. */
+/** What is known of an image before the first step, and again before each that begins a new pass. */
 export interface ImageSource {
-  /** Of one frame, in pixels, after EXIF orientation. */
+  /** Of one frame, in pixels, after it has been turned upright. */
   width: number
   height: number
   /** Frames that are taken; 1 for a still picture. */
   pages: number
   hasAlpha: boolean
-  /** Sluice's name: `jpeg`, `png`, `svg`. */
+  /** The original's, by Sluice's name: `jpeg`, `png`, `svg` while it can still be drawn in any size. */
   format: string
 }
 
 export interface ImageOpening {
   /** Take all frames of an animation (the default) or only the first. */
   frames: 'all' | 'first'
+  /** Turn it as its EXIF orientation says, before every step. */
+  upright: boolean
 }
 
 // Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
 const ANIMATED = new Set(['gif', 'webp'])
+
+// Red, green, blue and transparency in 8 bits each: what the limit of pixels reckons with.
+const BYTES_PER_PIXEL = 4
 
 // One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
@@ -40,15 +46,17 @@ export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
   media: ['image'],
 
-  async open(asset, { frames = 'all' }, { signal, limits }) {
+  async open(asset, { frames = 'all', upright = false }, { signal, limits }) {
     if (asset.size > limits.sourceMaxBytes) {
       throw notTransformable(
         `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${asset.size}`,
       )
     }
     const bytes = await readAll(asset, signal)
+    const tooMuch = asset.mediaType === 'image/svg+xml' && tooMuchOf(bytes)
+    if (tooMuch) throw notTransformable(`expected an SVG ${tooMuch} to transform but this one has more`)
     const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
-    const source = describe(metadata, frames)
+    const source = describe(metadata, { frames, upright })
     // From the header alone: nothing has been decoded by here.
     const pixels = source.width * source.height * source.pages
     if (pixels > limits.sourceMaxPixels) {
@@ -56,22 +64,73 @@ export const sharpEngine: Engine<'sharp'> = {
         `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
       )
     }
-    const draft = sharp(bytes, { animated: source.pages > 1, limitInputPixels: limits.sourceMaxPixels })
+    // Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held.
+    const held =
+      metadata.isProgressive || (metadata.orientation ?? 1) > 1 ? pixels * bytesPerPixel(metadata) : 0
+    if (held > limits.sourceMaxPixels * BYTES_PER_PIXEL) {
+      throw notTransformable(
+        `expected at most ${limits.sourceMaxPixels * BYTES_PER_PIXEL} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
+      )
+    }
+    const draft = sharp(bytes, {
+      animated: source.pages > 1,
+      autoOrient: upright,
+      limitInputPixels: limits.sourceMaxPixels,
+    })
     return { draft, source }
   },
 
   async render(draft, { limits }) {
     draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    const { data, info } = await decoding(() => draft.toBuffer({ resolveWithObject: true }))
+    const { data, info } = await rendering(() => draft.toBuffer({ resolveWithObject: true }))
     const format = knownFormat(formatName(info.format))
     return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
   },
+
+  async settle({ draft, source }, { limits }) {
+    draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+    const limitInputPixels = limits.sourceMaxPixels
+    const format = source.format === 'svg' ? 'png' : source.format
+    if (source.pages > 1) {
+      // Only a file keeps how long each frame is shown.
+      const data = await rendering(() => draft.webp({ lossless: true, effort: 0 }).toBuffer())
+      const metadata = await sharp(data, { limitInputPixels }).metadata()
+      const settled = describe(metadata, { frames: 'all', upright: false })
+      return {
+        draft: sharp(data, { animated: true, limitInputPixels }),
+        source: { ...settled, format },
+      }
+    }
+    const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
+    const { width, height, channels } = info
+    return {
+      draft: sharp(data, { raw: { width, height, channels }, limitInputPixels }),
+      source: { width, height, pages: 1, format, hasAlpha: channels === 2 || channels === 4 },
+    }
+  },
+
+  async verify(asset, opening, context) {
+    const { draft } = await sharpEngine.open(asset, opening, context)
+    draft.timeout({ seconds: Math.ceil(context.limits.timeoutMs / 1000) })
+    // One pixel of all of them: each is decoded, none is kept.
+    const all = draft.resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
+    await decoding(() => rendering(() => all.toBuffer()))
+  },
 }
 
-function describe(metadata: Metadata, frames: ImageOpening['frames']): ImageSource {
+function bytesPerPixel({ channels, depth }: Metadata): number {
+  const bytes = { uchar: 1, char: 1, ushort: 2, short: 2, uint: 4, int: 4, float: 4 }[depth as string] ?? 16
+  return channels * bytes
+}
+
+function describe(
+  metadata: Metadata,
+  { frames, upright }: Pick<ImageOpening, 'frames' | 'upright'>,
+): ImageSource {
+  const { width, height } = upright ? metadata.autoOrient : metadata
   return {
-    width: metadata.autoOrient.width,
-    height: metadata.autoOrient.height,
+    width,
+    height,
     pages: frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1,
     hasAlpha: metadata.hasAlpha,
     format: formatName(metadata.format),
@@ -83,18 +142,36 @@ function formatName(name: string): string {
   return name === 'heif' ? 'avif' : name
 }
 
-/** libvips's failures are about the picture: its message is for the log, the caller is told what it means. */
+/** For work in which nothing but the picture can be at fault: the caller is told so, libvips's own words are logged. */
 async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
     if (cause instanceof Problem) throw cause
-    const timedOut = cause instanceof Error && /timeout/i.test(cause.message)
-    throw notTransformable(
-      timedOut
-        ? 'this image takes too long to transform'
-        : 'expected an image that can be decoded but this one cannot',
-      cause,
-    )
+    throw notTransformable('expected an image that can be decoded but this one cannot', cause)
+  }
+}
+
+// Longest side that an encoder takes, and how it says no. The JPEG format itself ends at 65535, libjpeg a little before.
+const FORMAT_LIMITS = [
+  { format: 'webp', maxSide: 16_383, refusal: /too large for the WebP format/ },
+  { format: 'avif', maxSide: 16_384, refusal: /too large for the HEIF format|heifsave: image too large/ },
+  { format: 'jpeg', maxSide: 65_500, refusal: /too large for the JPEG format|VipsJpeg: Maximum supported/ },
+  { format: 'gif', maxSide: 65_535, refusal: /too large for the GIF format/ },
+] as const
+
+/** For work in which picture, plugins and encoder meet. What is not known here is for the runner to find out. */
+async function rendering<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : ''
+    if (/timeout/i.test(message)) throw notTransformable('this image takes too long to transform', cause)
+    if (/Input SVG image (will )?exceed/.test(message)) {
+      const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
+      throw notTransformable(expected, cause)
+    }
+    const limit = FORMAT_LIMITS.find(({ refusal }) => refusal.test(message))
+    throw limit ? formatTooSmall(limit, cause) : cause
   }
 }

@@ -1,23 +1,37 @@
 import { type RequestHandler, Router } from 'express'
+import { nameInFormat } from '../core/file-name.ts'
 import { isMediaGroup } from '../core/media.ts'
-import { DOWNLOAD_WORD } from '../core/query-word.ts'
+import { parsePath } from '../core/object-key.ts'
+import { clipped, Problem } from '../core/problem.ts'
+import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
 import { methodNotAllowed, notFound } from './problem.ts'
 import { clientGone, queryPairs, wildcardPath } from './request.ts'
 import { type FullContentRange, sendAsset } from './send.ts'
+import { deliveryUrl } from './urls.ts'
 
 interface Dependencies {
   clients: Clients
   deliveries: Deliveries
   fullContentRange: FullContentRange
+  /** Without a slash at its end. */
+  baseUrl: string
+  /** Names in a query that are passed over, beside those of every installation. */
+  ignoredParams: readonly string[]
 }
 
 /**
  * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed as the query says.
  * `GET /v1/bucket/<client token>/<key>`: an object as it lies in the bucket.
  */
-export function deliverRoutes({ clients, deliveries, fullContentRange }: Dependencies): Router {
+export function deliverRoutes({
+  clients,
+  deliveries,
+  fullContentRange,
+  baseUrl,
+  ignoredParams,
+}: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const upload = '/v1/:group/upload/:token/*path'
   const bucket = '/v1/bucket/:token/*path'
@@ -26,7 +40,12 @@ export function deliverRoutes({ clients, deliveries, fullContentRange }: Depende
 
   routes.get(bucket, async (req, res) => {
     const client = clients.ofToken(String(req.params.token))
-    const delivery = await deliveries.object({ client, path: wildcardPath(req) })
+    const path = wildcardPath(req)
+    const delivery = await deliveries.object({ client, path })
+    const given = queryPairs(req).find(
+      ([name]) => name !== DOWNLOAD_WORD && !isPassedOver(name, ignoredParams),
+    )
+    if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
     await sendAsset(req, res, { ...sendable(delivery), fullContentRange, signal: clientGone(res) })
   })
 
@@ -49,12 +68,33 @@ export function deliverRoutes({ clients, deliveries, fullContentRange }: Depende
       ...sendable(delivery),
       fullContentRange,
       signal,
-      ...(download === undefined ? {} : { downloadName: download || delivery.originalName }),
+      ...(download === undefined ? {} : { downloadName: download || deliveredName(delivery) }),
     })
   })
 
   routes.all([bucket, upload], methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes
+}
+
+function deliveredName({ originalName, newFormat }: Delivery): string {
+  return newFormat ? nameInFormat(originalName, newFormat) : originalName
+}
+
+/** 400: to whoever transforms here, the untouched file would look like a fault of the transformation. */
+function parameterOfObject(
+  [name, value]: readonly [name: string, value: string],
+  { path, ...place }: { path: string; baseUrl: string; token: string },
+): Problem {
+  const param = clipped(name)
+  const { full } = parsePath(path)
+  return new Problem({
+    status: 400,
+    code: 'bad_parameter',
+    detail:
+      `expected no parameters at the direct address of an object but received ${JSON.stringify(param)}` +
+      (full ? `; transform at ${deliveryUrl(full, place)}` : ''),
+    members: { param, expected: 'no parameters', received: clipped(value) },
+  })
 }
 
 function sendable({ key, asset, variesByAccept }: Delivery) {

@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import busboy from 'busboy'
 import type { Request } from 'express'
 import { clipped, Problem, unsupportedMediaType } from '../core/problem.ts'
+import { isOfType } from './request.ts'
 
 /** A part that carries a file. */
 export interface FilePart {
@@ -44,7 +45,13 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
   })
   parser.on('filesLimit', () => fail(badForm(`at most ${MAX_FILES} files but received more`)))
   parser.on('partsLimit', () => fail(badForm(`at most ${2 * MAX_FILES} parts but received more`)))
-  parser.on('error', (error) => fail(malformed(error)))
+  let begun = false
+  req.once('data', () => {
+    begun = true
+  })
+  parser.on('error', (error) =>
+    fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
+  )
   parser.on('close', () => parts.end())
   const leave = () => {
     fail(signal.reason)
@@ -69,7 +76,7 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
 }
 
 function createParser(req: Request): busboy.Busboy {
-  if (!req.is('multipart/form-data')) {
+  if (!isOfType(req, 'multipart/form-data')) {
     throw unsupportedMediaType({ expected: 'multipart/form-data', received: req.headers['content-type'] })
   }
   try {

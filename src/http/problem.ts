@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
-import { Problem, tooLarge } from '../core/problem.ts'
+import { Problem } from '../core/problem.ts'
 
 /**
  * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
@@ -14,11 +14,24 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     // The client has left: nobody to tell, nothing to mend.
     if (error instanceof Error && error.name === 'AbortError') return
     const problem = asProblem(error)
-    if (problem.status >= 500)
-      log.error({ err: error, requestId: requestId(res), status: problem.status }, 'a request failed')
+    const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
+    if (problem.status >= 500) log.error({ ...fields, err: error }, 'a request failed')
+    // A form that breaks off, for example: again, the client has left.
+    else if (res.destroyed) return
+    // Why a picture cannot be read, for example. What Express throws quotes the request, with a secret perhaps.
+    else if (error instanceof Problem && error.cause !== undefined)
+      log.info({ ...fields, err: error.cause }, 'a request was refused')
+    codes.set(res, problem.code)
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem)
   }
+}
+
+const codes = new WeakMap<Response, string>()
+
+/** The code of the problem that a request has ended with; undefined when there was none. */
+export function problemCode(res: Response): string | undefined {
+  return codes.get(res)
 }
 
 /** For paths that no route has. */
@@ -55,28 +68,29 @@ function sendProblem(res: Response, problem: Problem): void {
   res.setHeader('Cache-Control', 'no-store')
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.status(problem.status).type('application/problem+json')
+  const bytes = problemDocument(problem, requestId(res))
+  res.setHeader('Content-Length', bytes.length)
+  res.end(bytes)
+}
+
+/** The body of a problem. `instance`: the request's id. */
+export function problemDocument(problem: Problem, instance: string): Buffer {
   const body = {
     type: `urn:sluice:problem:${problem.code}`,
     title: STATUS_CODES[problem.status] ?? 'Error',
     status: problem.status,
     detail: problem.message,
     code: problem.code,
-    instance: requestId(res),
+    instance,
     ...problem.members,
   }
-  const bytes = Buffer.from(JSON.stringify(body))
-  res.setHeader('Content-Length', bytes.length)
-  res.end(bytes)
+  return Buffer.from(JSON.stringify(body))
 }
 
-/** Problems as they are; what Express and its parsers throw by its status; everything else is ours: 500. */
+/** Problems as they are; what Express throws by its status; everything else is ours: 500. */
 function asProblem(cause: unknown): Problem {
   if (cause instanceof Problem) return cause
-  const { status, type, limit } = (cause ?? {}) as { status?: unknown; type?: unknown; limit?: unknown }
-  if (type === 'entity.too.large') return tooLarge('a request body', Number(limit))
-  if (type === 'entity.parse.failed') {
-    return new Problem({ status: 400, code: 'bad_json', detail: 'expected a JSON object as the body', cause })
-  }
+  const { status } = (cause ?? {}) as { status?: unknown }
   if (typeof status === 'number' && status >= 400 && status < 500) {
     const detail =
       cause instanceof URIError

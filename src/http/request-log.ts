@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Log } from '../core/log.ts'
 import type { Clients } from '../service/clients.ts'
+import { problemCode } from './problem.ts'
 
 /**
- * Gives every request an id, in `X-Request-Id`, and logs its end. Paths are logged without their query, headers not at
- * all, and a segment that is a client's secret token, by mistake, is masked: none ever reaches a line.
+ * Gives every request an id, in `X-Request-Id`, and logs its end, with the `code` of the problem if there was one. When
+ * the client has left before its answer began, `aborted` stands for the status. Paths are logged without their query,
+ * headers not at all, and a segment that is a client's secret token, by mistake, is masked: none ever reaches a line.
  */
 export function requestLog({ log, clients }: { log: Log; clients: Clients }): RequestHandler {
   const masked = (segment: string) =>
@@ -16,11 +18,13 @@ export function requestLog({ log, clients }: { log: Log; clients: Clients }): Re
     const id = randomUUID()
     res.setHeader('X-Request-Id', id)
     res.once('close', () => {
+      const code = problemCode(res)
       const fields = {
         requestId: id,
         method: req.method,
         path: req.path.split('/').map(masked).join('/'),
-        status: res.statusCode,
+        ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),
+        ...(code === undefined ? {} : { code }),
         ms: Math.round(performance.now() - startedAt),
         complete: res.writableFinished,
       }

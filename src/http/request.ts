@@ -18,6 +18,11 @@ export function clientGone(res: Response): AbortSignal {
   return controller.signal
 }
 
+/** Whether the `Content-Type` is this media type, with or without parameters; Express's `is` is false of no body. */
+export function isOfType({ headers }: Request, mediaType: string): boolean {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === mediaType
+}
+
 /** The path that a wildcard route has matched: decoded once by Express, segment by segment. */
 export function wildcardPath(req: Request): string {
   const { path } = req.params as { path?: string | string[] }

@@ -59,7 +59,7 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
 
 // RFC 9110 section 8.8.3: an opaque tag holds neither quotes, spaces nor bytes past Latin-1, folders may.
 function entityTag(key: string): string {
-  return `"${/^[\x21\x23-\x7e]*$/.test(key) ? key : encodeURI(key).replaceAll('"', '%22')}"`
+  return `"${/^[\x21\x23-\x7e]*$/.test(key) ? key : encodeURI(key)}"`
 }
 
 function setValidators(res: Response, { asset, variesByAccept }: SendOptions, etag: string): void {

@@ -49,13 +49,7 @@ export function readZipRequest(body: unknown): { archiveName: string; items: Arc
       name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
     return { group: type, path: decoded, requestedPath: path, query, name: entryName }
   })
-  return { archiveName, items }
-}
-
-/** For JSON.parse: zod passes over a member of this name in silence; here every unknown one is refused. */
-export function withoutProto(name: string, value: unknown): unknown {
-  if (name === '__proto__') throw new SyntaxError('a member is called __proto__')
-  return value
+  return { archiveName: /\.zip$/i.test(archiveName) ? archiveName : `${archiveName}.zip`, items }
 }
 
 function decodeOnce(path: string, param: string): string {

@@ -1,14 +1,14 @@
 import { pipeline } from 'node:stream/promises'
-import { json, Router } from 'express'
+import { Router } from 'express'
 import type { RateLimiter } from '../core/ports/rate-limiter.ts'
-import { unsupportedMediaType } from '../core/problem.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import { drainAfterAnswer } from './drain.ts'
+import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoint } from './rate-limit.ts'
 import { clientGone } from './request.ts'
-import { readZipRequest, withoutProto } from './zip-request.ts'
+import { readZipRequest } from './zip-request.ts'
 
 interface Dependencies {
   clients: Clients
@@ -22,18 +22,11 @@ const BODY_MAX_BYTES = 1024 * 1024
 /** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
 export function zipRoutes({ clients, archive, limiter }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const readJson = json({ limit: BODY_MAX_BYTES, strict: true, reviver: withoutProto })
   routes.post('/v1/zip', drainAfterAnswer, async (req, res) => {
     const client = clients.authenticate(req.headers.authorization)
+    const { items, archiveName } = readZipRequest(await jsonBody(req, { maxBytes: BODY_MAX_BYTES }))
+    // After all checks: what is refused costs nothing.
     await takePoint(res, limiter, { policy: 'zip', key: client.id })
-    if (!req.is('application/json')) {
-      throw unsupportedMediaType({ expected: 'application/json', received: req.headers['content-type'] })
-    }
-    // After the token and the limit: nobody else has a body read.
-    await new Promise<void>((resolve, reject) =>
-      readJson(req, res, (error) => (error ? reject(error) : resolve())),
-    )
-    const { items, archiveName } = readZipRequest(req.body)
     const signal = clientGone(res)
     res.attachment(archiveName)
     res.setHeader('Content-Type', 'application/zip')

@@ -1,5 +1,6 @@
 import { EVENT_NAMES, type EventName } from '../core/events.ts'
 import { isMediaGroup, type MediaGroup } from '../core/media.ts'
+import { didYouMean } from '../core/nearest.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import {
   type Engine,
@@ -18,6 +19,14 @@ export class PluginError extends Error {
   }
 }
 
+/** Something in `config/chain.json` that does not fit the plugins. The message names its key. */
+export class ChainError extends Error {
+  constructor(key: string, reason: string) {
+    super(`config/chain.json: ${key}: ${reason}`)
+    this.name = 'ChainError'
+  }
+}
+
 /** The name that every plugin has. */
 export function checkName(file: string, candidate: { name?: unknown }): string {
   const { name } = candidate
@@ -25,7 +34,19 @@ export function checkName(file: string, candidate: { name?: unknown }): string {
   throw new PluginError(file, `expected a name of a-z, 0-9 and "-" but received ${JSON.stringify(name)}`)
 }
 
+const EVENT_MEMBERS = Object.keys({
+  name: true,
+  durable: true,
+  options: true,
+  targets: true,
+  on: true,
+} satisfies Record<keyof EventPlugin, true>)
+
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
+  if ('transform' in candidate) {
+    throw new PluginError(file, 'expected transform or on but it has both: make two plugins of it')
+  }
+  checkMembers(file, candidate, EVENT_MEMBERS, 'a plugin with "on"')
   const { on, durable, options, targets } = candidate as Partial<Record<keyof EventPlugin, unknown>>
   const expect = (fits: boolean, expectation: string) => {
     if (!fits) throw new PluginError(file, `expected ${expectation}`)
@@ -63,11 +84,27 @@ export function checkTargets(
   throw new PluginError(file, 'expected targets to answer with an array of strings')
 }
 
+const TRANSFORM_MEMBERS = Object.keys({
+  name: true,
+  engine: true,
+  phase: true,
+  media: true,
+  params: true,
+  always: true,
+  newPass: true,
+  version: true,
+  options: true,
+  opening: true,
+  resolve: true,
+  transform: true,
+} satisfies Record<keyof TransformPlugin, true>)
+
 export function checkTransform(
   file: string,
   candidate: object,
   engines: ReadonlyMap<EngineName, Engine>,
 ): TransformPlugin {
+  checkMembers(file, candidate, [...TRANSFORM_MEMBERS, 'on'], 'a plugin')
   const plugin = candidate as Partial<Record<keyof TransformPlugin, unknown>>
   const expect = (fits: boolean, expectation: string, member: keyof TransformPlugin) => {
     if (fits) return
@@ -86,6 +123,7 @@ export function checkTransform(
     'version',
   )
   expect(plugin.always === undefined || typeof plugin.always === 'boolean', 'true or false', 'always')
+  expect(plugin.newPass === undefined || typeof plugin.newPass === 'boolean', 'true or false', 'newPass')
   expect(plugin.resolve === undefined || typeof plugin.resolve === 'function', 'a function', 'resolve')
   expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')
   expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')
@@ -100,6 +138,23 @@ export function checkTransform(
   return candidate as TransformPlugin
 }
 
+/** A misspelt member would else do nothing, in silence. */
+function checkMembers(file: string, candidate: object, known: readonly string[], what: string): void {
+  for (const member of Object.keys(candidate)) {
+    if (known.includes(member)) continue
+    const hint = didYouMean(member, known) || `; there are ${known.join(', ')}`
+    throw new PluginError(file, `${what} has no member ${member}${hint}`)
+  }
+}
+
+const MEMBERS_OF_ALL = ['type', 'aliases', 'help']
+const MEMBERS_OF_TYPE = {
+  integer: ['min', 'max', 'unit', 'default'],
+  number: ['min', 'max', 'unit', 'default'],
+  enum: ['values', 'synonyms', 'default'],
+  flag: [],
+} satisfies Record<ParameterSpec['type'], string[]>
+
 function checkParameter(file: string, name: string, spec: unknown): void {
   const expect = (fits: boolean, expectation: string) => {
     if (!fits) throw new PluginError(file, `expected ${expectation} for the parameter ${name}`)
@@ -107,6 +162,10 @@ function checkParameter(file: string, name: string, spec: unknown): void {
   expect(/^[a-z][a-z0-9_]*$/.test(name), 'a name of a-z, 0-9 and "_"')
   expect(isRecord(spec), 'an object')
   const record = spec as Partial<ParameterSpec> & Record<string, unknown>
+  const types = Object.keys(MEMBERS_OF_TYPE)
+  expect(types.includes(String(record.type)), `a type of ${types.join(', ')}`)
+  const members = [...MEMBERS_OF_ALL, ...MEMBERS_OF_TYPE[record.type as ParameterSpec['type']]]
+  checkMembers(file, record, members, `the parameter ${name}, of type ${record.type},`)
   expect(typeof record.help === 'string' && record.help !== '', 'one line of help')
   expect(
     record.aliases === undefined ||
@@ -131,10 +190,6 @@ function checkParameter(file: string, name: string, spec: unknown): void {
         'values of a-z, 0-9, ".", ":" and "-"',
       )
       break
-    case 'flag':
-      break
-    default:
-      expect(false, 'a type of integer, number, enum, flag')
   }
   expect(
     record.default === undefined || isAccepted(name, spec as ParameterSpec, record.default),
@@ -150,7 +205,10 @@ function isAccepted(name: string, spec: ParameterSpec, value: unknown): boolean 
   }
 }
 
-/** @throws PluginError when a parameter, under any of its names, means two things for one media group, or nothing */
+/**
+ * @throws PluginError when a parameter, under any of its names, means two things for one media group, or nothing
+ * @throws ChainError when the operator passes one over
+ */
 export function checkParameters(
   transforms: ReadonlyArray<{ plugin: TransformPlugin; media: readonly MediaGroup[]; file: string }>,
   ignored: readonly string[],
@@ -159,7 +217,10 @@ export function checkParameters(
   for (const { plugin, media, file } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
       for (const word of [name, ...(spec.aliases ?? [])]) {
-        if (word === DOWNLOAD_WORD || isPassedOver(word, ignored)) {
+        if (ignored.includes(word)) {
+          throw new ChainError('ignoredParams', `${word} is a parameter of ${plugin.name}`)
+        }
+        if (word === DOWNLOAD_WORD || isPassedOver(word, [])) {
           throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
         }
         for (const group of media) {

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { sha256 } from '../core/digest.ts'
 import type { EventName } from '../core/events.ts'
 import type { MediaGroup } from '../core/media.ts'
+import { didYouMean } from '../core/nearest.ts'
 import {
   type Engine,
   type EngineName,
@@ -12,6 +13,7 @@ import {
   type TransformPlugin,
 } from '../core/plugin.ts'
 import {
+  ChainError,
   checkEventPlugin,
   checkName,
   checkParameters,
@@ -68,7 +70,7 @@ export interface PluginSet {
 /**
  * Loads and checks all plugins of `folders`. Nothing is skipped in silence: one that is broken stops the boot.
  *
- * @throws PluginError
+ * @throws PluginError, ChainError
  */
 export async function loadPlugins({
   folders,
@@ -164,12 +166,15 @@ async function importDefault(file: string): Promise<object> {
   return module.default
 }
 
-function checkChain(chain: ChainSettings, fileOf: ReadonlyMap<string, string>): void {
-  for (const name of [...chain.order, ...chain.disabled, ...Object.keys(chain.options)]) {
-    if (!fileOf.has(name)) throw new PluginError('config/chain.json', `there is no plugin called ${name}`)
+function checkChain({ order, disabled, options }: ChainSettings, fileOf: ReadonlyMap<string, string>): void {
+  for (const [key, names] of Object.entries({ order, disabled, options: Object.keys(options) })) {
+    for (const name of names) {
+      if (fileOf.has(name)) continue
+      throw new ChainError(key, `there is no plugin called ${name}${didYouMean(name, fileOf.keys())}`)
+    }
   }
-  for (const [i, name] of chain.order.entries()) {
-    if (chain.order.indexOf(name) < i) throw new PluginError('config/chain.json', `order names ${name} twice`)
+  for (const [i, name] of order.entries()) {
+    if (order.indexOf(name) < i) throw new ChainError('order', `it names ${name} twice`)
   }
 }
 

@@ -1,7 +1,13 @@
-import leven from 'leven'
 import { sha256 } from '../core/digest.ts'
 import { type Format, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
-import { canonicalValue, type ParameterSpec, type ParameterValue, parseParameter } from '../core/parameter.ts'
+import { nearest } from '../core/nearest.ts'
+import {
+  canonicalValue,
+  type ParameterSpec,
+  type ParameterSpecs,
+  type ParameterValue,
+  parseParameter,
+} from '../core/parameter.ts'
 import type { PlanRequest } from '../core/plugin.ts'
 import { badParameter, clipped, Problem } from '../core/problem.ts'
 import { isPassedOver } from '../core/query-word.ts'
@@ -20,8 +26,11 @@ export interface Plan {
 }
 
 export interface Step extends LoadedPlugin {
-  params: Readonly<Record<string, ParameterValue | undefined>>
+  /** What the plugin gets: values asked for, and defaults. */
+  params: Values
 }
+
+type Values = Readonly<Record<string, ParameterValue>>
 
 export interface PlanInput {
   /** Names and values of the query, decoded, in any order. */
@@ -30,6 +39,8 @@ export interface PlanInput {
   format: Format
   /** The request's `Accept` header; empty when there is none. */
   accept: string
+  /** Formats that an earlier plan for this request has failed with. */
+  tooSmall?: readonly string[]
 }
 
 export type Planner = (input: PlanInput) => Plan
@@ -37,11 +48,9 @@ export type Planner = (input: PlanInput) => Plan
 /** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
 export function createPlanner(transforms: readonly LoadedPlugin[], ignored: readonly string[]): Planner {
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(transforms, group)]))
-  return ({ query, format, accept }) => {
+  return ({ query, format, accept, tooSmall = [] }) => {
     const { plugins, known } = groups.get(format.group) ?? forGroup([], format.group)
     const asked = readQuery(query, { known, ignored, group: format.group })
-    if (asked.size === 0) return { steps: [], variant: '', variesByAccept: false }
-
     let variesByAccept = false
     const request: PlanRequest = {
       format,
@@ -49,25 +58,44 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
         variesByAccept = true
         return accept
       },
+      tooSmall,
     }
     const named = new Map<string, string>()
     const steps: Step[] = []
-    for (const loaded of plugins) {
+    for (const loaded of asked.size === 0 ? [] : plugins) {
       const { plugin } = loaded
       const names = Object.keys(plugin.params)
       if (!plugin.always && !names.some((name) => asked.has(name))) continue
-      const given = Object.fromEntries(
-        names.flatMap((name) => (asked.has(name) ? [[name, asked.get(name)]] : [])),
-      )
-      const resolved = plugin.resolve?.(given as never, request) ?? given
-      for (const name of names) {
-        const value = (resolved as Step['params'])[name]
-        if (value !== undefined) named.set(name, canonicalValue(value))
-      }
-      steps.push({ ...loaded, params: { ...defaults(plugin.params), ...resolved } })
+      const given = withDefaults(plugin.params, Object.fromEntries(asked))
+      const resolved = plugin.resolve ? plugin.resolve(given as never, request) : given
+      if (resolved === undefined) continue
+      const params = withDefaults(plugin.params, resolved)
+      for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))
+      steps.push({ ...loaded, params })
     }
-    return { steps, variant: variantOf(named, fingerprint(steps)), variesByAccept }
+    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps))
+    return { steps, variant, variesByAccept }
   }
+}
+
+/**
+ * The values that tell this step from what the plugin does unasked: equal outcomes have one name, whether a default was
+ * spelt out or not. A plugin that runs because it was asked to has at least one.
+ */
+function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue]> {
+  const all = Object.entries(params)
+  const special = all.filter(([name, value]) => value !== defaultOf(plugin.params[name]))
+  return special.length > 0 || plugin.always ? special : all.slice(0, 1)
+}
+
+/** The values of these parameters, in their order. */
+function withDefaults(specs: ParameterSpecs, values: Readonly<Record<string, unknown>>): Values {
+  return Object.fromEntries(
+    Object.entries(specs).flatMap(([name, spec]) => {
+      const value = (Object.hasOwn(values, name) ? values[name] : undefined) ?? defaultOf(spec)
+      return value === undefined ? [] : [[name, value as ParameterValue]]
+    }),
+  )
 }
 
 /** The values by canonical name. @throws Problem 400 */
@@ -80,7 +108,7 @@ function readQuery(
   for (const [word, received] of query) {
     if (isPassedOver(word, ignored)) continue
     const parameter = known.get(word)
-    if (!parameter) throw unknownParameter(word, known.keys(), group)
+    if (!parameter) throw unknownParameter(word, known, group)
     const { name, spec } = parameter
     const earlier = seen.get(name)
     if (earlier !== undefined) {
@@ -107,25 +135,20 @@ function forGroup(transforms: readonly LoadedPlugin[], group: MediaGroup) {
   return { plugins, known }
 }
 
-function unknownParameter(word: string, known: Iterable<string>, group: MediaGroup): Problem {
-  const nearest = [...known]
-    .map((name) => ({ name, distance: leven(word.toLowerCase().slice(0, 40), name) }))
-    .sort((a, b) => a.distance - b.distance)[0]
-  // Suggest up to two edits away, one for names of one or two letters.
-  const near =
-    nearest && nearest.distance <= Math.min(2, Math.ceil(nearest.name.length / 2)) ? nearest.name : undefined
+function unknownParameter(word: string, known: KnownNames, group: MediaGroup): Problem {
+  const near = nearest(word, known.keys())
+  const names = [...new Set([...known.values()].map(({ name }) => name))]
+  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files${near ? `; did you mean "${near}"?` : ''}`,
+    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
     members: { param: clipped(word), ...(near ? { nearest: near } : {}) },
   })
 }
 
-function defaults(specs: Readonly<Record<string, ParameterSpec>>): Step['params'] {
-  return Object.fromEntries(
-    Object.entries(specs).flatMap(([name, spec]) => ('default' in spec ? [[name, spec.default]] : [])),
-  )
+function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined {
+  return spec && 'default' in spec ? spec.default : undefined
 }
 
 /** Undefined for a plan of shipped plugins in their shipped order: its derivatives have the plain name. */

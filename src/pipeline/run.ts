@@ -30,18 +30,29 @@ async function runEngine(
   if (!engine) throw new Error(`there is no engine called ${name}`)
   const format = formatOfMediaType(source.mediaType)
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
-  const opened = await engine.open(source, Object.assign({}, ...openings), context)
-  let draft = opened.draft
-  for (const { plugin, params, options } of steps) {
-    context.signal.throwIfAborted()
-    try {
-      draft = (await plugin.transform(draft, params, { ...context, source: opened.source, options })) ?? draft
-    } catch (cause) {
-      if (cause instanceof Problem) throw cause
-      throw new Error(`the plugin ${plugin.name} failed`, { cause })
+  const opening = Object.assign({}, ...openings)
+  let { draft, source: facts } = await engine.open(source, opening, context)
+  let doing = ''
+  try {
+    for (const [i, { plugin, params, options }] of steps.entries()) {
+      context.signal.throwIfAborted()
+      if (plugin.newPass && i > 0) {
+        doing = `rendering what comes before ${plugin.name}`
+        const settled = await engine.settle({ draft, source: facts }, context)
+        draft = settled.draft
+        facts = settled.source
+      }
+      doing = `the plugin ${plugin.name}`
+      draft = (await plugin.transform(draft, params, { ...context, source: facts, options })) ?? draft
     }
+    doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
+    return await engine.render(draft, context)
+  } catch (cause) {
+    context.signal.throwIfAborted()
+    if (cause instanceof Problem) throw cause
+    await engine.verify(source, opening, context)
+    throw new Error(`${doing} failed`, { cause })
   }
-  return engine.render(draft, context)
 }
 
 function runsOfOneEngine(steps: readonly Step[]): Step[][] {

@@ -30,10 +30,10 @@ export interface ArchiveRequest {
   signal: AbortSignal
 }
 
-/** What `_manifest.json` says of each item, in the order asked. */
+/** What `_manifest.json` says of each item, in the order asked. The `name` of an error is the one asked for. */
 type ManifestEntry =
   | { path: string; name: string; status: 'ok'; size: number }
-  | { path: string; status: 'error'; code: number }
+  | { path: string; name: string; status: 'error'; code: number; reason: string }
 
 /**
  * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest; a source that
@@ -45,6 +45,8 @@ const MANIFEST = '_manifest.json'
 // Found and rendered at the same time, and how far ahead of the entry that is being written.
 const AT_ONCE = 4
 const AHEAD = 8
+// What the caller is told of a failure that has no public face.
+const INTERNAL = { status: 500, message: 'internal error' }
 // Files up to this size are read ahead; of larger ones only the current is open.
 const READ_AHEAD_BYTES = 1024 * 1024
 // Deflating what is compressed already costs time and gains nothing.
@@ -84,10 +86,12 @@ export function createArchive({
       return { item, asset, ...(small ? { bytes: await readAll(asset, signal) } : {}) }
     } catch (error) {
       signal.throwIfAborted()
-      const code = error instanceof Problem ? error.status : 500
-      if (code >= 500)
-        log.error({ err: error, client: client.id, path: item.path }, 'an archive goes without this file')
-      return { item, code }
+      const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
+      const fields = { client: client.id, path: item.path, status: code }
+      if (code >= 500) log.error({ ...fields, err: error }, 'an archive goes without this file')
+      else if (error instanceof Problem && error.cause !== undefined)
+        log.info({ ...fields, err: error.cause }, 'an archive goes without this file')
+      return { item, code, reason }
     }
   }
 
@@ -98,7 +102,8 @@ export function createArchive({
     for await (const prepared of inOrder(items, (item) => prepare(item, { ...request, signal }))) {
       const { requestedPath: path, name } = prepared.item
       if ('code' in prepared) {
-        manifest.push({ path, status: 'error', code: prepared.code })
+        const { code, reason } = prepared
+        manifest.push({ path, name, status: 'error', code, reason })
         continue
       }
       const { asset, bytes } = prepared
@@ -136,7 +141,9 @@ export function createArchive({
   }
 }
 
-type Prepared = { item: ArchiveItem; asset: Asset; bytes?: Buffer } | { item: ArchiveItem; code: number }
+type Prepared =
+  | { item: ArchiveItem; asset: Asset; bytes?: Buffer }
+  | { item: ArchiveItem; code: number; reason: string }
 
 /** The outcomes in order, made a few at a time and a little ahead of whoever takes them. */
 async function* inOrder<I, O>(items: readonly I[], make: (item: I) => Promise<O>): AsyncGenerator<O> {

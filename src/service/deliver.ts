@@ -1,10 +1,10 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
-import type { MediaGroup } from '../core/media.ts'
+import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
-import { fileNotFound, Problem } from '../core/problem.ts'
-import type { Planner } from '../pipeline/plan.ts'
+import { fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
+import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 
@@ -27,6 +27,8 @@ export interface Delivery {
   asset: Asset
   /** The original's, for those who save it. */
   originalName: string
+  /** Its format, where that is not the original's: a name for it then ends otherwise. */
+  newFormat: Format | undefined
   /** Whether caches must keep it apart by `Accept`. */
   variesByAccept: boolean
 }
@@ -60,23 +62,48 @@ export function createDeliveries({
       key: name.key,
       asset: withLastModified(asset, record.storedAt),
       originalName: record.originalName,
+      newFormat: undefined,
     }
   }
 
   /** A derivative that is stored, or undefined when it has to be made. */
-  async function stored(client: Client, { name, record }: FoundOriginal, key: ObjectKey) {
+  async function stored(client: Client, found: FoundOriginal, key: ObjectKey) {
+    const { name, record } = found
     const asset = await originals.derivativeToRead(client, name.key, key)
-    return (
-      asset && { key, asset: withLastModified(asset, record.storedAt), originalName: record.originalName }
-    )
+    return asset && derived(found, key, withLastModified(asset, record.storedAt))
+  }
+
+  /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
+  async function storedOrMade(
+    found: FoundOriginal,
+    planned: Plan,
+    input: PlanInput,
+    { client, signal }: Pick<DeliveryRequest, 'client' | 'signal'>,
+  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+    const key = derivativeKey(found.name.key, planned.variant)
+    const known = await stored(client, found, key)
+    if (known) return known
+    try {
+      const asset = await derivations.derive({ ...found, client, plan: planned, signal })
+      return derived(found, key, asset)
+    } catch (error) {
+      const format = tooSmallFormat(error)
+      if (format === undefined) throw error
+      const next = { ...input, tooSmall: [...(input.tooSmall ?? []), format] }
+      const other = plan(next)
+      // The format was asked for by name, or no other is left.
+      if (other.variant === planned.variant) throw error
+      return storedOrMade(found, other, next, { client, signal })
+    }
   }
 
   return {
     async deliver({ client, group, path, query, accept, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
-      const planned = plan({ query, format: found.name.format, accept })
-      const { steps, variant, variesByAccept } = planned
+      const input = { query, format: found.name.format, accept }
+      const planned = plan(input)
+      const { steps, variesByAccept } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()
         const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
@@ -84,16 +111,7 @@ export function createDeliveries({
         return { ...derivative, variesByAccept: false }
       }
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
-      const key = derivativeKey(found.name.key, variant)
-      const derivative = await stored(client, found, key)
-      if (derivative) return { ...derivative, variesByAccept }
-      const asset = await derivations.derive({
-        ...found,
-        client,
-        plan: planned,
-        signal,
-      })
-      return { key, asset, originalName: found.record.originalName, variesByAccept }
+      return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
     },
 
     async object({ client, path }) {
@@ -106,6 +124,16 @@ export function createDeliveries({
       return { ...derivative, variesByAccept: false }
     },
   }
+}
+
+function derived(
+  { name, record }: FoundOriginal,
+  key: ObjectKey,
+  asset: Asset,
+): Omit<Delivery, 'variesByAccept'> {
+  const format = formatOfMediaType(asset.mediaType)
+  const same = format.mediaType === name.format.mediaType
+  return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
 }
 
 function transformOfDerivative(): Problem {

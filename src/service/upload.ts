@@ -7,7 +7,7 @@ import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } fro
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
-import { tooLarge, unavailable } from '../core/problem.ts'
+import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
 import { serializeRecord } from './originals.ts'
 import type { Removals } from './remove.ts'
@@ -35,7 +35,7 @@ export interface UploadedFile {
   bucketUrl: string
 }
 
-/** Stores all files of a request, or none. @throws Problem 400, 413, 503 */
+/** Stores all files of a request, or none. @throws Problem 400 (a folder, an empty file), 413, 503 */
 export type Upload = (request: UploadRequest) => Promise<UploadedFile[]>
 
 // Renewed three times in its length, so that two lost renewals do no harm.
@@ -67,6 +67,7 @@ export function createUpload({
   ) {
     const { client, bucket, begun, signal } = context
     const { head, rest } = await takeHead(file.bytes)
+    if (head.length === 0) throw emptyFile(file.name)
     const sniffed = await sniff(head, file.name)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newFileId() })
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
@@ -120,6 +121,17 @@ export function createUpload({
       bucketUrl: bucket.urlOf(record.key),
     }))
   }
+}
+
+/** 400: nobody means to keep nothing for ever; a form whose file was not chosen sends this, or a full disk. */
+function emptyFile(name: string): Problem {
+  const received = name === '' ? 'no file: none was chosen' : `${JSON.stringify(clipped(name))} of 0 bytes`
+  return new Problem({
+    status: 400,
+    code: 'empty_file',
+    detail: `expected a file with content in the part file but received ${received}`,
+    members: { param: 'file' },
+  })
 }
 
 function describe(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { loadChain } from '../../config/chain.ts'
+import { rejection } from '../support/rejection.ts'
 
 describe('chain.json', () => {
   let folder = ''
@@ -60,9 +61,24 @@ describe('chain.json', () => {
     })
   }
 
-  it('is refused by its name when it is missing', async () => {
-    const file = join(folder, 'nowhere', 'chain.json')
-    const error = await loadChain(file).catch((cause: Error) => cause)
-    expect(error).to.be.instanceOf(Error).with.property('message').that.includes(`${file}: `)
+  it('names every key that is wrong, a line each', async () => {
+    const error = await rejection(load('{"order": ["a", 1], "disabled": {}}'))
+    const file = join(folder, 'chain.json')
+    expect((error as Error).message.split('\n')).to.deep.equal([
+      `${file}: order[1]: Invalid input: expected string, received number`,
+      `${file}: disabled: Invalid input: expected array, received object`,
+    ])
+  })
+
+  it('says nothing when it is missing', async () => {
+    const nothing = { order: [], disabled: [], options: {}, ignoredParams: [] }
+    expect(await loadChain(join(folder, 'nowhere', 'chain.json'))).to.deep.equal(nothing)
+  })
+
+  it('is refused by its name when it cannot be read', async () => {
+    expect(await rejection(loadChain(folder)))
+      .to.be.instanceOf(Error)
+      .with.property('message')
+      .that.includes(folder)
   })
 })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { cleanFileName } from '../../src/core/file-name.ts'
+import { cleanFileName, nameInFormat } from '../../src/core/file-name.ts'
+import { knownFormat } from '../../src/core/media.ts'
 import { shown } from './shown.ts'
 
 describe('file names as they are kept', () => {
@@ -27,6 +28,26 @@ describe('file names as they are kept', () => {
     it(`makes ${shown(kept)} of ${shown(name)}`, () => {
       expect(cleanFileName(name)).to.equal(kept)
       expect(Buffer.byteLength(kept)).to.be.at.most(255)
+    })
+  }
+})
+
+describe('a file name in another format', () => {
+  for (const [name, format, expected] of [
+    ['photo.png', 'webp', 'photo.webp'],
+    ['photo.PNG', 'jpeg', 'photo.jpg'],
+    ['photo.jpeg', 'png', 'photo.png'],
+    ['photo.final.jpg', 'avif', 'photo.final.avif'],
+    ['photo', 'webp', 'photo.webp'],
+    ['v1.2', 'webp', 'v1.2.webp'],
+    ['.png', 'webp', '.png.webp'],
+    ['a.png/b', 'webp', 'a.png/b.webp'],
+    ['a/.png', 'webp', 'a/.png.webp'],
+    ['a/b.svg', 'png', 'a/b.png'],
+    ['', 'webp', '.webp'],
+  ] as const) {
+    it(`is ${expected} for ${JSON.stringify(name)} as ${format}`, () => {
+      expect(nameInFormat(name, knownFormat(format))).to.equal(expected)
     })
   }
 })

@@ -6,6 +6,11 @@ const of = (parameters: Record<string, string>, fingerprint?: string) =>
   variantOf(new Map(Object.entries(parameters)), fingerprint)
 
 describe('a variant', () => {
+  it('has a word of its own where every value is the default', () => {
+    expect(of({})).to.equal('default')
+    expect(of({}, '0123456789')).to.equal('default&~01234567')
+  })
+
   it('sorts the parameters by name', () => {
     expect(of({ w: '100', h: '50', dpr: '2' })).to.equal('dpr=2&h=50&w=100')
     expect(of({ h: '50', dpr: '2', w: '100' })).to.equal('dpr=2&h=50&w=100')

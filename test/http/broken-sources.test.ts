@@ -142,7 +142,10 @@ onEveryBackend('sources that break', (start) => {
         })
         const entries = entriesOf(Buffer.from(await response.arrayBuffer()))
         expect(entries.map(({ name }) => name)).to.deep.equal([large.sourceName, '_manifest.json'])
-        expect(manifestOf(entries)[0]).to.deep.equal({ path: small.sourceName, status: 'error', code: 500 })
+        expect(manifestOf(entries)[0]).to.deep.equal({
+          ...{ path: small.sourceName, name: small.sourceName },
+          ...{ status: 'error', code: 500, reason: 'internal error' },
+        })
       })
 
       for (const [what, record] of Object.entries({ large: () => large, small: () => small })) {

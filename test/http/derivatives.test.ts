@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onEveryBackend } from '../support/backends.ts'
-import { uploadOne, type WireRecord } from '../support/client.ts'
+import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -17,8 +17,17 @@ onEveryBackend('derivatives', (start) => {
   const watched = watchedEngine()
   let service: Service
   let record: WireRecord
+  /** How many transforms have found their source and wait for their turn, or have had it. */
+  let sourcesFound = 0
   before(async () => {
-    service = await start({ engines: [watched.engine] })
+    const counting = wrapBuckets((bucket) => ({
+      async find(key, known) {
+        const asset = await bucket.find(key, known)
+        sourcesFound += 1
+        return asset
+      },
+    }))
+    service = await start({ engines: [watched.engine], wrapStorage: counting })
   })
   beforeEach(async () => {
     record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
@@ -52,6 +61,36 @@ onEveryBackend('derivatives', (start) => {
     }
   })
 
+  describe('of a picture that is too tall for a format', () => {
+    const tall = (height: number) =>
+      sharp({ create: { width: 4, height, channels: 3, background: '#f00' } })
+        .png()
+        .toBuffer()
+    const accept = { headers: { accept: 'image/avif,image/webp' } }
+
+    it('are in one that can hold it for f=auto, and go by its name', async () => {
+      record = await uploadOne(service, { name: 'a.png', bytes: await tall(20_000) })
+      for (const query of ['f=auto', 'f=auto', 'w=2&f=auto']) {
+        const { status, headers, body } = await exchange(service, `${record.src}?${query}`, accept)
+        expect(status, body.toString('utf8', 0, 300)).to.equal(200)
+        expect(headers).to.include({ 'content-type': query === 'f=auto' ? 'image/png' : 'image/avif' })
+        expect(headers.vary).to.equal('Accept')
+        expect(headers.etag).to.not.include('auto')
+      }
+    })
+
+    it('are a 422 that names the limit where the format is asked for by its name', async () => {
+      const { src } = await uploadOne(service, { name: 'a.png', bytes: await tall(66_000) })
+      const limits = { webp: 16_383, avif: 16_384, jpeg: 65_500, gif: 65_535 }
+      for (const [format, maxSide] of Object.entries(limits)) {
+        const answer = await exchange(service, `${src}?f=${format}`, accept)
+        expect(answer.status).to.equal(422)
+        expect(jsonOf(answer)).to.include({ code: 'format_too_small', format, maxSide })
+        expect(jsonOf(answer).detail).to.match(new RegExp(`at most ${maxSide} px a side for ${format} `))
+      }
+    })
+  })
+
   it('are one for all spellings, stored once beside their original', async () => {
     const before = watched.opened
     const answers: Answer[] = []
@@ -69,6 +108,19 @@ onEveryBackend('derivatives', (start) => {
     }
     await storedEventually(['_h=50&w=100'])
     expect(watched.opened - before).to.equal(1)
+  })
+
+  it('are one where all that is asked for is the default, and no original: its metadata is gone', async () => {
+    const before = watched.opened
+    for (const query of ['q=75', 'f=png', 'f=png&q=10', 'fit=cover&dpr=2']) {
+      const { status, headers } = await exchange(service, `${record.src}?${query}`)
+      expect(status, query).to.equal(200)
+      expect(headers.etag, query).to.equal(`"${record.s3PathOriginal}_default"`)
+    }
+    await storedEventually(['_default'])
+    expect(watched.opened - before).to.equal(1)
+    const byKey = record.src.replace(record.sourceName, `${record.s3PathOriginal}_default`)
+    expect((await exchange(service, byKey)).status).to.equal(200)
   })
 
   it('are the original when nothing is asked of it', async () => {
@@ -127,7 +179,7 @@ onEveryBackend('derivatives', (start) => {
   it('are 404 when the bucket has lost the original', async () => {
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })
     for await (const key of bucket.list(record.s3PathOriginal)) await bucket.delete([key])
-    for (const address of [record.src, `${record.src}?w=100`, record.originalSrc]) {
+    for (const address of [record.src, `${record.src}?w=100`, rawPath(service, record.s3Path)]) {
       const answer = await exchange(service, address)
       expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
         status: 404,
@@ -241,16 +293,18 @@ onEveryBackend('derivatives', (start) => {
       await storedEventually(['_w=64'])
     })
 
-    it('are a 503 with Retry-After past the queue, while stored files go on', async () => {
+    it('are a 503 with Retry-After past the queue, while stored files go on', async function () {
+      this.timeout(30_000)
       await exchange(service, `${record.src}?w=5`)
       await storedEventually(['_w=5'])
       watched.hold()
       const gone = leaving()
       const room = 256 + availableParallelism()
+      const before = sourcesFound
       const waiting = Array.from({ length: room }, (_, i) =>
         exchange(service, `${record.src}?w=${100 + i}&h=7`, { signal: gone.signal }).catch(() => undefined),
       )
-      await pause(300)
+      await eventually(() => expect(sourcesFound - before).to.equal(room), { withinMs: 20_000 })
       const refused = await exchange(service, `${record.src}?w=1000&h=7`)
       expect(refused.status).to.equal(503)
       expect(Number(refused.headers['retry-after'])).to.be.above(0)

@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http'
+import { inspect } from 'node:util'
 import { expect } from 'chai'
 import supertest from 'supertest'
 import { onEveryBackend } from '../support/backends.ts'
 import { newClient, uploadOne, type WireRecord } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
@@ -77,9 +79,13 @@ onEveryBackend('problem documents', (start) => {
 
   it('tell of too many requests: 429 rate_limited', async () => {
     const { tokens } = await newClient(service)
-    const send = () => api().post('/v1/zip').set('Authorization', tokens.secretClientToken).send({})
+    const send = () =>
+      api()
+        .post('/v1/zip')
+        .set('Authorization', tokens.secretClientToken)
+        .send({ files: [{ path: 'missing.png' }] })
     // Takes the one point of this client.
-    await send().expect(400)
+    await send().expect(200)
     await expectProblem(send(), { status: 429, code: 'rate_limited' })
   })
 
@@ -149,4 +155,38 @@ onEveryBackend('problem documents', (start) => {
       expect(lines[0]?.fields).to.include({ method: 'GET', path: '/nothing', status: 404, complete: true })
     }
   })
+
+  it('are named by their code in the line of the request, and only there', async () => {
+    const refused = await api().get(`${path()}?w=0`).expect(400)
+    const fine = await api().get(path()).expect(200)
+    await eventually(() => {
+      expect(linesOf(refused)).to.have.length(1)
+      expect(linesOf(refused)[0]?.fields).to.include({ status: 400, code: 'bad_parameter' })
+      expect(linesOf(fine)[0]?.fields).to.include({ status: 200 }).and.not.have.any.keys('code', 'aborted')
+    })
+  })
+
+  it('leave in the log what caused them, at info', async () => {
+    const cut = (await picture({ format: 'jpeg', width: 800, height: 600 })).subarray(0, 300)
+    const { src } = await uploadOne(service, { name: 'cut.jpg', bytes: cut })
+    const refused = await api()
+      .get(`${src.slice(service.url.length)}?w=10`)
+      .expect(422)
+    const line = linesOf(refused).find(({ message }) => message === 'a request was refused')
+    expect(line).to.deep.include({ level: 'info' })
+    expect(line?.fields).to.include({ status: 422, code: 'not_transformable' })
+    expect(line?.fields.err).to.be.instanceOf(Error).with.property('message').that.matches(/jpeg/i)
+  })
+
+  it('quote nothing of the request in the log, where a secret may stand', async () => {
+    const before = service.log.lines.length
+    await api().get(`/v1/upload/${secret()}%zz`).expect(400)
+    await api().delete(`/v1/upload/${secret()}%zz`).expect(400)
+    await eventually(() => expect(service.log.lines).to.have.length(before + 2))
+    expect(inspect(service.log.lines.slice(before), { depth: 9 })).not.to.include(secret())
+  })
+
+  function linesOf({ headers }: supertest.Response) {
+    return service.log.lines.filter(({ fields }) => fields.requestId === headers['x-request-id'])
+  }
 })

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
 import { openSocket } from '../support/exchange.ts'
@@ -34,5 +35,19 @@ onEveryBackend('senders that do not end', (start) => {
       return performance.now() - startedAt
     })
     for (const milliseconds of await Promise.all(cut)) expect(milliseconds).to.be.within(3000, 9000)
+  })
+
+  it('are cut off some seconds after what was no request', async () => {
+    const { hostname, port } = new URL(service.url)
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    socket.on('error', () => {})
+    socket.write('no request\r\n\r\n')
+    const startedAt = performance.now()
+    const [answer] = await once(socket, 'data')
+    const sending = setInterval(() => socket.write('more'), 50)
+    await new Promise((closed) => socket.once('close', closed))
+    clearInterval(sending)
+    expect(String(answer)).to.match(/^HTTP\/1\.1 400 /)
+    expect(performance.now() - startedAt).to.be.within(3000, 9000)
   })
 })

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
-import type { WireRecord } from '../support/client.ts'
+import { uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
 import { postForm } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
 
@@ -106,6 +107,24 @@ onEveryBackend('file names', (start) => {
       expect(headers['content-type']).to.equal('text/plain; charset=utf-8')
     })
   }
+
+  it('saves a derivative under the ending of its own format', async () => {
+    const record = await uploadOne(service, { name: 'photo.PNG', bytes: await picture() })
+    for (const [query, name] of [
+      ['download', 'photo.PNG'],
+      ['w=9&download', 'photo.PNG'],
+      ['w=9&f=webp&download', 'photo.webp'],
+      // Stored by now.
+      ['w=9&f=webp&download', 'photo.webp'],
+      ['w=9&f=jpeg&download=mine.png', 'mine.png'],
+    ]) {
+      const { headers } = await exchange(service, `${record.src}?${query}`)
+      expect(downloadName(headers['content-disposition']), query).to.equal(name)
+    }
+    const derivative = record.src.replace(record.sourceName, `${record.s3PathOriginal}_f=webp&w=9`)
+    const { headers } = await exchange(service, `${derivative}?download`)
+    expect(downloadName(headers['content-disposition']), 'by its key').to.equal('photo.webp')
+  })
 
   it('shows a file in the page without ?download', async () => {
     const record = await uploadNamed('filename="photo.txt"')

@@ -10,7 +10,7 @@ import type { FileRef } from '../../src/core/ports/file-index.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { exchange, jsonOf, openSocket, received } from '../support/exchange.ts'
+import { exchange, jsonOf, openSocket, received, sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BOUNDARY, MULTIPART, multipart, postForm, type RawPart } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
@@ -147,6 +147,7 @@ onEveryBackend('refused uploads', (start) => {
         status: 413,
       },
       'breaks off': { parts: () => [{ disposition: FILE, bytes: 'brok' }], end: false, status: 400 },
+      'is empty': { parts: () => [{ disposition: FILE }], status: 400 },
       'has another name': { parts: () => [{ disposition: 'name="image"; filename="b.txt"' }], status: 400 },
       'is a text field named file': {
         parts: () => [{ disposition: 'name="file"', bytes: 'b' }],
@@ -241,7 +242,20 @@ onEveryBackend('refused uploads', (start) => {
         status: 400,
         code: 'bad_multipart',
       },
-      'no body': { body: () => Buffer.alloc(0), status: 400, code: 'bad_multipart' },
+      'no body': { body: () => Buffer.alloc(0), status: 400, code: 'bad_multipart', param: 'file' },
+      'a file without a byte': {
+        body: () => multipart([{ disposition: FILE }]),
+        status: 400,
+        code: 'empty_file',
+        param: 'file',
+      },
+      'a file that was not chosen': {
+        body: () =>
+          multipart([{ disposition: 'name="file"; filename=""', type: 'application/octet-stream' }]),
+        status: 400,
+        code: 'empty_file',
+        param: 'file',
+      },
       'what is no form at all': {
         body: () => Buffer.from('hello'),
         status: 400,
@@ -265,6 +279,23 @@ onEveryBackend('refused uploads', (start) => {
         })
       })
     }
+
+    it('says of a form without a file what is missing', async () => {
+      const head =
+        `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+        `Content-Type: ${MULTIPART}\r\nConnection: close\r\n`
+      const expected = 'expected at least one part named file but received no body'
+      for (const rest of ['\r\n', 'Content-Length: 0\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'])
+        expect(await sendBytes(service, head + rest)).to.include(expected)
+      const details: Array<[disposition: string, detail: string]> = [
+        ['name="file"; filename=""', 'no file: none was chosen'],
+        ['name="file"; filename="a.txt"', '"a.txt" of 0 bytes'],
+      ]
+      for (const [disposition, received] of details)
+        expect(
+          jsonOf(await postForm(service, [{ disposition, type: 'application/octet-stream' }])).detail,
+        ).to.equal(`expected a file with content in the part file but received ${received}`)
+    })
 
     for (const type of [
       'application/json',

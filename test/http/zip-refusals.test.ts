@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
 import { newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
@@ -24,6 +26,18 @@ onEveryBackend('refused archives', (start) => {
     expect({ status: response.status, member: problem.status }).to.deep.equal({ status: 400, member: 400 })
     return problem
   }
+
+  it('says what is wrong with a request without a body', async () => {
+    const socket = await openSocket(service)
+    const answer = received(socket)
+    socket.write(
+      `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+        'Content-Type: application/json\r\nConnection: close\r\n\r\n',
+    )
+    expect(await answer)
+      .to.match(/^HTTP\/1\.1 400 /)
+      .and.include('expected a JSON object as the body')
+  })
 
   const hostile: Record<string, string> = {
     'a parent': '..',
@@ -197,20 +211,59 @@ onEveryBackend('refused archives', (start) => {
     })
   }
 
-  it('takes JSON with a charset, and with a byte order mark or not', async () => {
-    const answer = await exchange(service, '/v1/zip', {
-      method: 'POST',
-      headers: {
-        Authorization: service.tokens.secretClientToken,
-        'Content-Type': 'application/json; charset=utf-8',
-      },
-      body: JSON.stringify({ files: [{ path: png.sourceName }] }),
+  for (const mark of ['', '\ufeff']) {
+    it(`takes JSON with a charset, ${mark ? 'after' : 'without'} a byte order mark`, async () => {
+      const answer = await exchange(service, '/v1/zip', {
+        method: 'POST',
+        headers: {
+          Authorization: service.tokens.secretClientToken,
+          'Content-Type': 'application/json; charset=utf-8',
+        },
+        body: mark + JSON.stringify({ files: [{ path: png.sourceName }] }),
+      })
+      expect(answer.status).to.equal(200)
     })
-    expect(answer.status).to.equal(200)
+  }
+
+  it('answers 415 to a compressed body, and 400 to one that is not in UTF-8', async () => {
+    const body = Buffer.from(JSON.stringify({ files: [{ path: png.sourceName, name: 'ü' }] }), 'latin1')
+    const send = (headers: Record<string, string>, body: Buffer) =>
+      exchange(service, '/v1/zip', {
+        method: 'POST',
+        headers: {
+          Authorization: service.tokens.secretClientToken,
+          'Content-Type': 'application/json',
+          ...headers,
+        },
+        body,
+      })
+    const compressed = await send({ 'Content-Encoding': 'gzip' }, gzipSync(body))
+    expect({ status: compressed.status, detail: jsonOf(compressed).detail }).to.deep.equal({
+      status: 415,
+      detail: 'expected application/json but received "application/json in gzip"',
+    })
+    const latin = await send({}, body)
+    expect({ status: latin.status, code: jsonOf(latin).code }).to.deep.equal({
+      status: 400,
+      code: 'bad_json',
+    })
   })
 
   for (const announced of [true, false]) {
     const how = announced ? 'whose length is announced' : 'that comes in chunks'
+    it(`answers 413 to a body of more than a megabyte ${how} before its end`, async () => {
+      const socket = await openSocket(service)
+      socket.write(
+        `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+          'Content-Type: application/json\r\n' +
+          (announced ? 'Content-Length: 3000000\r\n\r\n' : 'Transfer-Encoding: chunked\r\n\r\n'),
+      )
+      if (!announced) socket.write(`${(2_000_000).toString(16)}\r\n${' '.repeat(1_500_000)}`)
+      const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(3000) })
+      socket.destroy()
+      expect(String(answer)).to.match(/^HTTP\/1\.1 413 /)
+    })
+
     it(`answers 413 to a body of more than a megabyte ${how}, and serves the next request`, async () => {
       const body = JSON.stringify({ files: [{ path: 'x'.repeat(3_000_000) }] })
       const socket = await openSocket(service)
@@ -253,11 +306,8 @@ onEveryBackend('the rate limit of archives', (start) => {
       expect((await postZip(service, body, { secret: 'wrong' })).status).to.equal(401)
     const { secretClientToken: secret } = service.tokens
     for (let i = 1; i <= 10; i += 1) {
-      // What is refused for another reason counts as well.
-      const response = await postZip(service, i === 5 ? '{' : body, {
-        secret: i % 2 ? secret : `Bearer ${secret}`,
-      })
-      expect(response.status).to.equal(i === 5 ? 400 : 200)
+      const response = await postZip(service, body, { secret: i % 2 ? secret : `Bearer ${secret}` })
+      expect(response.status).to.equal(200)
       expect(response.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=3')
       expect(response.headers.get('ratelimit')).to.match(new RegExp(`^"zip";r=${10 - i};t=[123]$`))
       await response.arrayBuffer()
@@ -274,6 +324,25 @@ onEveryBackend('the rate limit of archives', (start) => {
     expect((await postZip(other, body)).status).to.equal(200)
     await pause(seconds * 1000)
     await eventually(async () => expect((await postZip(service, body)).status).to.equal(200))
+  })
+
+  it('counts nothing that is refused for another reason', async () => {
+    const client = await newClient(service)
+    const answers = async (times: number, body: unknown) => {
+      const statuses = new Set<number>()
+      for (let i = 0; i < times; i += 1) statuses.add((await postZip(client, body)).status)
+      return [...statuses]
+    }
+    expect(await answers(11, '{')).to.deep.equal([400])
+    expect(await answers(11, { files: [] })).to.deep.equal([400])
+    expect(await answers(11, { files: [{ path: 'x'.repeat(1_100_000) }] })).to.deep.equal([413])
+    const headers = { Authorization: client.tokens.secretClientToken, 'Content-Type': 'text/plain' }
+    for (let i = 0; i < 11; i += 1)
+      expect((await exchange(service, '/v1/zip', { method: 'POST', headers, body: '{}' })).status).to.equal(
+        415,
+      )
+    const response = await postZip(client, { files: [{ path: 'missing.png' }] })
+    expect(response.headers.get('ratelimit')).to.match(/^"zip";r=9;/)
   })
 
   it('is 10 in 60 seconds unless told otherwise', async () => {

@@ -9,6 +9,7 @@ import { pluginFolder } from '../support/drop-ins.ts'
 import { exchange } from '../support/exchange.ts'
 import { colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { emptied } from '../support/storage.ts'
 
 onEveryBackend('zip', (start) => {
   let service: Service
@@ -194,6 +195,8 @@ onEveryBackend('zip', (start) => {
   })
 
   it('goes on without the files that cannot be delivered, and says why', async () => {
+    const missing = 'there is no such file'
+    const derivative = `${png.s3PathOriginal}_w=77`
     const list = await entries(
       { path: 'missing.png' },
       { path: png.sourceName, name: 'first.png' },
@@ -202,22 +205,46 @@ onEveryBackend('zip', (start) => {
       { path: png.sourceName, params: { w: 0 } },
       { path: png.sourceName, type: 'video' },
       { path: text.sourceName },
-      { path: `${png.s3PathOriginal}_w=77` },
+      { path: derivative },
       { path: broken.sourceName, name: 'last.jpg' },
     )
     expect(names(list)).to.deep.equal(['first.png', 'last.jpg', '_manifest.json'])
     expect(list[0]?.bytes.equals(photo)).to.equal(true)
     expect(manifestOf(list)).to.deep.equal([
-      { path: 'missing.png', status: 'error', code: 404 },
+      { path: 'missing.png', name: 'missing.png', status: 'error', code: 404, reason: missing },
       { path: png.sourceName, name: 'first.png', status: 'ok', size: photo.length },
-      { path: broken.sourceName, status: 'error', code: 422 },
-      { path: png.sourceName, status: 'error', code: 400 },
-      { path: png.sourceName, status: 'error', code: 400 },
-      { path: png.sourceName, status: 'error', code: 404 },
-      { path: text.sourceName, status: 'error', code: 404 },
-      { path: `${png.s3PathOriginal}_w=77`, status: 'error', code: 404 },
+      {
+        path: broken.sourceName,
+        name: 'broken.jpg',
+        status: 'error',
+        code: 422,
+        reason: 'expected an image that can be decoded but this one cannot',
+      },
+      {
+        ...{ path: png.sourceName, name: png.sourceName, status: 'error', code: 400 },
+        reason: 'there is no parameter "nonsense" for image files; there are w, h, fit, dpr, f, q',
+      },
+      {
+        ...{ path: png.sourceName, name: png.sourceName, status: 'error', code: 400 },
+        reason: 'expected an integer from 1 to 5000 px for w but received "0"',
+      },
+      { path: png.sourceName, name: png.sourceName, status: 'error', code: 404, reason: missing },
+      { path: text.sourceName, name: text.sourceName, status: 'error', code: 404, reason: missing },
+      { path: derivative, name: derivative, status: 'error', code: 404, reason: missing },
       { path: broken.sourceName, name: 'last.jpg', status: 'ok', size: 300 },
     ])
+  })
+
+  it('leaves in the log what kept a file out, at info', async () => {
+    const earlier = service.log.lines.length
+    await entries({ path: 'missing.png' }, { path: broken.sourceName, params: { w: 11 } })
+    const told = service.log.lines
+      .slice(earlier)
+      .filter(({ message }) => message === 'an archive goes without this file')
+    expect(told.map(({ level, fields: { path, status } }) => ({ level, path, status }))).to.deep.equal([
+      { level: 'info', path: broken.sourceName, status: 422 },
+    ])
+    expect(told[0]?.fields.err).to.be.instanceOf(Error).with.property('message').that.matches(/jpeg/i)
   })
 
   it('is an archive with only the manifest when no file can be delivered', async () => {
@@ -254,7 +281,8 @@ onEveryBackend('zip', (start) => {
       name: 'page.html',
       bytes: `<!doctype html>${'<p>text'.repeat(300_000)}`,
     })
-    const empty = await uploadOne(service, { name: 'empty', bytes: '' })
+    const empty = await uploadOne(service, { name: 'empty', bytes: Buffer.alloc(1) })
+    await emptied(service, empty)
     const expected = {
       'a.png': png.src,
       'small/größe 写真 🙂.png': `${png.src}?w=33&f=png`,
@@ -291,8 +319,9 @@ onEveryBackend('zip', (start) => {
     ['my "best" photos.zip', 'filename="my \\"best\\" photos.zip"'],
     ['写真.zip', `filename="??.zip"; filename*=UTF-8''%E5%86%99%E7%9C%9F.zip`],
     ['a;b,c.zip', 'filename="a;b,c.zip"'],
-    ['no extension', 'filename="no extension"'],
-    ['page.html', 'filename=page.html'],
+    ['photos.ZIP', 'filename=photos.ZIP'],
+    ['no extension', 'filename="no extension.zip"'],
+    ['page.html', 'filename=page.html.zip'],
     // Some browsers decode what looks encoded in `filename`: the second form leaves no doubt.
     ['100%25.zip', `filename=100%25.zip; filename*=UTF-8''100%2525.zip`],
   ]

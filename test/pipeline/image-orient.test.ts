@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { picture } from '../support/images.ts'
 import { corners } from './corners.ts'
+import { dropIn, loadWith } from './drop-ins.ts'
 import { transformed } from './transform.ts'
 
 // What a viewer shows of a picture whose stored corners are red, green, blue and white, clockwise from the top left.
@@ -40,6 +41,26 @@ describe('image-orient', () => {
       expect([large.metadata.width, large.metadata.height]).to.deep.equal(turned ? [40, 10] : [80, 20])
     })
   }
+
+  it('turns it before every other step, wherever it stands in the chain', async () => {
+    const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation: 6 })
+    const early = {
+      'early.js': dropIn('early', {
+        phase: "'prepare'",
+        // Cuts to the upper half; what is before the first pixels is lost, the orientation as well.
+        transform: `async (image, _, { source: { width, height } }) => {
+          const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
+          return image.constructor(data, { raw: info }).extract({ left: 0, top: 0, width, height: height / 2 })
+        }`,
+      }),
+    }
+    for (const order of [[], ['early', 'image-orient'], ['image-orient', 'early']]) {
+      const { transforms } = await loadWith(early, { order })
+      const { bytes, metadata } = await transformed(photo, 'early&f=png', { format: 'jpeg', transforms })
+      expect([metadata.width, metadata.height], order.join()).to.deep.equal([40, 40])
+      expect((await corners(bytes)).slice(0, 2), order.join()).to.equal('wr')
+    }
+  })
 
   it('leaves no metadata', async () => {
     const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation: 6 })

@@ -164,4 +164,32 @@ describe('image-resize', () => {
       expect(metadata.pageHeight ?? metadata.height, query).to.equal(height)
     }
   })
+
+  it('refuses a box for an animation that has too many pixels over all frames, at once', async () => {
+    const moving = await animation({ width: 40, height: 30 })
+    const contained = (query: string, limits = {}) =>
+      rejection(transformed(moving, `${query}&fit=contain`, { format: 'gif', limits }))
+    const begun = performance.now()
+    const error = await contained('w=5000&h=5000')
+    expect(performance.now() - begun, 'ms').to.be.below(500)
+    expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
+    expect(error).to.have.property(
+      'message',
+      'expected w and h that make at most 50000000 pixels over all frames but 5000 x 5000 px of 3 frames are 75000000',
+    )
+    expect(await contained('w=50&h=40', { outputMaxPixels: 5999 })).to.have.property('status', 422)
+  })
+
+  it('takes a box of as many pixels as the limit, and counts one frame where one is taken', async () => {
+    const moving = await animation({ width: 40, height: 30 })
+    for (const [query, outputMaxPixels, pages] of [
+      ['w=50&h=40', 6000, 3],
+      ['w=50&h=40&f=png', 2000, undefined],
+    ] as const) {
+      const options = { format: 'gif', limits: { outputMaxPixels } }
+      const { metadata } = await transformed(moving, `${query}&fit=contain`, options)
+      expect(metadata).to.include({ width: 50, height: 40 })
+      expect(metadata.pages).to.equal(pages)
+    }
+  })
 })

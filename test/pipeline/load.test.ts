@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { loadChain } from '../../config/chain.ts'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
-import { PluginError } from '../../src/pipeline/check.ts'
+import { ChainError, PluginError } from '../../src/pipeline/check.ts'
 import { type ChainSettings, inOrder, type LoadedPlugin, loadPlugins } from '../../src/pipeline/load.ts'
 import { rejection } from '../support/rejection.ts'
 import { CHAIN, type DropIns, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
@@ -31,6 +31,13 @@ describe('loading plugins', () => {
     const error = await rejection(load([drops], chain))
     expect(error).to.be.instanceOf(PluginError)
     return { message: (error as Error).message, path: drops.path, error: error as Error }
+  }
+
+  /** The message of the ChainError that loading these files ends in. */
+  async function chainRefusal(texts: Record<string, string>, chain: Partial<ChainSettings>) {
+    const error = await rejection(load([await files(texts)], chain))
+    expect(error).to.be.instanceOf(ChainError)
+    return (error as Error).message
   }
 
   describe('good plugins', () => {
@@ -272,6 +279,11 @@ describe('loading plugins', () => {
         /expected true or false for always but received 1/,
       ],
       [
+        'has a newPass that is no boolean',
+        dropIn('x', { newPass: "'yes'" }),
+        /expected true or false for newPass but received "yes"/,
+      ],
+      [
         'has a resolve that is no function',
         dropIn('x', { resolve: '{}' }),
         /expected a function for resolve/,
@@ -301,6 +313,41 @@ describe('loading plugins', () => {
         'has an array for params',
         dropIn('x', { params: '[]' }),
         /expected an object of parameters for params/,
+      ],
+      [
+        'has both transform and on',
+        dropIn('x', { on: '{}' }),
+        /expected transform or on but it has both: make two plugins of it/,
+      ],
+      [
+        'misspells a member',
+        dropIn('x', { tranform: '(image) => image', transform: undefined }),
+        /a plugin has no member tranform; did you mean "transform"\?$/,
+      ],
+      [
+        'misspells "on"',
+        "export default { name: 'x', onn: {} }",
+        /a plugin has no member onn; did you mean "on"\?$/,
+      ],
+      [
+        'has a member that is near to nothing',
+        dropIn('x', { colour: "'red'" }),
+        /a plugin has no member colour; there are name, engine, phase, .*, transform, on$/,
+      ],
+      [
+        'has a member that a listener has not',
+        "export default { name: 'x', phase: 'effect', on: {} }",
+        /a plugin with "on" has no member phase; there are name, durable, options, targets, on$/,
+      ],
+      [
+        'misspells a member of a parameter',
+        dropIn('x', { params: "{ x: { type: 'integer', min: 1, max: 2, defualt: 1, help: 'X' } }" }),
+        /the parameter x, of type integer, has no member defualt; did you mean "default"\?$/,
+      ],
+      [
+        'has a default for a flag',
+        dropIn('x', { params: "{ x: { type: 'flag', default: true, help: 'X' } }" }),
+        /the parameter x, of type flag, has no member default; there are type, aliases, help$/,
       ],
       [
         'has an "on" that is null',
@@ -503,13 +550,10 @@ describe('loading plugins', () => {
       })
     }
 
-    for (const word of ['v', 'utm_source', 'fbclid', 'download', 'ref']) {
+    for (const word of ['v', 'utm_source', 'fbclid', 'download']) {
       it(`refuses a parameter that would never reach it: ${word}`, async () => {
         const params = `{ x: { type: 'flag', help: 'X', aliases: ['${word}'] } }`
-        const { message, path } = await refusal(
-          { '1.js': dropIn('one', { params }) },
-          { ignoredParams: ['ref'] },
-        )
+        const { message, path } = await refusal({ '1.js': dropIn('one', { params }) })
         expect(message).to.include(path('1.js')).and.include(`the parameter ${word} never reaches a plugin`)
       })
     }
@@ -534,19 +578,33 @@ describe('loading plugins', () => {
   })
 
   describe('the names in chain.json', () => {
-    for (const chain of [{ order: ['ghost'] }, { disabled: ['ghost'] }, { options: { ghost: {} } }]) {
-      it(`may not be unknown: ${JSON.stringify(chain)}`, async () => {
-        const { message } = await refusal({ 'a.js': dropIn('a') }, chain)
-        expect(message).to.equal('plugin config/chain.json: there is no plugin called ghost')
+    for (const [key, chain] of Object.entries({
+      order: { order: ['ghost'] },
+      disabled: { disabled: ['ghost'] },
+      options: { options: { ghost: {} } },
+    })) {
+      it(`may not be unknown, under ${key}`, async () => {
+        expect(await chainRefusal({ 'a.js': dropIn('a') }, chain)).to.equal(
+          `config/chain.json: ${key}: there is no plugin called ghost`,
+        )
+        expect(await chainRefusal({ 'a.js': dropIn('ghosts') }, chain)).to.equal(
+          `config/chain.json: ${key}: there is no plugin called ghost; did you mean "ghosts"?`,
+        )
       })
     }
 
     it('may not stand twice in the order', async () => {
-      const { message } = await refusal(
-        { 'a.js': dropIn('a'), 'b.js': dropIn('b') },
-        { order: ['b', 'b', 'a'] },
+      const texts = { 'a.js': dropIn('a'), 'b.js': dropIn('b') }
+      expect(await chainRefusal(texts, { order: ['b', 'b', 'a'] })).to.equal(
+        'config/chain.json: order: it names b twice',
       )
-      expect(message).to.match(/^plugin config\/chain\.json: .*\bb\b.*twice/)
+    })
+
+    it('may not pass over a parameter of a plugin', async () => {
+      const params = "{ x: { type: 'flag', help: 'X', aliases: ['ref'] } }"
+      expect(await chainRefusal({ '1.js': dropIn('one', { params }) }, { ignoredParams: ['ref'] })).to.equal(
+        'config/chain.json: ignoredParams: ref is a parameter of one',
+      )
     })
 
     it('may be event plugins and disabled ones', async () => {

@@ -43,7 +43,7 @@ describe('planning', () => {
         'h=50&w=100',
         ['w=100&h=50', 'h=50&w=100', 'width=100&height=50', 'h=0050&width=0100', 'w=100&utm_x=1&h=50'],
       ],
-      ['f=jpeg&w=100', ['f=jpg&w=100', 'format=JPEG&w=100', 'w=100&f=jpeg']],
+      ['f=tiff&w=100', ['f=tif&w=100', 'format=TIFF&w=100', 'w=100&f=tiff']],
       ['dpr=2&w=10', ['w=10&dpr=2', 'w=10&dpr=2.0', 'dpr=2.&w=10']],
       ['q=80', ['q=80', 'quality=80']],
       ['fit=inside&h=5&w=5', ['w=5&h=5&fit=inside', 'fit=INSIDE&w=5&h=5']],
@@ -53,8 +53,41 @@ describe('planning', () => {
       })
     }
 
+    for (const [variant, queries, format] of [
+      [
+        'w=100',
+        ['w=100', 'w=100&q=75', 'w=100&dpr=1', 'w=100&f=jpg', 'w=100&fit=inside', 'w=100&f=auto'],
+        'jpeg',
+      ],
+      ['h=50&w=100', ['w=100&h=50', 'w=100&h=50&fit=cover&dpr=1.0&q=75&f=jpeg'], 'jpeg'],
+      ['default', ['q=75', 'f=jpeg', 'f=auto', 'dpr=2', 'fit=fill', 'dpr=2&fit=cover&q=75'], 'jpeg'],
+      ['default', ['q=75', 'q=10', 'f=png', 'f=png&q=100', 'dpr=2'], 'png'],
+      ['default', ['q=10', 'f=gif&q=10'], 'gif'],
+      ['default', ['q=10', 'f=png', 'fit=cover'], 'svg'],
+      ['f=png', ['f=png', 'f=png&q=10', 'f=png&q=75'], 'jpeg'],
+      ['q=10', ['q=10', 'q=10&f=webp', 'f=auto&q=10'], 'webp'],
+    ] as const) {
+      it(`is ${variant} of a ${format}, whatever is said without effect: ${queries.join(', ')}`, () => {
+        for (const query of queries) expect(plan(query, { format }).variant, query).to.equal(variant)
+      })
+    }
+
+    it('names a drop-in that was asked for, also where all its values are the defaults', async () => {
+      const params = `{
+        glow: { type: 'integer', min: 1, max: 9, default: 5, help: 'How much' },
+        tone: { type: 'enum', values: ['a', 'b'], default: 'a', help: 'Which' },
+      }`
+      const { transforms } = await loadWith({ 'glow.js': dropIn('glow', { params }) })
+      const variants = (...queries: string[]) => queries.map((query) => planOf(transforms, query).variant)
+      for (const variant of variants('glow=5', 'tone=a', 'tone=a&glow=5'))
+        expect(variant).to.match(/^glow=5&~/)
+      for (const variant of variants('tone=b', 'tone=b&glow=5')) expect(variant).to.match(/^tone=b&~/)
+      expect(variants('w=9&fit=fill')).to.deep.equal(['w=9'])
+      expect(variants('glow=5&fit=fill'), 'a plugin with nothing to do').to.deep.equal(variants('glow=5'))
+    })
+
     it('is another for another value', () => {
-      const variants = ['w=100', 'w=101', 'h=100', 'w=100&q=75', 'w=100&f=png'].map(
+      const variants = ['w=100', 'w=101', 'h=100', 'w=100&q=76', 'w=100&f=png'].map(
         (query) => plan(query).variant,
       )
       expect(new Set(variants).size).to.equal(5)
@@ -68,6 +101,11 @@ describe('planning', () => {
   describe('the steps', () => {
     it('are none without parameters', () => {
       expect(plan('')).to.deep.equal({ steps: [], variant: '', variesByAccept: false })
+    })
+
+    it('are none where all that is asked for is without effect', async () => {
+      const { transforms } = await loadWith({}, { disabled: ['image-orient', 'image-format'] })
+      expect(planOf(transforms, 'fit=fill')).to.deep.equal({ steps: [], variant: '', variesByAccept: false })
     })
 
     it('are those whose parameters are named, and those that always join', () => {
@@ -160,7 +198,6 @@ describe('planning', () => {
       ['qualty', 'quality'],
       ['fits', 'fit'],
       ['dpi', 'dpr'],
-      ['ww', 'w'],
     ] as const) {
       it(`refuses an unknown parameter with the nearest known name: ${word}`, () => {
         const problem = refusal(`${word}=1`)
@@ -177,6 +214,9 @@ describe('planning', () => {
       'xyz',
       'qualxyz',
       'negate',
+      'x',
+      'ww',
+      'hw',
       'constructor',
       '__proto__',
       'w'.repeat(3000),
@@ -185,7 +225,7 @@ describe('planning', () => {
         const problem = refusal(`${word}=1`)
         expect(problem.code).to.equal('unknown_parameter')
         expect(problem.message)
-          .to.match(/ for image files$/)
+          .to.match(/ for image files; there are w, h, fit, dpr, f, q$/)
           .and.not.include('mean')
         expect(problem.message).to.have.length.below(200)
         expect(problem.members).to.not.have.property('nearest')
@@ -194,7 +234,7 @@ describe('planning', () => {
 
     it('refuses any parameter for media that no plugin is for', () => {
       const problem = refusal('w=100', { format: 'pdf' })
-      expect(problem.message).to.equal('there is no parameter "w" for application files')
+      expect(problem.message).to.equal('there is no parameter "w" for application files; they take none')
       expect(plan('v=1', { format: 'pdf' }).steps).to.be.empty
     })
 
@@ -254,12 +294,26 @@ describe('planning', () => {
       ['image/avif', 'webp', 'webp'],
     ] as const) {
       it(`is ${expected} where the source is ${source} and Accept is "${accept}"`, () => {
-        const { variant, variesByAccept, steps } = plan('w=10&f=auto', { accept, format: source })
-        expect(variant).to.equal(`f=${expected}&w=10`)
+        const { variant, variesByAccept } = plan('w=10&f=auto', { accept, format: source })
+        // Named as a request for that very format is.
+        expect(variant).to.equal(plan(`w=10&f=${expected}`, { format: source }).variant)
+        const usual = source === 'svg' ? 'png' : source
+        expect(variant).to.equal(expected === usual ? 'w=10' : `f=${expected}&w=10`)
         expect(variesByAccept).to.equal(true)
-        expect(steps.at(-1)?.params.f).to.equal(expected)
       })
     }
+
+    it('is the next best where the best ones are too small for the picture', () => {
+      const best = (format: string, ...tooSmall: string[]) => {
+        const planner = createPlanner(shipped, [])
+        const accept = 'image/avif,image/webp'
+        return planner({ query: [['f', 'auto']], format: knownFormat(format), accept, tooSmall }).steps.at(-1)
+          ?.params.f
+      }
+      expect(best('jpeg', 'avif')).to.equal('webp')
+      expect(best('tiff', 'avif', 'webp', 'jpeg'), 'as it is').to.equal(undefined)
+      expect(best('jpeg', 'avif', 'webp', 'jpeg')).to.equal('png')
+    })
 
     it('is a plan when it stands alone', () => {
       expect(plan('f=auto', { accept: 'image/webp' })).to.include({ variant: 'f=webp', variesByAccept: true })

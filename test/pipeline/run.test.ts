@@ -8,7 +8,7 @@ import { type ImageOpening, sharpEngine } from '../../src/engines/sharp.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner, type Plan, type Step } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
-import { colourAt, picture } from '../support/images.ts'
+import { animation, colourAt, picture } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { dropIn, loadWith } from './drop-ins.ts'
 import { assetOf, context, transform } from './transform.ts'
@@ -193,6 +193,79 @@ describe('running a plan', () => {
     expect(told).to.deep.equal([{ a: 1 }, { format }, { c: 2 }, { format }, {}, { format }])
   })
 
+  describe('a plugin that begins a new pass', () => {
+    /** One turns everything red, the other takes away red: which is later shows. */
+    const redThenNone = (members: Record<string, string>) => ({
+      'fill.js': dropIn('fill', { transform: '(image) => image.linear([0, 0, 0], [255, 0, 0])' }),
+      'take.js': dropIn('take', {
+        transform: '(image) => image.recomb([[0, 0, 0], [0, 1, 0], [0, 0, 1]])',
+        ...members,
+      }),
+    })
+    const red = async (members: Record<string, string>, order: string[] = []) => {
+      const { transforms } = await loadWith(redThenNone(members), { order })
+      const source = assetOf(png, 'png')
+      const { bytes } = await transform({ query: 'fill&take&w=30&f=png', source, transforms })
+      expect(await sharp(bytes).metadata()).to.include({ width: 30, height: 20 })
+      return (await colourAt(bytes, 20, 15)).r
+    }
+
+    it('comes after those before it, which sharp would else put in an order of its own', async () => {
+      expect(await red({}), 'sharp takes away first').to.equal(255)
+      expect(await red({ newPass: 'true' })).to.equal(0)
+      expect(await red({ newPass: 'true' }, ['take', 'fill']), 'the chain decides').to.equal(255)
+    })
+
+    it('gets the facts of the picture as it is by then', async () => {
+      const { transforms } = await loadWith({
+        'tell.js': dropIn('tell', {
+          newPass: 'true',
+          transform: '(image, _, { source }) => { globalThis.told = source }',
+        }),
+      })
+      const told = async (source: Parameters<typeof assetOf>) => {
+        const { metadata } = await transform({ query: 'w=30&tell', source: assetOf(...source), transforms })
+        expect(metadata.format).to.equal(source[1] === 'svg' ? 'png' : source[1])
+        return (globalThis as unknown as { told: object }).told
+      }
+      const still = { width: 30, height: 20, pages: 1 }
+      const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
+      expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg' })
+      expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png' })
+      const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"/>')
+      expect(await told([svg, 'svg']), 'pixels by now').to.deep.equal({
+        ...still,
+        hasAlpha: true,
+        format: 'png',
+      })
+    })
+
+    it('keeps the frames of an animation, and how long each is shown', async () => {
+      const frames = await animation({ width: 60, height: 40 })
+      const gif = await sharp(frames, { animated: true })
+        .gif({ delay: [100, 200, 300], loop: 2 })
+        .toBuffer()
+      const { transforms } = await loadWith({ 'glow.js': dropIn('glow', { newPass: 'true' }) })
+      const { metadata, bytes } = await transform({
+        query: 'w=30&glow',
+        source: assetOf(gif, 'gif'),
+        transforms,
+      })
+      expect(metadata).to.deep.include({
+        format: 'gif',
+        pages: 3,
+        width: 30,
+        delay: [100, 200, 300],
+        loop: 2,
+      })
+      for (const [page, colour] of [
+        { r: 255, g: 0, b: 0, a: 255 },
+        { r: 0, g: 255, b: 0, a: 255 },
+      ].entries())
+        expect(await colourAt(await sharp(bytes, { page }).png().toBuffer(), 15, 10)).to.deep.equal(colour)
+    })
+  })
+
   describe('when something fails', () => {
     for (const [what, transformStep] of [
       ['throws', "() => { throw new TypeError('oops') }"],
@@ -210,6 +283,30 @@ describe('running a plan', () => {
         expect(calls.rendered).to.equal(0)
       })
     }
+
+    it('names the steps, and keeps the cause, where what a plugin has asked for fails in the rendering', async () => {
+      const { transforms } = await loadWith({
+        'bad.js': dropIn('bad-one', {
+          transform: '(image) => image.extract({ left: 0, top: 0, width: 500, height: 500 })',
+        }),
+      })
+      const error = await rejection(transform({ query: 'bad_one', source: assetOf(png, 'png'), transforms }))
+      expect(error).to.be.instanceOf(Error).and.not.instanceOf(Problem)
+      expect(error).to.have.property('message', 'rendering image-orient, bad-one, image-format failed')
+      expect(error).to.have.nested.property('cause.message').that.includes('extract_area')
+    })
+
+    it('blames the picture where a plugin stumbles over a broken one', async () => {
+      const { transforms } = await loadWith({
+        'eager.js': dropIn('eager', {
+          transform: 'async (image) => { await image.clone().raw().toBuffer() }',
+        }),
+      })
+      const error = await rejection(
+        transform({ query: 'eager', source: assetOf(png.subarray(0, -60), 'png'), transforms }),
+      )
+      expect(error).to.be.instanceOf(Problem).with.property('message').that.includes('can be decoded')
+    })
 
     it("passes a plugin's problem on as it is", async () => {
       const problem = badParameter({ param: 'x', expected: 'less', received: 'more' })

@@ -12,6 +12,7 @@ export const LIMITS: TransformLimits = {
   sourceMaxBytes: 40_000_000,
   sourceMaxPixels: 50_000_000,
   outputMaxSide: 5000,
+  outputMaxPixels: 50_000_000,
   timeoutMs: 30_000,
 }
 

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../config/load.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
+import { openSocket, sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../support/process.ts'
 import { PROJECT } from '../support/service.ts'
@@ -34,6 +35,7 @@ describe('the server process', function () {
     const dataDir = join(folder, 'data')
     const fine = await runToEnd({ DATA_DIR: dataDir }, ['--check'])
     expect(fine.code, fine.output).to.equal(0)
+    expect(fine.output).to.match(/^ +image-orient +always\n +image-resize +w .*\n +image-format +always; f /m)
     await writeFile(join(folder, 'broken.js'), 'export default 1')
     const broken = await runToEnd({ DATA_DIR: dataDir, PLUGINS_DIR: folder }, ['--check'])
     expect(broken.code).to.equal(1)
@@ -70,6 +72,11 @@ describe('the server process', function () {
     expect(first.output()).to.include(`curl -H 'Authorization: ${first.tokens.secretClientToken}'`)
     first.child.kill('SIGTERM')
     expect(await first.ended).to.equal(0)
+    const ready = first
+      .output()
+      .split('\n')
+      .find((line) => line.includes('"msg":"ready"'))
+    expect(ready?.match(/"pid":\d+/g)).to.deep.equal([`"pid":${first.pid}`])
     const { mode } = await stat(join(folder, 'credentials.json'))
     expect(mode & 0o777).to.equal(0o600)
 
@@ -90,6 +97,14 @@ describe('the server process', function () {
     expect(server.output()).to.include('pub_of_mine').and.not.include(secret)
   })
 
+  it('answers also what is no request', async () => {
+    const server = await startProcess({ env: { DATA_DIR: folder } })
+    expect(await sendBytes(server, 'nonsense\r\n\r\n')).to.include('application/problem+json')
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(server.output()).to.include('"reason":"Invalid method encountered"')
+  })
+
   it('says who holds the data folder, and leaves it alone', async () => {
     const first = await startProcess({ env: { DATA_DIR: folder } })
     const { code, output } = await runToEnd({ DATA_DIR: folder, PORT: '0' })
@@ -98,6 +113,17 @@ describe('the server process', function () {
     expect((await fetch(`${first.url}/readyz`)).status).to.equal(200)
     first.child.kill('SIGTERM')
     expect(await first.ended).to.equal(0)
+  })
+
+  it('says so when the data folder cannot be made, or its index cannot be opened', async () => {
+    // Where the system lets nobody make a folder; asked for recursively, it never says so.
+    const nowhere = await runToEnd({ DATA_DIR: '/proc/sluice', PORT: '0' })
+    expect(nowhere.code).to.equal(1)
+    expect(nowhere.output).to.include('DATA_DIR /proc/sluice cannot be made')
+    await writeFile(join(folder, 'index'), 'no folder')
+    const broken = await runToEnd({ DATA_DIR: folder, PORT: '0' })
+    expect(broken.code).to.equal(1)
+    expect(broken.output).to.include(`the index in DATA_DIR ${folder} cannot be opened: EEXIST`)
   })
 
   it('says who holds the port', async () => {
@@ -150,6 +176,45 @@ describe('the server process', function () {
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal(0)
     expect(performance.now() - asked).to.be.within(5_000, 12_000)
+    await response.body?.cancel().catch(() => {})
+  })
+
+  it('ends soon after SIGTERM in the middle of a transformation that nobody waits for', async () => {
+    // Half a minute of blurring, which libvips cannot be talked out of.
+    const slow = `export default {
+      name: 'image-slow', engine: 'sharp', phase: 'effect', params: { slow: { type: 'flag', help: 'x' } },
+      transform: (image) => image.resize(9000, 9000, { fit: 'fill' }).blur(250),
+    }`
+    await mkdir(join(folder, 'plugins'))
+    await writeFile(join(folder, 'plugins', 'slow.js'), slow)
+    const env = { DATA_DIR: join(folder, 'data'), PLUGINS_DIR: join(folder, 'plugins') }
+    const server = await startProcess({ env })
+    const record = await uploadOne(server, { name: 'a.png', bytes: await picture() })
+    const socket = await openSocket(server)
+    socket.write(`GET ${new URL(record.src).pathname}?slow=true HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await pause(500)
+    socket.destroy()
+    const asked = performance.now()
+    server.child.kill('SIGTERM')
+    expect(await server.ended).to.equal('SIGTERM')
+    expect(performance.now() - asked).to.be.below(5_000)
+    expect(server.output()).to.include('stopped in the middle of work')
+  })
+
+  it('ends at once with a second Ctrl-C, when that is none that npm has passed on', async () => {
+    const server = await startProcess({ env: { DATA_DIR: folder } })
+    const bytes = Buffer.alloc(32 * 1024 * 1024, 'sluice ')
+    const record = await uploadOne(server, { name: 'a.txt', bytes })
+    const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
+    server.child.kill('SIGINT')
+    await pause(100)
+    server.child.kill('SIGINT')
+    await pause(1_200)
+    expect(server.child.signalCode ?? server.child.exitCode, 'the first two are one').to.equal(null)
+    const asked = performance.now()
+    server.child.kill('SIGINT')
+    expect(await server.ended).to.equal('SIGINT')
+    expect(performance.now() - asked).to.be.below(1_000)
     await response.body?.cancel().catch(() => {})
   })
 

@@ -4,6 +4,8 @@ import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { expect } from 'chai'
+import { EMBEDDED } from '../support/backend.ts'
+import { S3_REDIS } from '../support/backends.ts'
 import type { WireRecord } from '../support/client.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -11,33 +13,36 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const MIB = 1024 * 1024
 const LIMIT_BYTES = 250 * MIB
 
-describe('memory', function () {
-  this.timeout(120_000)
-  let dataDir: string
-  let server: RunningServer
-  beforeEach(async () => {
-    dataDir = await temporaryFolder()
-    server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
-  })
-  afterEach(async () => {
-    server.child.kill('SIGTERM')
-    await server.ended
-    await rm(dataDir, { recursive: true, force: true })
-  })
+for (const backend of [EMBEDDED, S3_REDIS])
+  describe(`memory (${backend.name})`, function () {
+    this.timeout(180_000)
+    let dataDir: string
+    let server: RunningServer
+    beforeEach(async () => {
+      dataDir = await temporaryFolder()
+      server = await startProcess({
+        env: { ...(await backend.env(dataDir)), DATA_DIR: dataDir, LOG_LEVEL: 'error' },
+      })
+    })
+    afterEach(async () => {
+      server.child.kill('SIGTERM')
+      await server.ended
+      await rm(dataDir, { recursive: true, force: true })
+    })
 
-  it('stays under 250 MB while 1 GiB is uploaded and delivered', async () => {
-    const file = gibibyte()
-    const record = await upload(server, file)
-    expect(record.size).to.equal(1024 * MIB)
-    expect(await peakBytes(server), 'while uploading').to.be.below(LIMIT_BYTES)
+    it('stays under 250 MB while 1 GiB is uploaded and delivered', async () => {
+      const file = gibibyte()
+      const record = await upload(server, file)
+      expect(record.size).to.equal(1024 * MIB)
+      expect(await peakBytes(server), 'while uploading').to.be.below(LIMIT_BYTES)
 
-    const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
-    const digest = createHash('sha256')
-    for await (const chunk of response.body as AsyncIterable<Uint8Array>) digest.update(chunk)
-    expect(digest.digest('hex')).to.equal(file.digest())
-    expect(await peakBytes(server), 'while delivering').to.be.below(LIMIT_BYTES)
+      const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
+      const digest = createHash('sha256')
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) digest.update(chunk)
+      expect(digest.digest('hex')).to.equal(file.digest())
+      expect(await peakBytes(server), 'while delivering').to.be.below(LIMIT_BYTES)
+    })
   })
-})
 
 /** 1 GiB that compresses to nothing, and its digest once it has been read. */
 function gibibyte(): { chunks: () => Iterable<Buffer>; digest: () => string } {

@@ -51,13 +51,13 @@ export function run({ script = BUILT_SERVER, env = {}, program = process.execPat
 export async function startProcess({ env = {}, ...start }: Start): Promise<RunningServer> {
   const running = run({ ...start, env: { PORT: '0', HOST: '127.0.0.1', ...env } })
   const url = await readyUrl(running)
-  return { ...running, url, tokens: await firstTokens(env), pid: running.child.pid ?? 0 }
+  return { ...running, url, tokens: await tokensOf(env), pid: running.child.pid ?? 0 }
 }
 
-/** Those that the operator has set, or that the server has made. */
-async function firstTokens({ CLIENT_TOKEN, SECRET_CLIENT_TOKEN, DATA_DIR = '' }: Record<string, string>) {
-  if (CLIENT_TOKEN && SECRET_CLIENT_TOKEN)
-    return { clientToken: CLIENT_TOKEN, secretClientToken: SECRET_CLIENT_TOKEN }
+/** As the environment gives them, else as the process has made them. */
+async function tokensOf(env: Readonly<Record<string, string>>): Promise<Tokens> {
+  const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken, DATA_DIR = '' } = env
+  if (clientToken && secretClientToken) return { clientToken, secretClientToken }
   return JSON.parse(await readFile(join(DATA_DIR, 'credentials.json'), 'utf8'))
 }
 

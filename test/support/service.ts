@@ -58,6 +58,7 @@ export async function startService({
   ...options
 }: ServiceOptions = {}): Promise<Service> {
   const folder = dataDir ?? (await temporaryFolder())
+  const config = loadConfig({ ...(await backend.env(folder)), ...env, DATA_DIR: folder })
   const log = keptLog()
   let handle: Parameters<typeof createServer>[1]
   const server = createServer((req, res) => handle?.(req, res))
@@ -65,7 +66,7 @@ export async function startService({
   const url = `http://127.0.0.1:${port}`
   let storage: Storage | undefined
   const app = await createApp({
-    config: loadConfig({ ...(await backend.env(folder)), ...env, DATA_DIR: folder }),
+    config,
     root,
     baseUrl: url,
     log,
@@ -81,6 +82,7 @@ export async function startService({
   })
   if (!storage) throw new Error('the app has not asked for its storage')
   handle = app.handle
+  app.refuseUnreadable(server)
   const { clientToken, secretClientToken } = app.credentials
   return {
     app,

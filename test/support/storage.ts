@@ -1,6 +1,10 @@
+import { Readable } from 'node:stream'
 import type { Storage } from '../../src/app.ts'
-import type { Client } from '../../src/core/client.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../src/core/client.ts'
+import { storedKey } from '../../src/core/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
+import type { WireRecord } from './client.ts'
+import type { Service } from './service.ts'
 
 /** A `wrapStorage` under which every client's bucket does what `change` says, and all else as before. */
 export function wrapBuckets(
@@ -16,4 +20,10 @@ export function wrapBuckets(
       },
     },
   })
+}
+
+/** Leaves nothing of an original's bytes: uploads without any are refused, a bucket may still hold one. */
+export async function emptied({ storage }: Service, { s3PathOriginal }: WireRecord): Promise<void> {
+  const bucket = storage.buckets.of({ id: FIRST_CLIENT_ID, token: '' })
+  await bucket.put(storedKey(s3PathOriginal), Readable.from([]), { mediaType: 'application/octet-stream' })
 }

@@ -1,4 +1,3 @@
-import { type BatchOperation, ClassicLevel } from 'classic-level'
 import { type ObjectKey, storedKey } from '../../core/object-key.ts'
 import type {
   DerivativeEntry,
@@ -8,6 +7,7 @@ import type {
   RemovalCause,
 } from '../../core/ports/file-index.ts'
 import { createInTurn } from './in-turn.ts'
+import { lastingLevel, type Row } from './lasting-level.ts'
 
 /**
  * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
@@ -29,14 +29,13 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
   return {
     async find(ref, derivative) {
-      const original = table.original(ref)
-      const derived = derivative && table.derivative(ref, derivative)
+      const [original, derived] = await table.find(ref, derivative)
       return { ...(original ? { original } : {}), ...(derived ? { derivative: derived } : {}) }
     },
 
     beginUpload: (ref, leaseUntil) =>
       alone(ref, async () => {
-        if (table.original(ref)) throw new Error(`the index knows ${ref.key} already`)
+        if (await table.original(ref)) throw new Error(`the index knows ${ref.key} already`)
         await table.write([table.setOriginal(ref, { state: 'pending', leaseUntil })])
       }),
 
@@ -44,7 +43,8 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       inTurn(
         refs.map(({ clientId, key }) => `${clientId}\0${key}`),
         async () => {
-          const pending = refs.filter((ref) => table.original(ref)?.state === 'pending')
+          const entries = await table.originals(refs)
+          const pending = refs.filter((_, i) => entries[i]?.state === 'pending')
           await table.write(pending.map((ref) => table.setOriginal(ref, { state: 'pending', leaseUntil })))
         },
       ),
@@ -53,7 +53,8 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       inTurn(
         records.map(({ key }) => `${clientId}\0${key}`),
         async () => {
-          if (records.some(({ key }) => table.original({ clientId, key })?.state !== 'pending')) return false
+          const entries = await table.originals(records.map(({ key }) => ({ clientId, key })))
+          if (entries.some((entry) => entry?.state !== 'pending')) return false
           await table.write(
             records.map((record) =>
               table.setOriginal({ clientId, key: record.key }, { state: 'stored', record }),
@@ -66,7 +67,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
     adopt: (clientId, record) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
-        const known = table.original(ref)
+        const known = await table.original(ref)
         if (known) return known
         await table.write([table.setOriginal(ref, { state: 'stored', record })])
         return { state: 'stored', record }
@@ -75,24 +76,24 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     beginDerivative: (ref, derivative, deadline) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'stored') return false
+        if ((await table.original(ref))?.state !== 'stored') return false
         await table.write([table.setDerivative(ref, derivative, { state: 'pending', deadline })])
         return true
       }),
 
     finishDerivative: (ref, record) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'stored') return false
+        if ((await table.original(ref))?.state !== 'stored') return false
         await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
         return true
       }),
 
     dropDerivative: (ref, derivative, deadline) =>
       alone(ref, async () => {
-        const entry = table.derivative(ref, derivative)
+        const entry = await table.derivative(ref, derivative)
         if (entry?.state !== 'pending' || entry.deadline > deadline) return
         const drop = [table.setDerivative(ref, derivative, undefined)]
-        if (table.original(ref)?.state === 'gone') {
+        if ((await table.original(ref))?.state === 'gone') {
           const others = await table.derivatives(ref)
           if (others.every(({ key }) => key === derivative)) drop.push(table.setOriginal(ref, undefined))
         }
@@ -101,7 +102,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     beginRemoval: (ref, { cause, leaseUntil, now }) =>
       alone(ref, async () => {
-        const entry = table.original(ref)
+        const entry = await table.original(ref)
         const derivatives = await table.derivatives(ref)
         const over = (until: number) => table.isInherited(ref) || until <= now
         if (
@@ -116,7 +117,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     finishRemoval: (ref, now) =>
       alone(ref, async () => {
-        if (table.original(ref)?.state !== 'going') return false
+        if ((await table.original(ref))?.state !== 'going') return false
         const derivatives = await table.derivatives(ref)
         const ahead = derivatives.filter((one) => table.isAhead(ref, one, now))
         await table.write([
@@ -130,12 +131,12 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     async *overdue(now) {
       for (const { ref, derivative } of await table.unsettled()) {
-        const original = table.original(ref)
+        const original = await table.original(ref)
         if (derivative === undefined) {
           if (original && (await isOverdue(ref, original, now))) yield { kind: 'original', ref }
           continue
         }
-        const entry = table.derivative(ref, derivative)
+        const entry = await table.derivative(ref, derivative)
         // Those of an original on its way out go with it.
         const alone = !original || original.state === 'stored'
         if (alone && entry?.state === 'pending' && table.isOver(ref, { key: derivative, entry }, now)) {
@@ -144,7 +145,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       }
     },
 
-    ping: async () => table.ping(),
+    ping: () => table.ping(),
     close: () => table.close(),
   }
 }
@@ -166,7 +167,6 @@ function mayGo(
 }
 
 type Entry = OriginalEntry | DerivativeEntry
-type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
 interface Derived {
   key: ObjectKey
   entry: DerivativeEntry
@@ -177,11 +177,10 @@ interface Derived {
  * `u` + row beside it, so that a sweep need not read the whole index. NUL parts the fields: no key holds one.
  */
 async function openTable(folder: string) {
-  const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
-  await level.open()
+  const level = await lastingLevel(folder)
   // Rows that an earlier process left unsettled and that this one has not written since.
   const inherited = new Set<string>()
-  for await (const marker of level.keys(under('u'))) inherited.add(marker.slice(2))
+  for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))
 
   const originalRow = ({ clientId, key }: FileRef) => row('o', clientId, key)
   const derivativeRow = ({ clientId, key }: FileRef, derivative: string) =>
@@ -197,11 +196,19 @@ async function openTable(folder: string) {
     entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
 
   return {
-    original: (ref: FileRef) => level.getSync(originalRow(ref)) as OriginalEntry | undefined,
-    derivative: (ref: FileRef, key: ObjectKey) =>
-      level.getSync(derivativeRow(ref, key)) as DerivativeEntry | undefined,
+    /** Both as they are at one moment. */
+    find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
+      (await level.get([
+        originalRow(ref),
+        ...(derivative === undefined ? [] : [derivativeRow(ref, derivative)]),
+      ])) as [OriginalEntry?, DerivativeEntry?],
+    originals: async (refs: readonly FileRef[]) =>
+      (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>,
+    original: async (ref: FileRef) => (await level.get([originalRow(ref)]))[0] as OriginalEntry | undefined,
+    derivative: async (ref: FileRef, key: ObjectKey) =>
+      (await level.get([derivativeRow(ref, key)]))[0] as DerivativeEntry | undefined,
     async derivatives(ref: FileRef): Promise<Derived[]> {
-      const rows = await level.iterator(under(derivativeRow(ref, '').slice(0, -1))).all()
+      const rows = await level.rows(under(derivativeRow(ref, '').slice(0, -1)))
       return rows.map(([name, entry]) => ({
         key: storedKey(name.slice(name.lastIndexOf('\0') + 1)),
         entry: entry as DerivativeEntry,
@@ -209,7 +216,7 @@ async function openTable(folder: string) {
     },
     /** The originals, and the derivatives, whose state is not `stored`. */
     async unsettled(): Promise<Array<{ ref: FileRef; derivative?: ObjectKey }>> {
-      const markers = await level.keys(under('u')).all()
+      const markers = await level.names(under('u'))
       return markers.map((marker) => {
         const [kind, clientId = '', key = '', derivative = ''] = marker.slice(2).split('\0')
         const ref = { clientId, key: storedKey(key) }
@@ -223,15 +230,15 @@ async function openTable(folder: string) {
     async write(changes: Row[][]): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return
-      await level.batch(rows, { sync: true })
+      await level.write(rows)
       for (const { key } of rows) inherited.delete(key)
     },
     isInherited: (ref: FileRef) => isInherited(originalRow(ref)),
     isOver,
     isAhead: (ref: FileRef, derived: Derived, now: number) =>
       derived.entry.state === 'pending' && !isOver(ref, derived, now),
-    ping() {
-      level.getSync('ping')
+    ping: async () => {
+      await level.get(['ping'])
     },
     close: () => level.close(),
   }

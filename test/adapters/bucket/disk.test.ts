@@ -356,7 +356,7 @@ describe('disk: files and folders', () => {
       for (const error of [
         await failing('stat', () => bucket.find(KEY)),
         await failing('open', () => asset?.open() ?? Promise.resolve()),
-        await failing('readdir', () => bucket.list('')[Symbol.asyncIterator]().next()),
+        await failing('opendir', () => bucket.list('')[Symbol.asyncIterator]().next()),
         await failing('stat', () => buckets.ping()),
       ])
         expect(error).to.have.property('code', 'EIO')

@@ -1,0 +1,88 @@
+import { type BatchOperation, ClassicLevel } from 'classic-level'
+import { Problem, unavailable } from '../../core/problem.ts'
+import { makeSureOfRoom } from '../full-disk.ts'
+
+export type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
+
+/** Rows of a LevelDB folder, by name. Values are JSON. */
+export interface LastingLevel {
+  /** All as they are at one moment; undefined for those that are not there. */
+  get(names: readonly string[]): Promise<unknown[]>
+  /** Exclusive bounds. */
+  rows(range: { gt: string; lt: string }): Promise<Array<[name: string, value: unknown]>>
+  /** Exclusive bounds. */
+  names(range: { gt: string; lt: string }): Promise<string[]>
+  /** All in one step, on the disk when it resolves. @throws Problem 503 while the disk is full */
+  write(rows: Row[]): Promise<void>
+  close(): Promise<void>
+}
+
+// What an opening may write: the tables of two write buffers of 4 MB. Without it the store would stay closed, and
+// nothing could be read either.
+const ROOM_BYTES = 8 * 1024 * 1024
+
+/**
+ * LevelDB that outlives a full disk. By itself it either refuses every write after the first that has failed, or writes
+ * on behind half a record, and loses at the next start what it has confirmed. So a write that fails is the last one
+ * until there is room again and the store has been opened anew; until then it is read as before.
+ *
+ * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
+ */
+export async function lastingLevel(folder: string): Promise<LastingLevel> {
+  const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
+  await level.open()
+  let closing = false
+  let broken = false
+  let mending: Promise<void> | undefined
+
+  async function reopen(): Promise<void> {
+    try {
+      await makeSureOfRoom(folder, ROOM_BYTES)
+      await level.close()
+      await level.open()
+      broken = false
+    } catch (cause) {
+      throw cause instanceof Problem ? cause : unavailable('the index cannot be written', { cause })
+    }
+  }
+
+  function mend(): Promise<void> {
+    mending ??= reopen().finally(() => {
+      mending = undefined
+    })
+    return mending
+  }
+
+  async function reading<T>(work: () => T): Promise<Awaited<T>> {
+    try {
+      return await work()
+    } catch (error) {
+      // In the middle of being opened anew, or that has failed.
+      if (closing || (level.status === 'open' && !mending)) throw error
+      await mend()
+      return await work()
+    }
+  }
+
+  return {
+    get: (names) => reading(() => names.map((name) => level.getSync(name))),
+    rows: (range) => reading(() => level.iterator(range).all()),
+    names: (range) => reading(() => level.keys(range).all()),
+    async write(rows) {
+      if (broken) await mend()
+      try {
+        await level.batch(rows, { sync: true })
+      } catch (error) {
+        if (closing) throw error
+        broken = true
+        await mend()
+        await level.batch(rows, { sync: true })
+      }
+    },
+    async close() {
+      closing = true
+      await mending?.catch(() => {})
+      await level.close()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { maxHeaderSize, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Log } from '../core/log.ts'
+import { Problem } from '../core/problem.ts'
+import { problemDocument } from './problem.ts'
+
+// How long a client may go on sending after it was told no, as in drain.ts.
+const LIMIT_MS = 5_000
+
+/**
+ * Answers what node:http cannot read as a request with a problem document, and closes the connection: nobody knows
+ * where the next request would begin. Logged is what was wrong, never the bytes, which may hold a secret.
+ */
+export function refuseUnreadable(server: Server, log: Log): void {
+  const answering = answersOf(server)
+  const refused = new WeakSet<Duplex>()
+  server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
+    // Told already, and still sending.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    // The client has left, in the middle of its request or by a reset: nobody to tell.
+    if (error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const problem = asProblem(error)
+    const requestId = randomUUID()
+    const { status, code } = problem
+    log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'a request cannot be read')
+    // Into an answer that is on its way another one would be written.
+    if (answering(socket).some(({ headersSent }) => headersSent)) {
+      socket.destroy()
+      return
+    }
+    socket.end(answer(problem, requestId))
+    const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
+    socket.once('close', () => clearTimeout(timer))
+  })
+}
+
+/** The answers that a connection waits for, of which the first may have begun. */
+function answersOf(server: Server): (socket: Duplex) => ServerResponse[] {
+  const answers = new WeakMap<Duplex, ServerResponse[]>()
+  const answering = (socket: Duplex) =>
+    (answers.get(socket) ?? []).filter(({ writableFinished }) => !writableFinished)
+  server.on('request', ({ socket }, res) => answers.set(socket, [...answering(socket), res]))
+  return answering
+}
+
+function asProblem({ code }: NodeJS.ErrnoException): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem({
+        status: 431,
+        code: 'headers_too_large',
+        detail: `expected an address and headers of at most ${maxHeaderSize} bytes but received more`,
+        members: { maxBytes: maxHeaderSize },
+      })
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem({
+        status: 408,
+        code: 'request_timeout',
+        detail: 'expected a request but received none, or not all of its headers, in time',
+      })
+    case 'HPE_INVALID_URL':
+      return new Problem({
+        status: 400,
+        code: 'bad_request',
+        detail: 'expected an address of ASCII characters, all others percent-encoded',
+      })
+    default:
+      return new Problem({ status: 400, code: 'bad_request', detail: 'expected a well-formed HTTP request' })
+  }
+}
+
+function answer(problem: Problem, requestId: string): Buffer {
+  const body = problemDocument(problem, requestId)
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${body.length}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
+}

@@ -1,0 +1,84 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { ClassicLevel } from 'classic-level'
+import { type LastingLevel, lastingLevel } from '../../../src/adapters/file-index/lasting-level.ts'
+import { rejection } from '../../support/rejection.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const ALL = { gt: '', lt: '\xff' }
+
+describe('a LevelDB that outlives a failed write', () => {
+  const { batch, open } = ClassicLevel.prototype
+  let folder: string
+  let level: LastingLevel
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    level = await lastingLevel(join(folder, 'index'))
+    await level.write([{ type: 'put', key: 'a', value: 1 }])
+  })
+  afterEach(async () => {
+    Object.assign(ClassicLevel.prototype, { batch, open })
+    await level.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const put = (key: string) => level.write([{ type: 'put', key, value: 1 }])
+  /** The next `times` calls of a method fail as on a broken disk. */
+  const breakNext = (method: 'batch' | 'open', times = 1) => {
+    const real = ClassicLevel.prototype[method] as (...args: unknown[]) => Promise<void>
+    let left = times
+    ClassicLevel.prototype[method] = async function (this: unknown, ...args: unknown[]) {
+      if (left-- > 0) throw Object.assign(new Error('IO error: write'), { code: 'LEVEL_IO_ERROR' })
+      return real.apply(this, args)
+    } as never
+  }
+
+  it('is opened anew, and writes what had failed', async () => {
+    breakNext('batch')
+    await put('b')
+    expect(await level.rows(ALL)).to.deep.equal([
+      ['a', 1],
+      ['b', 1],
+    ])
+    expect(await readdir(join(folder, 'index'))).to.not.include('room')
+  })
+
+  it('is opened anew once for many, and lets nobody who reads meanwhile fail', async () => {
+    let openings = 0
+    const real = ClassicLevel.prototype.open as () => Promise<void>
+    ClassicLevel.prototype.open = async function (this: unknown) {
+      openings += 1
+      return real.apply(this as never)
+    } as never
+    breakNext('batch', 3)
+    let written = false
+    const writes = Promise.all(['b', 'c', 'd'].map(put)).then(() => {
+      written = true
+    })
+    while (!written) {
+      expect(await level.get(['a'])).to.deep.equal([1])
+      expect((await level.rows(ALL))[0]).to.deep.equal(['a', 1])
+      expect((await level.names(ALL))[0]).to.equal('a')
+    }
+    await writes
+    expect(await level.names(ALL)).to.deep.equal(['a', 'b', 'c', 'd'])
+    expect(openings).to.equal(1)
+  })
+
+  it('is a 503 when it cannot be opened, until it can', async () => {
+    breakNext('batch')
+    breakNext('open', 2)
+    for (const attempt of [() => put('b'), () => level.get(['a'])])
+      expect(await rejection(attempt())).to.include({ status: 503, code: 'unavailable' })
+    expect(await level.get(['a', 'b'])).to.deep.equal([1, undefined])
+    await put('b')
+    expect(await level.names(ALL)).to.deep.equal(['a', 'b'])
+  })
+
+  it('stays closed once it was closed', async () => {
+    await level.close()
+    for (const attempt of [() => put('b'), () => level.get(['a']), () => level.names(ALL)])
+      expect(await rejection(attempt())).to.have.property('code', 'LEVEL_DATABASE_NOT_OPEN')
+  })
+})
