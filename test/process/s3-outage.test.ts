@@ -12,6 +12,7 @@ import type { RunningServer } from '../support/process.ts'
 import { inTime } from '../support/promised.ts'
 import { type Fate, type S3Proxy, s3Proxy } from '../support/s3-proxy.ts'
 import { type S3Server, s3Server } from '../support/s3-server.ts'
+import { storedState } from '../support/state.ts'
 
 const MIB = 1024 * 1024
 // Three parts: two are sent while the third comes.
@@ -58,10 +59,7 @@ describe('a web process and its S3', function () {
     server = await fleet.start()
   }
   const pathOf = ({ src }: WireRecord) => new URL(src).pathname
-  const nothingIsLeft = async () => {
-    expect(await fleet.objects()).to.deep.equal([])
-    expect(await fleet.entries()).to.deep.equal([])
-  }
+  const nothingIsLeft = async () => expect(await fleet.state()).to.deep.equal({ files: [], rows: [] })
 
   for (const [what, outage] of Object.entries(OUTAGES)) {
     it(`which ${what}: 503 in time for all that needs it, no crash, no leak, and all is well after`, async () => {
@@ -152,13 +150,11 @@ describe('a web process and its S3', function () {
         { withinMs: 20_000 },
       )
       await fleet.sweptLater()
-      const kept = (await fleet.entries()).map((entry) => entry.replace(/ stored$/, ''))
-      const objects = await fleet.objects()
-      expect(objects.filter((name) => !name.includes('/.sluice/'))).to.deep.equal(kept)
-      const originals = kept.filter((name) => !/_w=\d+$/.test(name)).map((name) => name.replace('first/', ''))
-      expect(objects.filter((name) => name.includes('/.sluice/'))).to.deep.equal(
-        originals.map((key) => `first/.sluice/meta/${key}.json`).sort(),
-      )
+      const state = await fleet.state()
+      const originals = state.rows.flatMap((row) => row.match(/^o first (\S+) stored$/)?.[1] ?? [])
+      const made = { [stored.s3PathOriginal]: ['w=40', 'w=41'] }
+      const known = Object.fromEntries(originals.map((key) => [key, []]))
+      expect(state).to.deep.equal(storedState('first', { ...known, ...made }))
       // a, b and four files of each time that all was well; b is gone.
       expect(originals).to.have.length(1 + 3 * 4)
     })
@@ -170,7 +166,7 @@ describe('a web process and its S3', function () {
       const { form, answer } = startUpload(server)
       form.write(LARGE)
       await eventually(async () =>
-        expect((await fleet.objects()).join()).to.include('half of first/text/txt/'),
+        expect((await fleet.state()).files.join()).to.include('half of first/text/txt/'),
       )
       await OUTAGES[what]?.begin(s3, proxy)
       try {
@@ -207,8 +203,10 @@ describe('a web process and its S3', function () {
     const { form, answer } = startUpload(server, leaving.signal)
     const left = answer.catch(() => 'left')
     form.write(LARGE)
-    await eventually(async () => expect((await fleet.objects()).join()).to.include('half of first/text/txt/'))
-    expect(await fleet.entries()).to.have.length(1)
+    await eventually(async () =>
+      expect((await fleet.state()).files.join()).to.include('half of first/text/txt/'),
+    )
+    expect((await fleet.state()).rows).to.not.deep.equal([])
     leaving.abort()
     expect(await left).to.equal('left')
     await eventually(nothingIsLeft)

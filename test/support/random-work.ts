@@ -3,6 +3,7 @@ import { type Random, seededRandom } from '../contracts/random.ts'
 import type { Caller } from './client.ts'
 import { exchange } from './exchange.ts'
 import { multipart, postForm } from './multipart.ts'
+import { type State, storedState } from './state.ts'
 
 /** A client with its name in the bucket, through whichever process. */
 export interface Worker {
@@ -31,19 +32,13 @@ export interface RandomWork {
   picture: Buffer
 }
 
-/** What has to be there when all work is done. */
-export interface Expected {
-  /** Sorted: `<client id>/<key>`. */
-  objects: string[]
-  /** Sorted: `<client id>/<key> stored`. */
-  entries: string[]
-}
-
 /**
  * Uploads, derives and deletes at random, some at a time, through all processes of each client, and keeps a model of
  * what is there. Every answer is compared with the model.
+ *
+ * @returns what has to be there when all of it is done
  */
-export async function workAtRandom({ clients, steps, atOnce, seed, picture }: RandomWork): Promise<Expected> {
+export async function workAtRandom({ clients, steps, atOnce, seed, picture }: RandomWork): Promise<State> {
   const random = seededRandom(seed)
   const files: ModelFile[] = []
   let left = steps
@@ -145,13 +140,12 @@ export async function workAtRandom({ clients, steps, atOnce, seed, picture }: Ra
     expect(status, 'at the end').to.equal(200)
     expect(body.equals(file.bytes), 'bytes at the end').to.equal(true)
   }
-  const named = stored.flatMap(({ client, key, derivatives }) =>
-    [key, ...derivatives].map((each) => `${client.id}/${each}`),
+  const states = stored.map(({ client, key, derivatives }) =>
+    storedState(client.id, { [key]: [...derivatives].map((each) => each.slice(key.length + 1)) }),
   )
-  const records = stored.map(({ client, key }) => `${client.id}/.sluice/meta/${key}.json`)
   return {
-    objects: [...named, ...records].sort(),
-    entries: named.map((name) => `${name} stored`).sort(),
+    files: states.flatMap(({ files }) => files).sort(),
+    rows: states.flatMap(({ rows }) => rows).sort(),
   }
 }
 
