@@ -122,7 +122,7 @@ describe('a web process and its S3', function () {
 
       await outage.begin(s3, proxy)
       try {
-        for (let i = 0; i < 4; i += 1) await askAll(503)
+        for (let i = 0; i < 3; i += 1) await askAll(503)
         const ready = await inTime('readyz', fetch(`${server.url}/readyz`))
         expect(ready.status).to.equal(503)
         expect(await ready.json()).to.deep.include({ checks: { bucket: 'unavailable', index: 'ok' } })

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Storage } from '../../src/app.ts'
+import { withClock } from './clock.ts'
 import { inRedis, rowsIn } from './on-redis.ts'
 import { objectsInS3, s3Env } from './on-s3.ts'
 import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
@@ -86,7 +86,7 @@ export async function newFleet({
         return count
       }),
     async sweptLater(ms = LONGEST_LEASE_MS) {
-      const service = await startService({ env, dataDir: folder, wrapStorage: later(ms) })
+      const service = await startService({ env, dataDir: folder, wrapStorage: withClock({ aheadMs: ms }) })
       await service.app.sweep()
       await service.stop({ keepData: true })
     },
@@ -99,17 +99,4 @@ export async function newFleet({
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** A storage whose index takes the time to be later than it is. */
-function later(ms: number): (storage: Storage) => Storage {
-  return ({ buckets, index }) => ({
-    buckets,
-    index: {
-      ...index,
-      overdue: (now) => index.overdue(now + ms),
-      beginRemoval: (ref, options) => index.beginRemoval(ref, { ...options, now: options.now + ms }),
-      finishRemoval: (ref, now) => index.finishRemoval(ref, now + ms),
-    },
-  })
 }
