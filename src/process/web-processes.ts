@@ -33,8 +33,10 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
   let stopped: Promise<void> | undefined
   let restartMs = RESTART_MIN_MS
 
+  /** Passes every signal on: a second one is for those who will not wait. */
   function stop(signal: NodeJS.Signals): Promise<void> {
-    stopped ??= endAll(signal, graceMs)
+    for (const worker of running()) worker.process.kill(signal)
+    stopped ??= allEnd(graceMs)
     return stopped
   }
 
@@ -73,17 +75,18 @@ async function oneEnds(): Promise<never> {
   throw new Error('a web process has ended before all were ready')
 }
 
-async function endAll(signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  // One that has just ended is still among them, and would never do so again.
-  const running = Object.values(cluster.workers ?? {}).filter(
-    (worker) => worker && !worker.isDead(),
-  ) as Worker[]
-  const ended = running.map((worker) => once(worker, 'exit'))
-  const kill = (name: NodeJS.Signals) => {
-    for (const worker of running) worker.process.kill(name)
-  }
-  kill(signal)
-  const late = setTimeout(kill, graceMs, 'SIGKILL')
-  await Promise.all(ended)
+/** Resolves when none runs any more; after `graceMs` they are killed. */
+async function allEnd(graceMs: number): Promise<void> {
+  const late = setTimeout(() => {
+    for (const worker of running()) worker.process.kill('SIGKILL')
+  }, graceMs)
+  await Promise.all(running().map((worker) => once(worker, 'exit')))
   clearTimeout(late)
+}
+
+/** Without those that have just ended, which the cluster still has: they would never do so again. */
+function running(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter(
+    (worker) => worker !== undefined && !worker.isDead(),
+  ) as Worker[]
 }

@@ -1,5 +1,6 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { uploadOne } from '../support/client.ts'
 import { pluginFolder } from '../support/drop-ins.ts'
@@ -105,6 +106,22 @@ export default { name: 'dying', on: {} }
     expect(await server.ended).to.equal(0)
     await untilEnded(workers, { withinMs: 100 })
     expect(server.output()).to.not.include('another follows').and.not.include('sluice: ')
+  })
+
+  it('end at once when they are told a second time, whatever their clients do', async () => {
+    const server = await fleet.start()
+    const workers = await childrenOf(server.pid)
+    const { src } = await uploadOne(server, { name: 'a.txt', bytes: Buffer.alloc(16 * MIB, 'sluice ') })
+    const response = await fetch(`${server.url}${new URL(src).pathname}`)
+    server.child.kill('SIGTERM')
+    // Sooner, it would count as the same.
+    await pause(1500)
+    const asked = performance.now()
+    server.child.kill('SIGTERM')
+    expect(await server.ended).to.equal(0)
+    expect(performance.now() - asked).to.be.below(3_000)
+    await untilEnded(workers, { withinMs: 100 })
+    await response.body?.cancel().catch(() => {})
   })
 
   it('do not outlive the process that has started them, which was killed', async () => {
