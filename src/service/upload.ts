@@ -9,6 +9,7 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
+import { unauthorized } from './clients.ts'
 import { serializeRecord } from './originals.ts'
 import type { Removals } from './remove.ts'
 
@@ -49,6 +50,7 @@ export function createUpload({
   buckets,
   events,
   removals,
+  admits,
   maxBytes,
   now = Date.now,
 }: {
@@ -56,6 +58,8 @@ export function createUpload({
   buckets: Buckets
   events: EventBus
   removals: Removals
+  /** Whether a client may still store files: it may be removed while it sends. */
+  admits: (clientId: string) => boolean
   /** Of each file. */
   maxBytes: number
   now?: () => number
@@ -100,6 +104,8 @@ export function createUpload({
     try {
       for await (const file of files) records.push(await store(file, context))
       signal.throwIfAborted()
+      if (!admits(client.id))
+        throw unauthorized('but its client has been removed meanwhile; nothing was kept')
       if (!(await index.finishUpload(client.id, records)))
         throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
