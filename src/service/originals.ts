@@ -98,9 +98,10 @@ export function createOriginals({ index, buckets }: { index: FileIndex; buckets:
       const asset = await bucket.find(derivative)
       if (!asset || !known) return asset
       const { mediaType, size } = asset
-      const refused =
-        (await unlessAway(index.finishDerivative(ref, { key: derivative, mediaType, size }))) === false
-      return refused ? undefined : asset
+      const adopted = index.adoptDerivative(ref, { key: derivative, mediaType, size })
+      const now = await unlessAway(adopted.then((taken) => ({ taken })))
+      // Begun anew since we looked, or its original is going: these bytes are not it any more.
+      return !now || now.taken?.state === 'stored' ? asset : undefined
     },
   }
 }
