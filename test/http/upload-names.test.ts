@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { postForm } from '../support/multipart.ts'
@@ -178,8 +179,11 @@ onEveryBackend('file names', (start) => {
       expect(downloadName(headers['content-disposition']), query).to.equal(name)
     }
     const derivative = record.src.replace(record.sourceName, `${record.s3PathOriginal}_f=webp&w=9`)
-    const { headers } = await exchange(service, `${derivative}?download`)
-    expect(downloadName(headers['content-disposition']), 'by its key').to.equal('photo.webp')
+    // It may have been delivered while it was still being stored.
+    await eventually(async () => {
+      const { headers } = await exchange(service, `${derivative}?download`)
+      expect(downloadName(headers['content-disposition']), 'by its key').to.equal('photo.webp')
+    })
   })
 
   it('shows a file in the page without ?download', async () => {
