@@ -85,42 +85,39 @@ export function createArchive({
 }): Archive {
   const newReadAhead = readAheadOf(ALL_READ_AHEAD_BYTES)
 
-  /** What there is to write of an item; `bytes` when it is small and there is room. */
-  async function prepare(
-    item: ArchiveItem,
-    { client, signal }: ArchiveRequest,
-    ahead: ReadAhead,
-  ): Promise<Prepared> {
+  async function find(item: ArchiveItem, { client, signal }: ArchiveRequest): Promise<Asset> {
+    const { key, asset } = await deliveries.deliver({ client, ...item, accept: '', signal })
+    return resumed(asset, {
+      onBreak: (error, times) =>
+        log.warn({ client: client.id, key, err: error, times }, 'a file of an archive broke off'),
+    })
+  }
+
+  /** What there is to write of an item; its bytes when it is small and there is room. */
+  async function prepare(item: ArchiveItem, request: ArchiveRequest, ahead: ReadAhead): Promise<Prepared> {
     try {
-      const delivery = await deliveries.deliver({ client, ...item, accept: '', signal })
-      const asset = resumed(delivery.asset, {
-        onBreak: (error, times) =>
-          log.warn(
-            { client: client.id, key: delivery.key, err: error, times },
-            'a file of an archive broke off',
-          ),
-      })
-      if (asset.size > READ_AHEAD_BYTES || !ahead.take(asset.size)) return { item, asset }
-      return { item, asset, bytes: await readAll(asset, signal) }
+      const asset = await find(item, request)
+      // A derivative that has just been made may be in memory: a large one is not held, it will be stored by its turn.
+      if (asset.size > READ_AHEAD_BYTES || !ahead.take(asset.size)) return { item }
+      return { item, asset, bytes: await readAll(asset, request.signal) }
     } catch (error) {
-      return failure(item, { client, signal, error })
+      return failure(item, request, error)
     }
   }
 
-  /** Its bytes, opened now if they were not read ahead: an hour may have passed since it was found. */
-  async function open(found: Found, { client, signal }: ArchiveRequest): Promise<Opened | Failure> {
-    const { item, asset, bytes } = found
+  /** What has not been read ahead is found once more and opened now: an hour may have passed. */
+  async function open(prepared: Found | Opened, request: ArchiveRequest): Promise<Opened | Failure> {
+    if ('bytes' in prepared) return prepared
+    const { item } = prepared
     try {
-      return { item, asset, bytes: bytes ?? (await asset.open({ signal })) }
+      const asset = await find(item, request)
+      return { item, asset, bytes: await asset.open({ signal: request.signal }) }
     } catch (error) {
-      return failure(item, { client, signal, error })
+      return failure(item, request, error)
     }
   }
 
-  function failure(
-    item: ArchiveItem,
-    { client, signal, error }: Pick<ArchiveRequest, 'client' | 'signal'> & { error: unknown },
-  ): Failure {
+  function failure(item: ArchiveItem, { client, signal }: ArchiveRequest, error: unknown): Failure {
     signal.throwIfAborted()
     const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
     const fields = { client: client.id, path: item.path, status: code }
@@ -187,19 +184,19 @@ export function createArchive({
 
 interface Found {
   item: ArchiveItem
-  asset: Asset
-  bytes?: Buffer
 }
 
-type Opened = Omit<Found, 'bytes'> & { bytes: Buffer | Readable }
+interface Opened extends Found {
+  asset: Asset
+  bytes: Buffer | Readable
+}
 
-interface Failure {
-  item: ArchiveItem
+interface Failure extends Found {
   code: number
   reason: string
 }
 
-type Prepared = Found | Failure
+type Prepared = Found | Opened | Failure
 
 /** The outcomes in order, made a few at a time and a little ahead of whoever takes them. */
 async function* inOrder<I, O>(items: readonly I[], make: (item: I) => Promise<O>): AsyncGenerator<O> {
