@@ -3,6 +3,7 @@ import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex, Overdue } from '../core/ports/file-index.ts'
+import { deleteAll } from './delete-all.ts'
 import type { Removals } from './remove.ts'
 
 /**
@@ -46,7 +47,7 @@ export function createSweep({
       asset &&
       (await index.finishDerivative(ref, { key: derivative, mediaType: asset.mediaType, size: asset.size }))
     if (kept) return
-    if (asset) await bucket.delete([derivative])
+    if (asset) await deleteAll(bucket, [derivative])
     else await bucket.abortPuts(derivative)
     await index.dropDerivative(ref, derivative, deadline)
   }
