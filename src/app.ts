@@ -9,7 +9,7 @@ import type { Commands } from './core/command.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import { sharpEngine } from './engines/sharp.ts'
-import { every, type FoundationOptions, openFoundation } from './foundation.ts'
+import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
@@ -66,19 +66,29 @@ const LIMITS: TransformLimits = {
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
 const SWEEP_EVERY_MS = 60_000
-// Of the ten seconds that an orderly end may take; what is left runs again after the next start.
+// Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
 const JOBS_GRACE_MS = 1_500
 
 /**
- * Puts the service together: the only place that names adapters and engines.
+ * Puts the service together, on what `foundation.ts` opens.
  *
  * @throws DataDirError when the data folder cannot be used or another process holds it, PluginError for a broken plugin
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, baseUrl, log } = options
-  const { chain, engines, plugins } = await loadEverything(options)
+  const loaded = await loadEverything(options)
+  const foundation = await openFoundation({ ...options, plugins: loaded.plugins })
+  try {
+    return await openApp(foundation, { ...options, ...loaded })
+  } catch (error) {
+    await foundation.close({ graceMs: 0 })
+    throw error
+  }
+}
 
-  const foundation = await openFoundation({ ...options, plugins })
+async function openApp(
+  foundation: Foundation,
+  { config, baseUrl, log, chain, engines, plugins }: Omit<AppOptions, 'engines'> & Loaded,
+): Promise<App> {
   const { backends, buckets, index, events, clients, originals, removals, sweep, commands } = foundation
   const credentials = await firstCredentials(config, foundation.credentialsFile)
   await clients.ensureFirst(credentials)
@@ -176,6 +186,7 @@ export async function loadEverything({ config, root, engines: given = [sharpEngi
   return { chain, engines, plugins }
 }
 
+type Loaded = Awaited<ReturnType<typeof loadEverything>>
 type LoadOptions = Pick<AppOptions, 'config' | 'root' | 'engines'>
 
 /** Sluice's own plugins lie beside this file's folder, compiled as it is; drop-ins are plain JavaScript. */

@@ -4,7 +4,7 @@ import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { saveCredentials } from './adapters/credentials.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
-import { openBackends } from './backends.ts'
+import { type Backends, openBackends } from './backends.ts'
 import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
@@ -47,8 +47,18 @@ const LEARN_MS = 5000
  *
  * @throws DataDirError when another process holds the data folder
  */
-export async function openFoundation({ config, baseUrl, log, plugins, wrapStorage }: FoundationOptions) {
-  const backends = await openBackends({ config, baseUrl, log })
+export async function openFoundation(options: FoundationOptions) {
+  const backends = await openBackends(options)
+  try {
+    return await layFoundation(backends, options)
+  } catch (error) {
+    // An open connection would keep an operator's command from its end, an open folder whoever tries again.
+    await backends.close({ graceMs: 0 })
+    throw error
+  }
+}
+
+async function layFoundation(backends: Backends, { config, log, plugins, wrapStorage }: FoundationOptions) {
   const { buckets, index } = wrapStorage?.(backends) ?? backends
   const { jobs, clientChanges } = backends
 
@@ -84,8 +94,7 @@ export async function openFoundation({ config, baseUrl, log, plugins, wrapStorag
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
       await events.idle()
-      await jobs.close({ graceMs })
-      await backends.close()
+      await backends.close({ graceMs })
     },
   }
 }
