@@ -50,6 +50,27 @@ for (const backend of [EMBEDDED, S3_REDIS])
       return { key: storedKey(s3PathOriginal), url }
     }
 
+    /** Once, between the first look for files and the mark that ends access. */
+    function fileComes(andThen = () => {}): void {
+      let came = false
+      change = (bucket) => ({
+        async *list(prefix) {
+          yield* bucket.list(prefix)
+          if (came) return
+          came = true
+          await uploadOne(other, { name: 'a.png', bytes: png })
+          andThen()
+        },
+      })
+      // The index is asked after the bucket, and knows of it by then: the file has to come after both.
+      const { index } = service.storage
+      const { list } = index
+      index.list = async function* () {
+        index.list = list
+        yield* []
+      }
+    }
+
     async function hasAccess(): Promise<boolean> {
       const { status } = await postFiles(other, [])
       return status !== 401
@@ -119,26 +140,23 @@ for (const backend of [EMBEDDED, S3_REDIS])
       })
 
       it('is taken back where files come that were not spoken of', async () => {
-        let came = false
-        change = (bucket) => ({
-          async *list(prefix) {
-            yield* bucket.list(prefix)
-            if (came) return
-            came = true
-            await uploadOne(other, { name: 'a.png', bytes: png })
-          },
-        })
-        // The index is asked after the bucket, and knows of it by then: the file has to come after both.
-        const { index } = service.storage
-        const { list } = index
-        index.list = async function* () {
-          index.list = list
-          yield* []
-        }
+        fileComes()
         expect(await rejection(remove(other.id))).to.have.property('status', 409)
-        expect(came).to.equal(true)
+        expect(await objectsOf(other.id)).to.have.length(2)
         expect(await hasAccess()).to.equal(true)
         expect(await stateOf(other.id)).to.equal('active')
+      })
+
+      it('deletes no files that were not spoken of when it goes on', async () => {
+        const abort = new AbortController()
+        fileComes(() => abort.abort(new Error('Ctrl-C')))
+        const run = { signal: abort.signal, tell: async () => {} }
+        const work = service.app.commands['client remove']?.({ id: other.id, files: false }, run)
+        expect(await rejection(work as Promise<unknown>)).to.have.property('message', 'Ctrl-C')
+        expect(await stateOf(other.id)).to.equal('removing')
+        expect(await rejection(remove(other.id))).to.have.property('status', 409)
+        expect(await stateOf(other.id)).to.equal('active')
+        expect(await objectsOf(other.id)).to.have.length(2)
       })
 
       it('is refused for the first one, with or without files', async () => {
