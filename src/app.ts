@@ -66,6 +66,7 @@ const LIMITS: TransformLimits = {
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
 const SWEEP_EVERY_MS = 60_000
+const SWEEP_PUTS_EVERY_MS = 3_600_000
 // Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
 const JOBS_GRACE_MS = 1_500
 
@@ -89,7 +90,8 @@ async function openApp(
   foundation: Foundation,
   { config, baseUrl, log, chain, engines, plugins }: Omit<AppOptions, 'engines'> & Loaded,
 ): Promise<App> {
-  const { backends, buckets, index, events, clients, originals, removals, sweep, commands } = foundation
+  const { backends, buckets, index, events, clients, originals, removals, sweep, sweepPuts, commands } =
+    foundation
   const credentials = await firstCredentials(config, foundation.credentialsFile)
   await clients.ensureFirst(credentials)
   foundation.delivery.work()
@@ -132,9 +134,10 @@ async function openApp(
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
   const following = foundation.followClients()
-  const sweeping = every(SWEEP_EVERY_MS, () =>
-    sweep().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again')),
-  )
+  const tried = (work: () => Promise<number>) => () =>
+    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
+  const sweeping = every(SWEEP_EVERY_MS, tried(sweep))
+  const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
   return {
     handle,
     refuseUnreadable: (server) => refuseUnreadable(server, log),
@@ -146,6 +149,7 @@ async function openApp(
       await control?.close()
       await following?.stop()
       await sweeping.stop()
+      await sweepingPuts.stop()
       await derivations.idle()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },

@@ -19,6 +19,7 @@ import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
 import { createSweep } from './service/sweep.ts'
+import { createSweepPuts } from './service/sweep-puts.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -75,18 +76,31 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const originals = createOriginals({ index, buckets })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
+  const sweepPuts = createSweepPuts({ buckets, log })
   const learnMs = clientChanges ? LEARN_MS : 0
   const commands = createCommands({
     clients,
     store,
-    buckets,
     removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
     check: createCheck({ index, buckets, clients: store }),
     reindex: createReindex({ index, buckets, clients: store, originals }),
     sweep,
+    sweepPuts,
   })
   return {
-    ...{ backends, buckets, index, events, delivery, clients, originals, removals, sweep, commands },
+    ...{
+      backends,
+      buckets,
+      index,
+      events,
+      delivery,
+      clients,
+      originals,
+      removals,
+      sweep,
+      sweepPuts,
+      commands,
+    },
     credentialsFile,
     /** Goes on hearing of clients that other processes have changed, where there may be others. */
     followClients: () =>

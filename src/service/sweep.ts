@@ -15,11 +15,6 @@ import type { Removals } from './remove.ts'
  */
 export type Sweep = () => Promise<number>
 
-// What has been lost with an index that was emptied has no entry that tells of it, only its age: longer than any put
-// takes, 78 GiB at 1.4 MB/s.
-const OLDEST_PUT_MS = 16 * 3_600_000
-const OLD_PUTS_EVERY_MS = 3_600_000
-
 type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
 
 export function createSweep({
@@ -52,8 +47,6 @@ export function createSweep({
     await index.dropDerivative(ref, derivative, deadline)
   }
 
-  let lookForOldPutsAt = 0
-
   async function sweep(): Promise<number> {
     let ended = 0
     for await (const item of index.overdue(now())) {
@@ -67,10 +60,6 @@ export function createSweep({
       } catch (error) {
         log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
       }
-    }
-    if (now() >= lookForOldPutsAt) {
-      lookForOldPutsAt = now() + OLD_PUTS_EVERY_MS
-      ended += await buckets.sweep(OLDEST_PUT_MS)
     }
     if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives and deletes')
     return ended
