@@ -9,6 +9,7 @@ import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
+import { rarely } from './core/rarely.ts'
 import type { PluginSet } from './pipeline/load.ts'
 import { createCheck } from './service/check.ts'
 import { createClients } from './service/clients.ts'
@@ -77,6 +78,10 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, log })
+  // A secret that was taken away elsewhere is still accepted here for so long.
+  const tellDeaf = rarely((err) =>
+    log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
+  )
   const learnMs = clientChanges ? LEARN_MS : 0
   const commands = createCommands({
     clients,
@@ -103,19 +108,13 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     },
     credentialsFile,
     /** Goes on hearing of clients that other processes have changed, where there may be others. */
-    followClients: () =>
-      clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch((err) => tellDeaf(log, err))),
+    followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
       await events.idle()
       await backends.close({ graceMs })
     },
   }
-}
-
-/** The connection to Redis says by itself that it is away. */
-function tellDeaf(log: Log, err: unknown): void {
-  log.debug({ err }, 'changes of clients cannot be heard of; what is known stays')
 }
 
 /** Runs `work` now and then again and again, never twice at a time. */
