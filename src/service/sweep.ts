@@ -1,3 +1,4 @@
+import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
@@ -5,6 +6,7 @@ import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex, Overdue } from '../core/ports/file-index.ts'
 import { deleteAll } from './delete-all.ts'
 import type { Removals } from './remove.ts'
+import { AT_ONCE } from './walk.ts'
 
 /**
  * Goes once over what nobody works on any more, at the start and every minute, and ends it: uploads and deletes are
@@ -47,20 +49,24 @@ export function createSweep({
     await index.dropDerivative(ref, derivative, deadline)
   }
 
+  async function end(item: Overdue): Promise<boolean> {
+    const { ref } = item
+    try {
+      const client = clients.find(ref.clientId)
+      if (!client) return false
+      if (item.kind === 'original') await removals.sweep(client, ref)
+      else await settleDerivative(client, item)
+      return true
+    } catch (error) {
+      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      return false
+    }
+  }
+
   async function sweep(): Promise<number> {
     let ended = 0
-    for await (const item of index.overdue(now())) {
-      const { ref } = item
-      try {
-        const client = clients.find(ref.clientId)
-        if (!client) continue
-        if (item.kind === 'original') await removals.sweep(client, ref)
-        else await settleDerivative(client, item)
-        ended += 1
-      } catch (error) {
-        log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
-      }
-    }
+    for await (const hasEnded of mapAtOnce(index.overdue(now()), { atOnce: AT_ONCE, work: end }))
+      if (hasEnded) ended += 1
     if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives and deletes')
     return ended
   }
