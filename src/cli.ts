@@ -124,7 +124,7 @@ const app = () => import('./app.ts')
 
 async function doHere(config: Config, command: string, args: object, run: CommandRun): Promise<unknown> {
   const { openOperator } = await app()
-  const log = pino({ level: config.LOG_LEVEL === 'silent' ? 'silent' : 'warn' }, pino.destination(2))
+  const log = pino({ level: config.LOG_LEVEL === 'silent' ? 'silent' : 'error' }, pino.destination(2))
   const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
   const operator = await openOperator({ config, root: projectRoot(), baseUrl, log })
   try {

@@ -66,15 +66,20 @@ export function createRemoveClient({
   async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
     const { removing: _, ...active } = client
     const check = async () => {
-      if (files || !(await hasFiles(client))) return
-      if (clients.find(client.id)?.removing) await save(active)
-      throw refused(`the client ${client.id} has files, and it was not asked to delete them with it`)
+      if (!files && (await hasFiles(client)))
+        throw refused(`the client ${client.id} has files, and it was not asked to delete them with it`)
     }
-    await check()
-    await save({ ...active, removing: { files } })
-    await wait(learnMs, signal)
-    // Some may have come since the first look.
-    await check()
+    try {
+      await check()
+      await save({ ...active, removing: { files } })
+      await wait(learnMs, signal)
+      // Some may have come since the first look.
+      await check()
+    } catch (error) {
+      // Nobody has spoken of files, and perhaps the operator has left.
+      if (!files && clients.find(client.id)?.removing) await save(active)
+      throw error
+    }
   }
 
   return async (id, options) => {

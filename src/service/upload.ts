@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
@@ -40,6 +41,9 @@ export type Upload = (request: UploadRequest) => Promise<UploadedFile[]>
 
 // Renewed three times in its length, so that two lost renewals do no harm.
 const LEASE_MS = 60_000
+// Of the 5 s in which an answer is promised a bucket that is out of order has had 3.5 s by then; what is taken back later
+// than this is taken back after the answer.
+const ABANDON_MS = 1000
 
 export function createUpload({
   index,
@@ -105,10 +109,11 @@ export function createUpload({
       if (!(await index.finishUpload(client.id, records)))
         throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
-      await removals.abandon(
+      const abandoned = removals.abandon(
         client,
         context.begun.map(({ key }) => key),
       )
+      await Promise.race([abandoned, setTimeout(ABANDON_MS, undefined, { ref: false })])
       throw error
     } finally {
       clearInterval(renewal)

@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { Storage } from '../../src/app.ts'
 import { type Backend, EMBEDDED } from '../support/backend.ts'
 import { endLocks, S3_REDIS, type StartService, stoppedAtTheEnd } from '../support/backends.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
+import { withClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
 import { MULTIPART, multipart } from '../support/multipart.ts'
@@ -54,24 +54,6 @@ const REPAIRS: readonly Repair[] = [
     },
   },
 ]
-
-/** For the index it is later than it is. */
-function withClock(clock: { aheadMs: number }) {
-  return ({ buckets, index }: Storage): Storage => ({
-    buckets,
-    index: {
-      ...index,
-      overdue: (now) => index.overdue(now + clock.aheadMs),
-      beginRemoval: (ref, { cause, leaseUntil, now }) =>
-        index.beginRemoval(ref, {
-          cause,
-          leaseUntil: leaseUntil + clock.aheadMs,
-          now: now + clock.aheadMs,
-        }),
-      finishRemoval: (ref, now) => index.finishRemoval(ref, now + clock.aheadMs),
-    },
-  })
-}
 
 for (const repair of REPAIRS) {
   const { by, backend } = repair

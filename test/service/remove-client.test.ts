@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../src/core/object-key.ts'
@@ -14,6 +16,7 @@ import { rejection } from '../support/rejection.ts'
 import { type Service, startService } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 type Other = Caller & { id: string }
 
@@ -147,14 +150,32 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await stateOf(other.id)).to.equal('active')
       })
 
-      it('deletes no files that were not spoken of when it goes on', async () => {
+      it('deletes no files that were not spoken of when it goes on after a crash', async () => {
+        const dataDir = await temporaryFolder()
+        const before = await start({ dataDir })
+        const client = await newClient(before)
+        const { src } = await uploadOne(client, { name: 'a.png', bytes: png })
+        await before.stop({ keepData: true })
+        // As a process leaves it that is killed between the mark and the second look, the file having come in between.
+        const file = join(dataDir, 'bucket', 'first', '.sluice', 'clients', `${client.id}.json`)
+        const record = JSON.parse(await readFile(file, 'utf8'))
+        await writeFile(file, JSON.stringify({ ...record, removing: { files: false } }))
+        const after = await start({ dataDir })
+        const get = async () => (await fetch(`${after.url}${new URL(src).pathname}`)).status
+        expect(await get()).to.equal(404)
+        expect(await rejection(command(after, 'client remove', { id: client.id, files: false })))
+          .to.be.instanceOf(Problem)
+          .with.property('status', 409)
+        expect(await get()).to.equal(200)
+        await after.stop()
+      })
+
+      it('is taken back when its operator leaves before files were spoken of', async () => {
         const abort = new AbortController()
         fileComes(() => abort.abort(new Error('Ctrl-C')))
         const run = { signal: abort.signal, tell: async () => {} }
         const work = service.app.commands['client remove']?.({ id: other.id, files: false }, run)
         expect(await rejection(work as Promise<unknown>)).to.have.property('message', 'Ctrl-C')
-        expect(await stateOf(other.id)).to.equal('removing')
-        expect(await rejection(remove(other.id))).to.have.property('status', 409)
         expect(await stateOf(other.id)).to.equal('active')
         expect(await objectsOf(other.id)).to.have.length(2)
       })
