@@ -3,6 +3,7 @@ import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine } from '../core/plugin.ts'
 import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
+import { tooMuchOf } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -32,6 +33,9 @@ export interface ImageOpening {
 // Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
 const ANIMATED = new Set(['gif', 'webp'])
 
+// Red, green, blue and transparency in 8 bits each: what the limit of pixels reckons with.
+const BYTES_PER_PIXEL = 4
+
 // One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
 sharp.concurrency(1)
@@ -49,6 +53,8 @@ export const sharpEngine: Engine<'sharp'> = {
       )
     }
     const bytes = await readAll(asset, signal)
+    const tooMuch = asset.mediaType === 'image/svg+xml' && tooMuchOf(bytes)
+    if (tooMuch) throw notTransformable(`expected an SVG ${tooMuch} to transform but this one has more`)
     const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
     const source = describe(metadata, { frames, upright })
     // From the header alone: nothing has been decoded by here.
@@ -56,6 +62,14 @@ export const sharpEngine: Engine<'sharp'> = {
     if (pixels > limits.sourceMaxPixels) {
       throw notTransformable(
         `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
+      )
+    }
+    // Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held.
+    const held =
+      metadata.isProgressive || (metadata.orientation ?? 1) > 1 ? pixels * bytesPerPixel(metadata) : 0
+    if (held > limits.sourceMaxPixels * BYTES_PER_PIXEL) {
+      throw notTransformable(
+        `expected at most ${limits.sourceMaxPixels * BYTES_PER_PIXEL} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
       )
     }
     const draft = sharp(bytes, {
@@ -102,6 +116,11 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = draft.resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+function bytesPerPixel({ channels, depth }: Metadata): number {
+  const bytes = { uchar: 1, char: 1, ushort: 2, short: 2, uint: 4, int: 4, float: 4 }[depth as string] ?? 16
+  return channels * bytes
 }
 
 function describe(

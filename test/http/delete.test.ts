@@ -1,15 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { ObjectKey } from '../../src/core/object-key.ts'
-import { onEveryBackend, stoppedAtTheEnd } from '../support/backends.ts'
-import { deleteFile, newClient, uploadOne, type WireRecord } from '../support/client.ts'
+import { onEveryBackend } from '../support/backends.ts'
+import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
-import { type Service, startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
-import { readState } from '../support/state.ts'
 import { wrapBuckets } from '../support/storage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -54,8 +53,8 @@ onEveryBackend('delete', (start) => {
       record.src,
       `${record.src}?w=10`,
       `${record.src}?w=11`,
-      record.originalSrc,
-      `${record.originalSrc}_w=10`,
+      rawPath(service, record.s3PathOriginal),
+      rawPath(service, `${record.s3PathOriginal}_w=10`),
     ]) {
       const answer = await exchange(service, address)
       expect({ status: answer.status, code: jsonOf(answer).code }, address).to.deep.equal({
@@ -108,7 +107,8 @@ onEveryBackend('delete', (start) => {
     const response = await deleteFile(service, `${record.s3PathOriginal}_w=10`)
     expect(response.status).to.equal(404)
     expect(await objectsOf(record)).to.have.length(3)
-    expect((await exchange(service, `${record.originalSrc}_w=10`)).status).to.equal(200)
+    const raw = await exchange(service, rawPath(service, `${record.s3PathOriginal}_w=10`))
+    expect(raw.status).to.equal(200)
   })
 
   it("answers 404 to another client's file, which stays", async () => {
@@ -171,7 +171,8 @@ onEveryBackend('delete', (start) => {
     expect(refused.status).to.equal(503)
     expect(Number(refused.headers.get('retry-after'))).to.be.above(0)
     // It is going: nobody gets it any more, though some of it is still there.
-    for (const address of [record.src, `${record.src}?w=10`, `${record.originalSrc}_w=10`])
+    const derivative = rawPath(stubborn, `${record.s3PathOriginal}_w=10`)
+    for (const address of [record.src, `${record.src}?w=10`, derivative])
       expect((await exchange(stubborn, address)).status, address).to.equal(404)
     failing = false
     expect((await deleteFile(stubborn, record.s3PathOriginal)).status).to.equal(200)
@@ -240,10 +241,8 @@ onEveryBackend('delete', (start) => {
   })
 })
 
-describe('delete, after an orderly stop', () => {
-  const start = stoppedAtTheEnd(startService)
-
-  it('has left nothing on the disk and in the index, though transforms ran', async () => {
+onEveryBackend('delete, after an orderly stop', (start, backend) => {
+  it('has left nothing in the bucket and in the index, though transforms ran', async () => {
     const dataDir = await temporaryFolder()
     const service = await start({ dataDir })
     for (let round = 0; round < 5; round += 1) {
@@ -258,7 +257,7 @@ describe('delete, after an orderly stop', () => {
       await Promise.all(transforms)
     }
     await service.stop({ keepData: true })
-    expect(await readState(dataDir)).to.deep.equal({ files: [], rows: [] })
+    expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
     await rm(dataDir, { recursive: true })
   })
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
 import { partsOf } from '../support/byteranges.ts'
-import { uploadOne, type WireRecord } from '../support/client.ts'
+import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
@@ -40,7 +40,7 @@ onEveryBackend('parts and conditions', (start) => {
   /** Four kinds of target; the derivatives are new each time, and a cold one is made by the request under test. */
   const targets: Record<string, () => Promise<Target>> = {
     'an original': async () => described(text.src),
-    'an original on the raw route': async () => described(text.originalSrc),
+    'an original on the raw route': async () => described(rawPath(service, text.s3Path)),
     'a stored derivative': async () => {
       width += 1
       return described(`${png.src}?w=${width}`)

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onEveryBackend } from '../support/backends.ts'
-import { uploadOne, type WireRecord } from '../support/client.ts'
+import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -17,8 +17,17 @@ onEveryBackend('derivatives', (start) => {
   const watched = watchedEngine()
   let service: Service
   let record: WireRecord
+  /** How many transforms have found their source and wait for their turn, or have had it. */
+  let sourcesFound = 0
   before(async () => {
-    service = await start({ engines: [watched.engine] })
+    const counting = wrapBuckets((bucket) => ({
+      async find(key, known) {
+        const asset = await bucket.find(key, known)
+        sourcesFound += 1
+        return asset
+      },
+    }))
+    service = await start({ engines: [watched.engine], wrapStorage: counting })
   })
   beforeEach(async () => {
     record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
@@ -170,7 +179,7 @@ onEveryBackend('derivatives', (start) => {
   it('are 404 when the bucket has lost the original', async () => {
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })
     for await (const key of bucket.list(record.s3PathOriginal)) await bucket.delete([key])
-    for (const address of [record.src, `${record.src}?w=100`, record.originalSrc]) {
+    for (const address of [record.src, `${record.src}?w=100`, rawPath(service, record.s3Path)]) {
       const answer = await exchange(service, address)
       expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
         status: 404,
@@ -284,16 +293,18 @@ onEveryBackend('derivatives', (start) => {
       await storedEventually(['_w=64'])
     })
 
-    it('are a 503 with Retry-After past the queue, while stored files go on', async () => {
+    it('are a 503 with Retry-After past the queue, while stored files go on', async function () {
+      this.timeout(30_000)
       await exchange(service, `${record.src}?w=5`)
       await storedEventually(['_w=5'])
       watched.hold()
       const gone = leaving()
       const room = 256 + availableParallelism()
+      const before = sourcesFound
       const waiting = Array.from({ length: room }, (_, i) =>
         exchange(service, `${record.src}?w=${100 + i}&h=7`, { signal: gone.signal }).catch(() => undefined),
       )
-      await pause(300)
+      await eventually(() => expect(sourcesFound - before).to.equal(room), { withinMs: 20_000 })
       const refused = await exchange(service, `${record.src}?w=1000&h=7`)
       expect(refused.status).to.equal(503)
       expect(Number(refused.headers['retry-after'])).to.be.above(0)

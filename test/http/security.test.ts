@@ -318,8 +318,9 @@ onEveryBackend('hostile requests', (start) => {
     }
     const answer = await postForm(service, body, { headers })
     const [record] = jsonOf(answer) as unknown as [WireRecord]
-    for (const address of [record.src, record.originalSrc])
-      expect(address).to.match(new RegExp(`^${service.url}/`))
+    expect(record.src).to.match(new RegExp(`^${service.url}/`))
+    const plain = await uploadOne(service, { name: 'a.txt', bytes: 'x' })
+    expect(record.originalSrc).to.equal(plain.originalSrc.replace(plain.sourceName, record.sourceName))
   })
 
   it('do not choose the id of their answer', async () => {

@@ -147,6 +147,34 @@ describe('the sharp engine', () => {
       expect((await limited('w=10&f=png', 1200)).metadata.width).to.equal(10)
     })
 
+    it('refuses an interlaced image of 16 bits a channel that is larger in memory than its pixels may be', async () => {
+      const image = () => sharp({ create: { width: 40, height: 30, channels: 4, background: '#f00' } })
+      const deep = () => image().toColourspace('rgb16')
+      const limits = { sourceMaxPixels: 1200 }
+      const { message } = await refusal(
+        transformed(await deep().png({ progressive: true }).toBuffer(), 'w=10', { limits }),
+      )
+      expect(message).to.equal(
+        'expected at most 4800 bytes of pixels of an interlaced or turned image to transform but this one has 9600',
+      )
+      for (const fine of [deep().png(), image().png({ progressive: true })]) {
+        const { metadata } = await transformed(await fine.toBuffer(), 'w=10', { limits })
+        expect(metadata.width).to.equal(10)
+      }
+    })
+
+    it('refuses an image of 16 bits a channel that is to be turned, past the same limit', async () => {
+      const deep = (orientation: number) =>
+        sharp({ create: { width: 40, height: 30, channels: 4, background: '#f00' } })
+          .toColourspace('rgb16')
+          .withMetadata({ orientation })
+          .tiff({ compression: 'lzw' })
+          .toBuffer()
+      const options = { format: 'tiff', limits: { sourceMaxPixels: 1200 } }
+      expect((await refusal(transformed(await deep(6), 'w=10', options))).message).to.include('has 9600')
+      expect((await transformed(await deep(1), 'w=10', options)).metadata.width).to.equal(10)
+    })
+
     it('refuses an SVG by the size that it says', async () => {
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="20000" height="20000"/>')
       expect((await refusal(transformed(svg, 'w=10', { format: 'svg' }))).message).to.match(

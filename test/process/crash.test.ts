@@ -1,152 +1,207 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Storage } from '../../src/app.ts'
+import { type Backend, EMBEDDED } from '../support/backend.ts'
+import { endLocks, S3_REDIS, type StartService, stoppedAtTheEnd } from '../support/backends.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
 import { picture } from '../support/images.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { PROJECT, type Service, startService } from '../support/service.ts'
-import { readState, storedState } from '../support/state.ts'
+import { type State, storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
 const VARIANT = 'f=webp&w=40'
 
-/** Starts a server that dies at `step`, does `work` on it, and sees it dead. */
-async function dieAt(
-  step: string,
-  dataDir: string,
-  work: (server: RunningServer) => Promise<unknown>,
-): Promise<void> {
-  const server = await startProcess({ script: SERVER, env: { DATA_DIR: dataDir, CRASH_AT: step } })
-  const worked = work(server).catch(() => {})
-  // A step that is never reached leaves it alive, and this test waiting.
-  expect(await server.ended).to.equal('SIGKILL')
-  await worked
+/** Who ends what a dead process has left. */
+interface Repair {
+  by: string
+  backend: Backend
+  /** Called before there is anything to repair. @returns what does it */
+  prepare(start: StartService, dataDir: string): Promise<() => Promise<Service>>
 }
 
-/** The next start, after its first sweep. */
-async function restart(dataDir: string): Promise<Service> {
-  const service = await startService({ dataDir })
-  await service.app.sweep()
-  return service
-}
+const REPAIRS: readonly Repair[] = [
+  {
+    by: 'the next start',
+    backend: EMBEDDED,
+    prepare: async (start, dataDir) => async () => {
+      const service = await start({ dataDir })
+      await service.app.sweep()
+      return service
+    },
+  },
+  {
+    by: 'another process',
+    backend: S3_REDIS,
+    async prepare(start, dataDir) {
+      const clock = { aheadMs: 0 }
+      const service = await start({ dataDir, backend: S3_REDIS, wrapStorage: withClock(clock) })
+      await service.app.sweep()
+      return async () => {
+        // Ten minutes later, every lease and deadline of the dead one is over.
+        clock.aheadMs = 600_000
+        await endLocks(dataDir)
+        await service.app.sweep()
+        return service
+      }
+    },
+  },
+]
 
-describe('a killed process', function () {
-  this.timeout(30_000)
-  let dataDir: string
-  beforeEach(async () => {
-    dataDir = await temporaryFolder()
+/** For the index it is later than it is. */
+function withClock(clock: { aheadMs: number }) {
+  return ({ buckets, index }: Storage): Storage => ({
+    buckets,
+    index: {
+      ...index,
+      overdue: (now) => index.overdue(now + clock.aheadMs),
+      beginRemoval: (ref, { cause, leaseUntil, now }) =>
+        index.beginRemoval(ref, {
+          cause,
+          leaseUntil: leaseUntil + clock.aheadMs,
+          now: now + clock.aheadMs,
+        }),
+      finishRemoval: (ref, now) => index.finishRemoval(ref, now + clock.aheadMs),
+    },
   })
-  afterEach(() => rm(dataDir, { recursive: true, force: true }))
+}
 
-  const uploadSteps = [
-    'before index.beginUpload',
-    'after index.beginUpload',
-    'within bucket.put original',
-    'after bucket.put original',
-    'within bucket.put record',
-    'after bucket.put record',
-  ]
-  for (const step of uploadSteps) {
-    it(`${step}: the next start leaves nothing of the upload`, async () => {
-      const bytes = await picture()
-      await dieAt(step, dataDir, (server) => postFiles(server, [{ name: 'a.png', bytes }]))
-      await (await restart(dataDir)).stop({ keepData: true })
-      expect(await readState(dataDir)).to.deep.equal({ files: [], rows: [] })
+for (const repair of REPAIRS) {
+  const { by, backend } = repair
+  describe(`a killed process (${backend.name})`, function () {
+    this.timeout(30_000)
+    const start = stoppedAtTheEnd(startService)
+    let dataDir: string
+    let mend: () => Promise<Service>
+    let server: RunningServer | undefined
+    beforeEach(async () => {
+      dataDir = await temporaryFolder()
+      mend = await repair.prepare(start, dataDir)
     })
-  }
+    afterEach(async () => {
+      server?.child.kill('SIGKILL')
+      await rm(dataDir, { recursive: true, force: true })
+    })
 
-  it('after index.finishUpload: the file is stored, though its sender was not told', async () => {
-    const bytes = await picture()
-    await dieAt('after index.finishUpload', dataDir, (server) =>
-      postFiles(server, [{ name: 'a.png', bytes }]),
-    )
-    await (await restart(dataDir)).stop({ keepData: true })
-    const state = await readState(dataDir)
-    const key = state.files.find((file) => !file.includes('.sluice'))?.replace('first/', '') ?? ''
-    expect(state).to.deep.equal(storedState('first', { [key]: [] }))
-  })
+    /** Starts a server that dies at `step`, does `work` on it, and sees it dead. */
+    async function dieAt(step: string, work: (server: RunningServer) => Promise<unknown>): Promise<void> {
+      const env = { ...(await backend.env(dataDir)), DATA_DIR: dataDir, CRASH_AT: step }
+      server = await startProcess({ script: SERVER, env })
+      const worked = work(server).catch(() => {})
+      // A step that is never reached leaves it alive, and this test waiting.
+      expect(await server.ended).to.equal('SIGKILL')
+      await worked
+    }
 
-  it('after the second of two files: neither is left', async () => {
-    const files = [
-      { name: 'a.png', bytes: await picture() },
-      { name: 'b.png', bytes: await picture() },
+    /** What there is when all that was left has been ended. */
+    async function mended(): Promise<State> {
+      await (await mend()).stop({ keepData: true })
+      return backend.state(dataDir)
+    }
+
+    const uploadSteps = [
+      'before index.beginUpload',
+      'after index.beginUpload',
+      'within bucket.put original',
+      'after bucket.put original',
+      'within bucket.put record',
+      'after bucket.put record',
     ]
-    await dieAt('before index.finishUpload', dataDir, (server) => postFiles(server, files))
-    await (await restart(dataDir)).stop({ keepData: true })
-    expect(await readState(dataDir)).to.deep.equal({ files: [], rows: [] })
-  })
-
-  const deriveSteps: Record<string, string[]> = {
-    'before index.beginDerivative': [],
-    'after index.beginDerivative': [],
-    'within bucket.put derivative': [],
-    // The bytes are whole by then: a put is all or nothing.
-    'after bucket.put derivative': [VARIANT],
-    'after index.finishDerivative': [VARIANT],
-  }
-  for (const [step, variants] of Object.entries(deriveSteps)) {
-    it(`${step}: the next start keeps the original and ${variants.length === 0 ? 'nothing else' : 'the derivative'}`, async () => {
-      const bytes = await picture()
-      let key = ''
-      let path = ''
-      await dieAt(step, dataDir, async (server) => {
-        const record = await uploadOne(server, { name: 'a.png', bytes })
-        key = record.s3PathOriginal
-        path = new URL(record.src).pathname
-        const response = await fetch(`${server.url}${path}?w=40&f=webp`)
-        await response.arrayBuffer()
+    for (const step of uploadSteps) {
+      it(`${step}: ${by} leaves nothing of the upload`, async () => {
+        const bytes = await picture()
+        await dieAt(step, (server) => postFiles(server, [{ name: 'a.png', bytes }]))
+        expect(await mended()).to.deep.equal({ files: [], rows: [] })
       })
-      const service = await restart(dataDir)
-      await service.stop({ keepData: true })
-      expect(await readState(dataDir)).to.deep.equal(storedState('first', { [key]: variants }))
+    }
 
-      const again = await startService({ dataDir })
-      expect((await fetch(`${again.url}${path}?w=40&f=webp`)).status).to.equal(200)
-      await again.stop({ keepData: true })
-      expect(await readState(dataDir)).to.deep.equal(storedState('first', { [key]: [VARIANT] }))
-    })
-  }
-
-  const deleteSteps = [
-    'after index.beginRemoval',
-    'before bucket.delete original',
-    'after bucket.delete original',
-    'before bucket.delete derivative',
-    'after bucket.delete derivative',
-    'before bucket.delete record',
-    'after bucket.delete record',
-    'before index.finishRemoval',
-    'after index.finishRemoval',
-  ]
-  for (const step of deleteSteps) {
-    it(`${step}: the next start ends the delete`, async () => {
+    it('after index.finishUpload: the file is stored, though its sender was not told', async () => {
       const bytes = await picture()
-      let path = ''
+      await dieAt('after index.finishUpload', (server) => postFiles(server, [{ name: 'a.png', bytes }]))
+      const state = await mended()
+      const key = state.files.find((file) => !file.includes('.sluice'))?.replace('first/', '') ?? ''
+      expect(state).to.deep.equal(storedState('first', { [key]: [] }))
+    })
+
+    it('after the second of two files: neither is left', async () => {
+      const files = [
+        { name: 'a.png', bytes: await picture() },
+        { name: 'b.png', bytes: await picture() },
+      ]
+      await dieAt('before index.finishUpload', (server) => postFiles(server, files))
+      expect(await mended()).to.deep.equal({ files: [], rows: [] })
+    })
+
+    const deriveSteps: Record<string, string[]> = {
+      'before index.beginDerivative': [],
+      'after index.beginDerivative': [],
+      'within bucket.put derivative': [],
+      // The bytes are whole by then: a put is all or nothing.
+      'after bucket.put derivative': [VARIANT],
+      'after index.finishDerivative': [VARIANT],
+    }
+    for (const [step, variants] of Object.entries(deriveSteps)) {
+      it(`${step}: ${by} keeps the original and ${variants.length === 0 ? 'nothing else' : 'the derivative'}`, async () => {
+        const bytes = await picture()
+        let key = ''
+        let path = ''
+        await dieAt(step, async (server) => {
+          const record = await uploadOne(server, { name: 'a.png', bytes })
+          key = record.s3PathOriginal
+          path = new URL(record.src).pathname
+          const response = await fetch(`${server.url}${path}?w=40&f=webp`)
+          await response.arrayBuffer()
+        })
+        expect(await mended()).to.deep.equal(storedState('first', { [key]: variants }))
+
+        const again = await start({ dataDir, backend })
+        expect((await fetch(`${again.url}${path}?w=40&f=webp`)).status).to.equal(200)
+        await again.stop({ keepData: true })
+        expect(await backend.state(dataDir)).to.deep.equal(storedState('first', { [key]: [VARIANT] }))
+      })
+    }
+
+    const deleteSteps = [
+      'after index.beginRemoval',
+      'before bucket.delete original',
+      'after bucket.delete original',
+      'before bucket.delete derivative',
+      'after bucket.delete derivative',
+      'before bucket.delete record',
+      'after bucket.delete record',
+      'before index.finishRemoval',
+      'after index.finishRemoval',
+    ]
+    for (const step of deleteSteps) {
+      it(`${step}: ${by} ends the delete`, async () => {
+        const bytes = await picture()
+        let path = ''
+        let key = ''
+        await dieAt(step, async (server) => {
+          const record = await uploadOne(server, { name: 'a.png', bytes })
+          key = record.s3PathOriginal
+          path = new URL(record.src).pathname
+          await fetch(`${server.url}${path}?w=40&f=webp`).then((response) => response.arrayBuffer())
+          await deleteFile(server, key)
+        })
+        const service = await mend()
+        expect((await fetch(`${service.url}${path}`)).status).to.equal(404)
+        expect((await deleteFile(service, key)).status).to.equal(404)
+        await service.stop({ keepData: true })
+        expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
+      })
+    }
+
+    it('before index.beginRemoval: nothing has been deleted', async () => {
+      const bytes = await picture()
       let key = ''
-      await dieAt(step, dataDir, async (server) => {
-        const record = await uploadOne(server, { name: 'a.png', bytes })
-        key = record.s3PathOriginal
-        path = new URL(record.src).pathname
-        await fetch(`${server.url}${path}?w=40&f=webp`).then((response) => response.arrayBuffer())
+      await dieAt('before index.beginRemoval', async (server) => {
+        key = (await uploadOne(server, { name: 'a.png', bytes })).s3PathOriginal
         await deleteFile(server, key)
       })
-      const service = await restart(dataDir)
-      expect((await fetch(`${service.url}${path}`)).status).to.equal(404)
-      expect((await deleteFile(service, key)).status).to.equal(404)
-      await service.stop({ keepData: true })
-      expect(await readState(dataDir)).to.deep.equal({ files: [], rows: [] })
+      expect(await mended()).to.deep.equal(storedState('first', { [key]: [] }))
     })
-  }
-
-  it('before index.beginRemoval: nothing has been deleted', async () => {
-    const bytes = await picture()
-    let key = ''
-    await dieAt('before index.beginRemoval', dataDir, async (server) => {
-      key = (await uploadOne(server, { name: 'a.png', bytes })).s3PathOriginal
-      await deleteFile(server, key)
-    })
-    await (await restart(dataDir)).stop({ keepData: true })
-    expect(await readState(dataDir)).to.deep.equal(storedState('first', { [key]: [] }))
   })
-})
+}

@@ -12,10 +12,10 @@ import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
 import { keptLog } from '../support/service.ts'
-import { readState, storedState } from '../support/state.ts'
+import { storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('races', (start) => {
+onEveryBackend('races', (start, backend) => {
   it('emits original.deleted once for two concurrent deletes', async () => {
     const folder = await temporaryFolder()
     const events = join(folder, 'events')
@@ -49,7 +49,7 @@ onEveryBackend('races', (start) => {
     const first = await start({ dataDir })
     const { s3PathOriginal, src } = await uploadOne(first, { name: 'a.png', bytes: await picture() })
     await first.stop({ keepData: true })
-    await rm(join(dataDir, 'index'), { recursive: true })
+    await backend.emptyIndex(dataDir)
 
     const key = storedKey(s3PathOriginal)
     const wrapStorage = ({ index, buckets }: Storage): Storage => ({
@@ -67,7 +67,7 @@ onEveryBackend('races', (start) => {
     expect((await fetch(second.url + new URL(src).pathname)).status).to.equal(404)
     expect((await deleteFile(second, s3PathOriginal)).status).to.equal(404)
     await second.stop({ keepData: true })
-    expect(await readState(dataDir)).to.deep.equal({ files: [], rows: [] })
+    expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
     await rm(dataDir, { recursive: true })
   })
 
@@ -130,7 +130,7 @@ onEveryBackend('races', (start) => {
     expect(await left).to.equal('left')
     await service.stop({ keepData: true })
     expect(service.log.lines.filter(({ level }) => level === 'warn')).to.deep.equal([])
-    expect(await readState(dataDir)).to.deep.equal(storedState('first', { [s3PathOriginal]: [] }))
+    expect(await backend.state(dataDir)).to.deep.equal(storedState('first', { [s3PathOriginal]: [] }))
     await rm(dataDir, { recursive: true })
   })
 })

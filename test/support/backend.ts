@@ -1,4 +1,6 @@
-import { filesInBucket } from './state.ts'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { filesInBucket, readState, type State } from './state.ts'
 
 /** One choice of where files and states are kept. */
 export interface Backend {
@@ -10,10 +12,34 @@ export interface Backend {
    * records, which are always there.
    */
   objects(dataDir: string): Promise<string[]>
+  /** All that is kept. An embedded index can be read when its service has stopped. */
+  state(dataDir: string): Promise<State>
+  /** Empties the index, of a service that has stopped. */
+  emptyIndex(dataDir: string): Promise<void>
+  /** What holds this text: files of the data folder, objects of the bucket, keys of the store; sorted. */
+  holding(dataDir: string, text: string): Promise<string[]>
 }
 
 export const EMBEDDED: Backend = {
   name: 'disk, embedded',
   env: async () => ({}),
   objects: filesInBucket,
+  state: readState,
+  emptyIndex: removeIndex,
+  holding: filesHolding,
+}
+
+/** The embedded index, as {@link Backend.emptyIndex} has it. */
+export async function removeIndex(dataDir: string): Promise<void> {
+  await rm(join(dataDir, 'index'), { recursive: true })
+}
+
+/** Files of the data folder, as {@link Backend.holding} has them. */
+export async function filesHolding(dataDir: string, text: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    if (entry.isFile() && (await readFile(file)).includes(text)) found.push(relative(dataDir, file))
+  }
+  return found.sort()
 }

@@ -58,6 +58,7 @@ export async function startService({
   ...options
 }: ServiceOptions = {}): Promise<Service> {
   const folder = dataDir ?? (await temporaryFolder())
+  const config = loadConfig({ ...(await backend.env(folder)), ...env, DATA_DIR: folder })
   const log = keptLog()
   let handle: Parameters<typeof createServer>[1]
   const server = createServer((req, res) => handle?.(req, res))
@@ -65,7 +66,7 @@ export async function startService({
   const url = `http://127.0.0.1:${port}`
   let storage: Storage | undefined
   const app = await createApp({
-    config: loadConfig({ ...(await backend.env(folder)), ...env, DATA_DIR: folder }),
+    config,
     root,
     baseUrl: url,
     log,

@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 
-/** What an embedded installation holds: for each file and each row one line, sorted. */
+/** What an installation holds: for each file and each row of the index one line, sorted. */
 export interface State {
-  /** The {@link filesInBucket}. */
+  /** As in {@link filesInBucket}. */
   files: string[]
   /** The index's rows as `<kind> <client> <key…> <state>`; `u` rows are those that are not settled. */
   rows: string[]
@@ -12,15 +12,17 @@ export interface State {
 
 /** Reads the folder of a service that has stopped. */
 export async function readState(dataDir: string): Promise<State> {
+  return { files: await filesInBucket(dataDir), rows: await embeddedRows(dataDir) }
+}
+
+/** The rows of an embedded index that no process has open. */
+export async function embeddedRows(dataDir: string): Promise<string[]> {
   const level = new ClassicLevel<string, { state?: string }>(join(dataDir, 'index'), {
     valueEncoding: 'json',
   })
   const rows = await level.iterator().all()
   await level.close()
-  return {
-    files: await filesInBucket(dataDir),
-    rows: rows.map(([key, value]) => `${key.replaceAll('\0', ' ')} ${value.state ?? ''}`).sort(),
-  }
+  return rows.map(([key, value]) => `${key.replaceAll('\0', ' ')} ${value.state ?? ''}`).sort()
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Log } from '../../core/log.ts'
 import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
@@ -40,6 +41,8 @@ export async function runAttempt<T>(
   const controller = new AbortController()
   const { signal } = controller
   const stopped = () => controller.abort(stop.reason)
+  // One of each job that runs: Node would warn of a leak at the eleventh.
+  setMaxListeners(0, stop)
   stop.addEventListener('abort', stopped, { once: true })
   const limit = setTimeout(
     () => controller.abort(unavailable('this took too long and was given up')),

@@ -91,6 +91,17 @@ describe('an attempt', () => {
     expect(told).to.deep.equal(Array.from({ length: 100 }, (_, i) => (i + 1) / 100))
   })
 
+  it('is one of many at once, without a word of a leak', async () => {
+    const warned: Error[] = []
+    const warn = (warning: Error) => warned.push(warning)
+    process.on('warning', warn)
+    const many = Array.from({ length: 20 }, () => runAttempt(JOB, () => pause(10), options))
+    await Promise.all(many)
+    await pause(1)
+    process.off('warning', warn)
+    expect(warned).to.deep.equal([])
+  })
+
   it('leaves no timer and no listener behind', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     // Mocha's own stands from the first wait on.

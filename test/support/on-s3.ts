@@ -1,0 +1,64 @@
+import { GetObjectCommand, ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
+import { s3Server } from './s3-server.ts'
+
+// What a service keeps in the S3 server of this run, as ../support/backends.ts has it: a prefix for each data folder.
+
+let bucket: Promise<string> | undefined
+
+/** The environment of a service below this prefix of a bucket that all of them share. */
+export async function s3Env(prefix: string) {
+  const server = await s3Server()
+  bucket ??= server.newBucket()
+  const { endpoint, region, credentials } = server.connection
+  return {
+    S3_BUCKET: await bucket,
+    S3_PREFIX: prefix,
+    S3_FORCE_PATH_STYLE: 'true',
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  }
+}
+
+/** Every object, sorted, named as files of a disk are; and the half written ones. */
+export async function objectsInS3(prefix: string): Promise<string[]> {
+  const { client } = await s3Server()
+  const { S3_BUCKET: Bucket } = await s3Env(prefix)
+  const { Uploads = [] } = await client.send(
+    new ListMultipartUploadsCommand({ Bucket, Prefix: `${prefix}/` }),
+  )
+  const names = [
+    ...(await keysInS3(prefix)).map((key) => nameInS3(key, prefix)),
+    ...Uploads.map(({ Key = '' }) => `half of ${nameInS3(Key, prefix)}`),
+  ]
+  return names.filter((name) => !/^[^/]+\/\.sluice\/clients\//.test(name)).sort()
+}
+
+/** Objects that hold this text, the clients' records among them. */
+export async function s3Holding(prefix: string, text: string): Promise<string[]> {
+  const { client } = await s3Server()
+  const { S3_BUCKET: Bucket } = await s3Env(prefix)
+  const found: string[] = []
+  for (const Key of await keysInS3(prefix)) {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }))
+    if (Buffer.from((await Body?.transformToByteArray()) ?? []).includes(text)) found.push(Key)
+  }
+  return found
+}
+
+async function keysInS3(prefix: string): Promise<string[]> {
+  const { client } = await s3Server()
+  const { S3_BUCKET: Bucket } = await s3Env(prefix)
+  const keys: string[] = []
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: `${prefix}/` }))
+    keys.push(...Contents.map(({ Key = '' }) => Key))
+  return keys
+}
+
+/** The first client's root is all that is not below `.sluice/roots/<client id>/`. */
+function nameInS3(key: string, prefix: string): string {
+  const name = key.slice(prefix.length + 1)
+  const others = '.sluice/roots/'
+  return name.startsWith(others) ? name.slice(others.length) : `first/${name}`
+}
