@@ -8,7 +8,7 @@ export interface Payload {
   readonly mediaType: string
   /** Bytes. */
   readonly size: number
-  /** Resolves once its first bytes are certain; the stream fails rather than be shorter than `size`. */
+  /** Resolves once its first bytes are certain; the stream fails rather than be shorter than `size`. The signal ends it. */
   open(signal: AbortSignal): Promise<Readable>
 }
 
@@ -43,9 +43,7 @@ export function byteranges(asset: Asset, ranges: readonly ByteRange[]): Payload 
       const [range] = ranges
       if (!range) throw new Error('expected ranges but received none')
       const first = await openPart(range, signal)
-      const body = Readable.from(document(first, signal), { objectMode: false })
-      // A generator that is ended before it has begun lets go of nothing.
-      return body.once('close', () => first.destroy())
+      return Readable.from(document(first, signal), { objectMode: false })
     },
   }
 }
