@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
-import { uploadOne, type WireRecord } from '../support/client.ts'
+import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -123,35 +123,37 @@ onEveryBackend('delivery by path and parameters', (start) => {
   })
 
   it('takes no parameters on the raw route, and names the address that does', async () => {
-    const { src, originalSrc } = plain
-    for (const address of [`${originalSrc}?w=100`, `${originalSrc}?utm_source=x&w=100&f=webp`]) {
+    const { src } = plain
+    const direct = rawPath(service, plain.s3PathOriginal)
+    for (const address of [`${direct}?w=100`, `${direct}?utm_source=x&w=100&f=webp`]) {
       const answer = await exchange(service, address)
       expect(jsonOf(answer)).to.include({ status: 400, code: 'bad_parameter', param: 'w', received: '100' })
       expect(jsonOf(answer).detail).to.include(`"w"; transform at ${src}`)
       expect((await exchange(service, address, { method: 'HEAD' })).status).to.equal(400)
     }
-    const { detail } = jsonOf(await exchange(service, `${inFolder.originalSrc}?negate`))
+    const { detail } = jsonOf(await exchange(service, `${rawPath(service, inFolder.s3PathOriginal)}?negate`))
     expect(detail).to.include(`"negate"; transform at ${inFolder.src}`)
     expect((await exchange(service, `${src}?w=7`)).status).to.equal(200)
     await eventually(async () => {
-      const derivative = jsonOf(await exchange(service, `${originalSrc}_w%3D7?h=5`))
+      const derivative = jsonOf(await exchange(service, `${direct}_w%3D7?h=5`))
       expect(derivative.detail).to.include(`transform at ${src}`)
     })
-    const missing = await exchange(service, `${originalSrc.replace('/image/png/', '/image/webp/')}?w=100`)
+    const missing = await exchange(service, `${direct.replace('/image/png/', '/image/webp/')}?w=100`)
     expect(missing.status).to.equal(404)
   })
 
   it('passes over what is no parameter on the raw route, the operator’s own names as well', async () => {
+    const direct = rawPath(service, plain.s3PathOriginal)
     for (const query of ['?download', '?download=a.png', '?utm_source=mail&v=2', '?'])
-      expect((await exchange(service, `${plain.originalSrc}${query}`)).status, query).to.equal(200)
-    expect((await exchange(service, `${plain.originalSrc}?ref=x`)).status).to.equal(400)
+      expect((await exchange(service, `${direct}${query}`)).status, query).to.equal(200)
+    expect((await exchange(service, `${direct}?ref=x`)).status).to.equal(400)
 
     const root = await temporaryFolder()
     await mkdir(join(root, 'config'))
     await writeFile(join(root, 'config', 'chain.json'), '{"ignoredParams": ["ref"]}')
     const other = await start({ root })
-    const { originalSrc } = await uploadOne(other, { name: 'a.txt', bytes: 'text' })
-    expect((await exchange(other, `${originalSrc}?ref=x`)).status).to.equal(200)
+    const { s3PathOriginal } = await uploadOne(other, { name: 'a.txt', bytes: 'text' })
+    expect((await exchange(other, `${rawPath(other, s3PathOriginal)}?ref=x`)).status).to.equal(200)
     await rm(root, { recursive: true })
   })
 

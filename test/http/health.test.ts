@@ -40,22 +40,23 @@ onEveryBackend('health', (start) => {
     expect(body).to.deep.equal({ status: 'ok', checks: { bucket: 'ok', index: 'ok' } })
   })
 
-  for (const [away, port] of [
-    ['bucket', 'buckets'],
-    ['index', 'index'],
-  ] as const) {
-    it(`/readyz is a 503 while the ${away} cannot be used, and /healthz is not`, async () => {
-      gone = port
-      const { body, headers } = await supertest(service.url).get('/readyz').expect(503)
-      await supertest(service.url).get('/healthz').expect(200)
-      gone = undefined
-      const checks = { bucket: 'ok', index: 'ok', [away]: 'unavailable' }
-      expect(body).to.deep.equal({ status: 'unavailable', checks })
-      expect(headers['cache-control']).to.equal('no-store')
-      expect(Number(headers['retry-after'])).to.be.above(0)
-      await supertest(service.url).get('/readyz').expect(200)
-    })
-  }
+  it('/readyz is a 503 while the bucket cannot be used, and /healthz is not', async () => {
+    gone = 'buckets'
+    const { body, headers } = await supertest(service.url).get('/readyz').expect(503)
+    await supertest(service.url).get('/healthz').expect(200)
+    gone = undefined
+    expect(body).to.deep.equal({ status: 'unavailable', checks: { bucket: 'unavailable', index: 'ok' } })
+    expect(headers['cache-control']).to.equal('no-store')
+    expect(Number(headers['retry-after'])).to.be.above(0)
+    await supertest(service.url).get('/readyz').expect(200)
+  })
+
+  it('/readyz is degraded, not down, while the index cannot be used: what is stored is delivered', async () => {
+    gone = 'index'
+    const { body } = await supertest(service.url).get('/readyz').expect(200)
+    gone = undefined
+    expect(body).to.deep.equal({ status: 'degraded', checks: { bucket: 'ok', index: 'unavailable' } })
+  })
 
   it('answers HEAD as well, and 405 with Allow to what changes something', async () => {
     for (const path of ['/healthz', '/readyz']) {

@@ -13,11 +13,17 @@ export type StartService = (options?: ServiceOptions) => Promise<Service>
  */
 export function onEveryBackend(name: string, suite: (start: StartService, backend: Backend) => void): void {
   for (const backend of BACKENDS)
-    describe(`${name} (${backend.name})`, () =>
+    describe(`${name} (${backend.name})`, () => {
+      before('start the servers', async function () {
+        // Ceph takes two seconds, on a machine with nothing else to do.
+        this.timeout(60_000)
+        await backend.env('the first to ask')
+      })
       suite(
         stoppedAtTheEnd((options) => startService({ backend, ...options })),
         backend,
-      ))
+      )
+    })
 }
 
 /** Of the suite that calls it: services that a test has stopped itself are left alone. */
