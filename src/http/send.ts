@@ -6,9 +6,9 @@ import { isActiveContent } from '../core/media.ts'
 import { Problem } from '../core/problem.ts'
 import { byteranges, contentRange, type Payload } from './byteranges.ts'
 import { evaluateConditions } from './conditional.ts'
-import { isDirect } from './direct.ts'
+import { isAria2, isDirect } from './direct.ts'
 
-/** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients only. */
+/** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients that can bear it. */
 export type FullContentRange = 'auto' | 'always' | 'never'
 
 export interface SendOptions {
@@ -102,7 +102,8 @@ function setContent(
   }
   // Part of the public contract, though RFC 9110 has no such header there. Caches in front take the answer for a
   // part, so they never see it.
-  const wanted = fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req))
+  const wanted =
+    fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req) && !isAria2(req))
   if (wanted) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
 }
 

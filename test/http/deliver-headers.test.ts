@@ -249,6 +249,13 @@ onEveryBackend('Content-Range on a full answer', (start) => {
       })
     }
 
+    it('is not sent to aria2, which reads from it that the file is empty', async () => {
+      const headers = { 'User-Agent': 'Mozilla/5.0', 'Want-Digest': 'SHA-512;q=1, SHA-256;q=1, SHA;q=0.1' }
+      const answer = await exchange(service, src, { headers })
+      expect(answer.status).to.equal(200)
+      expect(answer.headers).not.to.have.property('content-range')
+    })
+
     it('is not sent over HTTP/1.0', async () => {
       const answer = await sendBytes(
         service,
