@@ -6,6 +6,7 @@ import { onEveryBucket } from '../../support/backends.ts'
 import { uploadOne } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { exchange } from '../../support/exchange.ts'
+import { answersTo } from '../../support/peers/answers.ts'
 import { type Downloader, downloader } from '../../support/peers/downloader.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
@@ -80,19 +81,6 @@ onEveryBucket('download managers', (start) => {
     },
   }
 
-  /** What the requests for a target were answered from now on, once they have come to their end: sorted. */
-  function answersTo({ url }: Target): () => string {
-    const from = service.log.lines.length
-    return () =>
-      service.log.lines
-        .slice(from)
-        .filter(({ message, fields }) => message === 'request' && fields.path === new URL(url).pathname)
-        // Of those that the client has left before, none.
-        .flatMap(({ fields }) => fields.status ?? [])
-        .sort()
-        .join(' ')
-  }
-
   for (const [program, { args, statuses }] of Object.entries(MANAGERS)) {
     describe(program, () => {
       let manager: Downloader
@@ -103,7 +91,7 @@ onEveryBucket('download managers', (start) => {
 
       /** Runs it to its end, after which the file must be there, by requests that were answered so. */
       async function completes(target: Target, expected: RegExp): Promise<void> {
-        const answers = answersTo(target)
+        const answers = answersTo(service, target.url)
         const { code, said } = await manager.run([...args, target.url])
         expect(code, said).to.equal(0)
         expect((await manager.bytes()).equals(target.bytes), 'all bytes').to.equal(true)
@@ -121,7 +109,7 @@ onEveryBucket('download managers', (start) => {
       }
 
       it('goes on where it was interrupted', async () => {
-        const answers = answersTo(original)
+        const answers = answersTo(service, original.url)
         stalled = true
         await manager.interrupt([...args, original.url])
         stalled = false
@@ -159,7 +147,7 @@ onEveryBucket('download managers', (start) => {
               [first, '200'],
               [later, '304'],
             ] as const) {
-              const answers = answersTo(target)
+              const answers = answersTo(service, target.url)
               const { code, said } = await manager.run([...args, target.url])
               expect(code, said).to.equal(0)
               await eventually(() => expect(answers()).to.equal(status))

@@ -4,8 +4,8 @@ import { onEveryBucket } from '../../support/backends.ts'
 import { uploadOne, type WireRecord } from '../../support/client.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
-import { type Nginx, startNginx } from '../../support/peers/nginx.ts'
-import { startVarnish, type Varnish } from '../../support/peers/varnish.ts'
+import { startNginx } from '../../support/peers/nginx.ts'
+import { startVarnish } from '../../support/peers/varnish.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
@@ -42,8 +42,8 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
 
 onEveryBucket('a <video> in Chromium seeks', (start) => {
   let service: Service
-  let nginx: Nginx
-  let varnish: Varnish
+  let nginx: Awaited<ReturnType<typeof startNginx>>
+  let varnish: Awaited<ReturnType<typeof startVarnish>>
   let chromium: Chromium
   let bytes: Buffer
   let video: WireRecord
@@ -84,7 +84,7 @@ onEveryBucket('a <video> in Chromium seeks', (start) => {
     ['through nginx', () => nginx.passing.url],
     ['through nginx with proxy_cache', () => nginx.caching.url, { keepsWhole: true }],
     ['through nginx with slice', () => nginx.slicing.url],
-    ['through Varnish', () => varnish.url, { keepsWhole: true }],
+    ['through Varnish', () => varnish.caching.url, { keepsWhole: true }],
   ]
   for (const [way, url, { keepsWhole } = { keepsWhole: false }] of ways) {
     it(way, async () => {

@@ -23,13 +23,19 @@ const WAYS = {
     proxy_cache_revalidate on;`,
 }
 
-/** An nginx of this test run, on a free port for each way. */
-export interface Nginx extends Record<keyof typeof WAYS, { url: string }> {
+/** A cache in front of a service, on a free port for each way of being there. */
+export interface Cache {
+  /** Keeps nothing. */
+  passing: { url: string }
+  /** Keeps files as the service says. */
+  caching: { url: string }
+  /** Keeps files for a second at most, and asks then whether they have changed. */
+  renewing: { url: string }
   stop(): Promise<void>
 }
 
 /** Starts nginx in front of a service. Its answers say in `X-Cache` where they are from: MISS, HIT, REVALIDATED. */
-export async function startNginx(origin: { url: string }): Promise<Nginx> {
+export async function startNginx(origin: { url: string }): Promise<Cache & { slicing: { url: string } }> {
   const ports = Object.fromEntries(
     await Promise.all(Object.keys(WAYS).map(async (way) => [way, await freePort()] as const)),
   ) as Record<keyof typeof WAYS, number>

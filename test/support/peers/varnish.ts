@@ -1,48 +1,46 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
+import type { Cache } from './nginx.ts'
 import { startProgram } from './program.ts'
 
-/** A Varnish of this test run, on a free port. */
-export interface Varnish {
-  url: string
-  stop(): Promise<void>
-}
-
-/**
- * Starts Varnish in front of a service, as it comes, save for two request headers of tests: `X-Pass` has it keep
- * nothing, `X-Brief` keep a file for a tenth of a second and ask then whether it has changed. `X-Cache` of its
- * answers is `miss` or `hit`.
- */
-export async function startVarnish(origin: { url: string }): Promise<Varnish> {
-  const port = await freePort()
-  const { hostname, port: originPort } = new URL(origin.url)
+/** Starts Varnish in front of a service, as it comes. Its answers say in `X-Cache` where they are from: MISS, HIT. */
+export async function startVarnish(origin: { url: string }): Promise<Cache> {
+  const [passing, caching, renewing] = await Promise.all([freePort(), freePort(), freePort()])
+  const { hostname, port } = new URL(origin.url)
   const configuration = `
     vcl 4.1;
-    backend default { .host = "${hostname}"; .port = "${originPort}"; }
+    backend default { .host = "${hostname}"; .port = "${port}"; }
     sub vcl_recv {
-      if (req.http.X-Pass) { return (pass); }
+      if (local.socket == "passing") { return (pass); }
+      set req.http.X-Way = local.socket;
+    }
+    sub vcl_hash {
+      hash_data(req.http.X-Way);
     }
     sub vcl_backend_response {
-      if (bereq.http.X-Brief) {
+      if (bereq.http.X-Way == "renewing") {
         set beresp.ttl = 0.1s;
         set beresp.grace = 0s;
         set beresp.keep = 1h;
       }
     }
     sub vcl_deliver {
-      if (obj.hits > 0) { set resp.http.X-Cache = "hit"; } else { set resp.http.X-Cache = "miss"; }
+      if (obj.hits > 0) { set resp.http.X-Cache = "HIT"; } else { set resp.http.X-Cache = "MISS"; }
     }`
   const { stop } = await startProgram({
     name: 'varnishd',
-    port,
+    port: caching,
     async args(folder) {
       await writeFile(join(folder, 'default.vcl'), configuration)
+      const sockets = Object.entries({ passing, caching, renewing })
       return [
-        ...['-F', '-n', join(folder, 'work'), '-a', `127.0.0.1:${port}`, '-T', 'none'],
-        ...['-f', join(folder, 'default.vcl'), '-s', 'malloc,64m', '-j', 'none'],
+        ...['-F', '-n', join(folder, 'work'), '-T', 'none', '-j', 'none'],
+        ...sockets.flatMap(([way, port]) => ['-a', `${way}=127.0.0.1:${port}`]),
+        ...['-f', join(folder, 'default.vcl'), '-s', 'malloc,64m'],
       ]
     },
   })
-  return { url: `http://127.0.0.1:${port}`, stop }
+  const at = (port: number) => ({ url: `http://127.0.0.1:${port}` })
+  return { passing: at(passing), caching: at(caching), renewing: at(renewing), stop }
 }
