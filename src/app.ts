@@ -4,38 +4,28 @@ import { extname, join } from 'node:path'
 import type { Express } from 'express'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
-import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
-import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
-import { guardedFetcher } from './adapters/fetcher/guarded.ts'
-import { openBackends } from './backends.ts'
-import { FIRST_CLIENT_ID } from './core/client.ts'
+import type { Commands } from './core/command.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
-import type { Buckets } from './core/ports/bucket.ts'
-import type { FileIndex } from './core/ports/file-index.ts'
 import { sharpEngine } from './engines/sharp.ts'
+import { every, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { createPlanner } from './pipeline/plan.ts'
 import { createRunner } from './pipeline/run.ts'
+import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
-import { type Clients, createClients } from './service/clients.ts'
+import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
-import { createEventDelivery } from './service/event-delivery.ts'
-import { createOriginals } from './service/originals.ts'
-import { createRemovals } from './service/remove.ts'
-import { createSweep, type Sweep } from './service/sweep.ts'
+import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 
-/** The adapters that hold files and their states. */
-export interface Storage {
-  buckets: Buckets
-  index: FileIndex
-}
+export { DataDirError } from './adapters/data-dir.ts'
+export type { Storage } from './foundation.ts'
 
 export interface AppOptions {
   config: Config
@@ -45,8 +35,8 @@ export interface AppOptions {
   baseUrl: string
   log: Log
   engines?: readonly Engine[]
-  /** Puts something between the services and their storage: tests stop the process at chosen steps. */
-  wrapStorage?: (storage: Storage) => Storage
+  /** See {@link FoundationOptions}. */
+  wrapStorage?: FoundationOptions['wrapStorage']
 }
 
 /** A running service without a socket. */
@@ -55,6 +45,8 @@ export interface App {
   /** Has a server answer as the service does also what it cannot read as a request. */
   refuseUnreadable(server: Server): void
   clients: Clients
+  /** What an operator may ask for. */
+  commands: Commands
   /** The first client's tokens. */
   credentials: Credentials
   sweep: Sweep
@@ -86,25 +78,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { config, baseUrl, log } = options
   const { chain, engines, plugins } = await loadEverything(options)
 
-  const backends = await openBackends(options)
-  const { buckets, index } = options.wrapStorage?.(backends) ?? backends
-  const { locks, jobs, zipLimiter } = backends
-
-  const events = inProcessEventBus(log)
-  const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
-  delivery.listen(events)
-  delivery.work()
-  const store = await bucketClientStore(buckets.of({ id: FIRST_CLIENT_ID, token: '' }))
-  const clients = createClients({ store, events })
-  const credentials = await firstCredentials(config)
+  const foundation = await openFoundation({ ...options, plugins })
+  const { backends, buckets, index, events, clients, originals, removals, sweep, commands } = foundation
+  const credentials = await firstCredentials(config, foundation.credentialsFile)
   await clients.ensureFirst(credentials)
+  foundation.delivery.work()
 
-  const originals = createOriginals({ index, buckets })
-  const removals = createRemovals({ index, buckets, originals, events, log })
   const derivations = createDerivations({
     index,
     buckets,
-    locks,
+    locks: backends.locks,
     events,
     run: createRunner(engines),
     admit: createAdmission({ atOnce: transformsAtOnce(config), waiting: WAITING_TRANSFORMS }),
@@ -117,9 +100,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     clients,
     deliveries,
     removals,
-    upload: createUpload({ index, buckets, events, removals, maxBytes: config.UPLOAD_MAX_BYTES }),
+    upload: createUpload({
+      index,
+      buckets,
+      events,
+      removals,
+      admits: clients.admits,
+      maxBytes: config.UPLOAD_MAX_BYTES,
+    }),
     archive: createArchive({ deliveries, events, log }),
-    zipLimiter,
+    zipLimiter: backends.zipLimiter,
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
@@ -127,7 +117,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
   })
 
-  const sweep = createSweep({ index, buckets, clients: store, removals, log })
+  // The embedded index is this process's alone: who wants to know of it has to ask here.
+  const control = config.REDIS_URL
+    ? undefined
+    : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
+  const following = foundation.followClients()
   const sweeping = every(SWEEP_EVERY_MS, () =>
     sweep().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again')),
   )
@@ -135,16 +129,34 @@ export async function createApp(options: AppOptions): Promise<App> {
     handle,
     refuseUnreadable: (server) => refuseUnreadable(server, log),
     clients,
+    commands,
     credentials,
     sweep,
     async close() {
+      await control?.close()
+      await following?.stop()
       await sweeping.stop()
       await derivations.idle()
-      await events.idle()
-      await jobs.close({ graceMs: JOBS_GRACE_MS })
-      await backends.close()
+      await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
   }
+}
+
+/** What an operator may ask for, without a service around it. */
+export interface Operator {
+  commands: Commands
+  close(): Promise<void>
+}
+
+/**
+ * Opens files and their states for an operator's command: beside running services on Redis, else when none runs.
+ *
+ * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
+ */
+export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Promise<Operator> {
+  const { plugins } = await loadEverything(options)
+  const { commands, close } = await openFoundation({ ...options, plugins })
+  return { commands, close: () => close({ graceMs: 0 }) }
 }
 
 /** As many as there are cores, shared with the other web processes of this machine. */
@@ -176,28 +188,8 @@ function pluginFolders(root: string, more: string | undefined): PluginFolder[] {
   ]
 }
 
-async function firstCredentials(config: Config): Promise<Credentials> {
+async function firstCredentials(config: Config, file: string): Promise<Credentials> {
   const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken } = config
   if (clientToken && secretClientToken) return { clientToken, secretClientToken }
-  return loadCredentials(join(config.DATA_DIR, 'credentials.json'))
-}
-
-/** Runs `work` now and then again and again, never twice at a time. */
-function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let running: Promise<unknown>
-  const run = () => {
-    running = work().finally(() => {
-      if (!stopped) timer = setTimeout(run, milliseconds)
-    })
-  }
-  run()
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
-  }
+  return loadCredentials(file)
 }

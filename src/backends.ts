@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { diskBuckets } from './adapters/bucket/disk.ts'
 import { s3Buckets } from './adapters/bucket/s3.ts'
+import type { ClientChanges } from './adapters/client-store/bucket.ts'
+import { redisClientChanges } from './adapters/client-store/redis-changes.ts'
 import { dataDirTaken, indexUnusable, makeDataDir, signDataDir } from './adapters/data-dir.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { redisIndex } from './adapters/file-index/redis.ts'
@@ -27,6 +29,8 @@ export interface Backends {
   locks: Locks
   jobs: Jobs
   zipLimiter: RateLimiter
+  /** Where other processes may change the clients. */
+  clientChanges?: ClientChanges
   /** Closes all but the jobs, which end first and in their own time. */
   close(): Promise<void>
 }
@@ -133,6 +137,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     index: redisIndex(redis, { keyPrefix }),
     locks,
     jobs: bullmqJobs({ redis, keyPrefix, log }),
+    clientChanges: redisClientChanges(redis, { keyPrefix }),
     zipLimiter: redisRateLimiter(redis, { keyPrefix, name: 'zip', points, seconds }),
     async close() {
       await locks.close()

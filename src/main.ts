@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
@@ -9,6 +8,7 @@ import { createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
 import { checkReport } from './process/check-report.ts'
 import { holderOfPort } from './process/port-holder.ts'
+import { projectRoot } from './process/project-root.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
 
 // How long requests in progress may take to end after SIGTERM.
@@ -137,13 +137,6 @@ function endOf(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal)
   // The first process of a container gets no such signal from itself: it ends when the encoder does.
   process.exit(0)
-}
-
-/** The folder of package.json, whether this runs from src or from dist. */
-function projectRoot(): string {
-  let folder = import.meta.dirname
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
-  return folder
 }
 
 await main().catch((error: Error) => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { root, run, say } from './run.js'
 
@@ -28,6 +28,9 @@ export async function build() {
   try {
     const code = await run('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json', '--outDir', next])
     if (code !== 0) throw new Error('The build failed, as said above; dist is as it was.')
+    // What package.json names as a command has to be one.
+    const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)
     writeFileSync(join(next, '.built-from'), builtFrom)
     if (existsSync(dist)) renameSync(dist, last)
     renameSync(next, dist)

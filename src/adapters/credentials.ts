@@ -33,6 +33,12 @@ export async function loadCredentials(file: string): Promise<Credentials> {
 
 async function makeCredentials(file: string): Promise<Credentials> {
   const credentials = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
+  await saveCredentials(file, credentials)
+  return credentials
+}
+
+/** Puts them in the place of what the file holds, all or nothing, and on the disk when it resolves. */
+export async function saveCredentials(file: string, credentials: Credentials): Promise<void> {
   const temporary = `${file}.tmp`
   await unlink(temporary).catch(() => {})
   await withHandle(await open(temporary, 'wx', 0o600), async (handle) => {
@@ -41,7 +47,6 @@ async function makeCredentials(file: string): Promise<Credentials> {
   })
   await rename(temporary, file)
   await withHandle(await open(dirname(file), 'r'), (folder) => folder.sync())
-  return credentials
 }
 
 async function withHandle(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {

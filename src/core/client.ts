@@ -5,12 +5,29 @@ import { base58 } from '@scure/base'
 export interface Client {
   /** Names the client in indexes, logs and folders; never changes. */
   id: string
+  /** What people call it. */
+  name?: string
   /** Public: stands in delivery URLs. */
   token: string
-  /** SHA-256 digests of the secret tokens that are valid now, in hexadecimal; two during a rotation. */
-  secretDigests: readonly string[]
+  /** Two during a rotation. */
+  secrets: readonly KeptSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
+  /** Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them. */
+  removing?: true
+}
+
+/** What is kept of a secret token. */
+export interface KeptSecret {
+  /** See {@link digestSecret}. */
+  digest: string
+  /** Milliseconds since 1970, exclusive; for good without it. */
+  validUntil?: number
+}
+
+/** Whether a secret is accepted at this instant, in milliseconds since 1970. */
+export function isValid({ validUntil }: KeptSecret, now: number): boolean {
+  return validUntil === undefined || now < validUntil
 }
 
 /** The client that an installation starts with. */
@@ -30,7 +47,7 @@ export function newSecretToken(): string {
   return `sec_${base58.encode(randomBytes(32))}`
 }
 
-/** What is kept of a secret. A plain hash is enough: there is nothing to guess in 256 random bits. */
+/** SHA-256 in hexadecimal. A plain hash is enough: there is nothing to guess in 256 random bits. */
 export function digestSecret(secret: string): string {
   return createHash('sha256').update(`sluice-secret:${secret}`).digest('hex')
 }

@@ -81,7 +81,22 @@ export function derivativePrefix(originalKey: ObjectKey): string {
 
 /** Where an original's record lies in the bucket. */
 export function recordKey(originalKey: ObjectKey): ObjectKey {
-  return `${RECORDS}/meta/${originalKey}.json` as ObjectKey
+  return `${recordPrefix}${originalKey}.json` as ObjectKey
+}
+
+export const recordPrefix = `${RECORDS}/meta/`
+
+/** What a key of ours stands for. */
+export type KeyMeaning = { kind: 'original' | 'derivative' | 'record'; original: OriginalName }
+
+/** The original that a key belongs to; undefined for a client's record, and for what is no key of ours. */
+export function keyMeaning(key: ObjectKey): KeyMeaning | undefined {
+  const isRecord = key.startsWith(recordPrefix) && key.endsWith('.json')
+  const name = parseKey(isRecord ? key.slice(recordPrefix.length, -'.json'.length) : key)
+  if (!name) return undefined
+  const { variant, ...original } = name
+  if (variant === undefined) return { kind: isRecord ? 'record' : 'original', original }
+  return isRecord ? undefined : { kind: 'derivative', original }
 }
 
 /** Where a client's record lies, in the first client's root. */

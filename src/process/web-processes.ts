@@ -30,68 +30,63 @@ export function tellReady(baseUrl: string): void {
  * @throws Error when one ends before that; the others are ended
  */
 export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptions): Promise<string> {
-  let stopping = false
+  let stopped: Promise<void> | undefined
   let restartMs = RESTART_MIN_MS
 
-  async function stop(signal: NodeJS.Signals): Promise<void> {
-    if (stopping) return
-    stopping = true
-    const ended = workers().map((worker) => once(worker, 'exit'))
-    for (const worker of workers()) worker.process.kill(signal)
-    const late = setTimeout(() => {
-      for (const worker of workers()) worker.process.kill('SIGKILL')
-    }, graceMs)
-    await Promise.all(ended)
-    clearTimeout(late)
+  /** Passes every signal on: a second one is for those who will not wait. */
+  function stop(signal: NodeJS.Signals): Promise<void> {
+    for (const worker of running()) worker.process.kill(signal)
+    stopped ??= allEnd(graceMs)
+    return stopped
   }
 
   function replace(worker: Worker, code: number | null, signal: string | null): void {
-    if (stopping) return
+    if (stopped !== undefined) return
     log.error(
       { ended: worker.process.pid, code, signal, restartMs },
       'a web process has ended; another follows',
     )
     setTimeout(() => {
-      if (stopping) return
-      const next = cluster.fork()
-      void firstMessage(next).then(
-        () => {
-          restartMs = RESTART_MIN_MS
-        },
-        () => {},
-      )
+      if (stopped !== undefined) return
+      cluster.fork().once('message', () => {
+        restartMs = RESTART_MIN_MS
+      })
     }, restartMs)
     restartMs = Math.min(2 * restartMs, RESTART_MAX_MS)
   }
 
   for (const name of ['SIGTERM', 'SIGINT'] as const)
     process.on(name, () => void stop(name).then(() => process.exit(0)))
-  const started = Array.from({ length: count }, () => firstMessage(cluster.fork()))
+  const ready = Array.from({ length: count }, () => once(cluster.fork(), 'message'))
   try {
-    const [first] = await Promise.all(started)
+    const [[first]] = (await Promise.race([Promise.all(ready), oneEnds()])) as [[{ baseUrl: string }]]
     cluster.on('exit', replace)
-    return first?.baseUrl ?? ''
+    return first.baseUrl
   } catch (error) {
+    // After a signal this process ends here, as soon as the others have.
     await stop('SIGTERM')
     throw error
   }
 }
 
-async function firstMessage(worker: Worker): Promise<{ baseUrl: string }> {
-  const over = new AbortController()
-  const { signal } = over
-  try {
-    return await Promise.race([
-      once(worker, 'message', { signal }).then(([message]) => message),
-      once(worker, 'exit', { signal }).then(() => {
-        throw new Error('a web process has ended before it was ready')
-      }),
-    ])
-  } finally {
-    over.abort()
-  }
+/** Rejects when one of the processes ends, whether it has been ready or not. */
+async function oneEnds(): Promise<never> {
+  await once(cluster, 'exit')
+  throw new Error('a web process has ended before all were ready')
 }
 
-function workers(): Worker[] {
-  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+/** Resolves when none runs any more; after `graceMs` they are killed. */
+async function allEnd(graceMs: number): Promise<void> {
+  const late = setTimeout(() => {
+    for (const worker of running()) worker.process.kill('SIGKILL')
+  }, graceMs)
+  await Promise.all(running().map((worker) => once(worker, 'exit')))
+  clearTimeout(late)
+}
+
+/** Without those that have just ended, which the cluster still has: they would never do so again. */
+function running(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter(
+    (worker) => worker !== undefined && !worker.isDead(),
+  ) as Worker[]
 }

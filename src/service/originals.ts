@@ -34,7 +34,10 @@ export interface Originals {
   resolve(client: Client, meanings: PathMeanings): Promise<ResolvedOriginal | undefined>
   /** The same for those who only read: while the index cannot be asked, the bucket alone is. */
   resolveToRead(client: Client, meanings: PathMeanings): Promise<ResolvedOriginal | undefined>
-  /** The bytes of a stored derivative; while the index cannot be asked, of one that the bucket holds. */
+  /**
+   * The bytes of a stored derivative; one that the bucket holds and the index has lost is taken in again. While the
+   * index cannot be asked, the bucket alone is.
+   */
   derivativeToRead(client: Client, original: ObjectKey, derivative: ObjectKey): Promise<Asset | undefined>
 }
 
@@ -87,10 +90,18 @@ export function createOriginals({ index, buckets }: { index: FileIndex; buckets:
     resolve: (client, meanings) => firstOf(find, client, meanings),
     resolveToRead: (client, meanings) => firstOf(findToRead, client, meanings),
     async derivativeToRead(client, key, derivative) {
-      const known = await unlessAway(index.find({ clientId: client.id, key }, derivative))
-      if (!known) return buckets.of(client).find(derivative)
-      const entry = known.derivative
-      return entry?.state === 'stored' ? buckets.of(client).find(derivative, entry.record) : undefined
+      const ref = { clientId: client.id, key }
+      const bucket = buckets.of(client)
+      const known = await unlessAway(index.find(ref, derivative))
+      const entry = known?.derivative
+      if (entry) return entry.state === 'stored' ? bucket.find(derivative, entry.record) : undefined
+      const asset = await bucket.find(derivative)
+      if (!asset || !known) return asset
+      const { mediaType, size } = asset
+      const adopted = index.adoptDerivative(ref, { key: derivative, mediaType, size })
+      const now = await unlessAway(adopted.then((taken) => ({ taken })))
+      // Begun anew since we looked, or its original is going: these bytes are not it any more.
+      return !now || now.taken?.state === 'stored' ? asset : undefined
     },
   }
 }

@@ -21,6 +21,12 @@ export interface Removals {
   sweep(client: Client, ref: FileRef): Promise<void>
 }
 
+interface Taken {
+  derivatives: ObjectKey[]
+  /** Whether nobody else has. */
+  finished: boolean
+}
+
 // How long a delete may be silent before another process goes on with it.
 const LEASE_MS = 60_000
 
@@ -43,7 +49,7 @@ export function createRemovals({
    * @returns the derivatives that went, and whether it was this call that finished; undefined when the original's
    *   state does not allow it
    */
-  async function take(client: Client, ref: FileRef, cause: RemovalCause) {
+  async function take(client: Client, ref: FileRef, cause: RemovalCause): Promise<Taken | undefined> {
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
@@ -66,6 +72,8 @@ export function createRemovals({
     await deleteAll([...derivatives])
     await deleteAll([recordKey(ref.key)])
     const finished = await index.finishRemoval(ref, now())
+    // The index was emptied meanwhile, and somebody has taken in what is deleted by now.
+    if (!finished && (await index.find(ref)).original?.state === 'stored') return take(client, ref, 'delete')
     return { derivatives: [...derivatives], finished }
   }
 
@@ -88,8 +96,13 @@ export function createRemovals({
 
     async abandon(client, keys) {
       for (const key of keys) {
+        const ref = { clientId: client.id, key }
         try {
-          await take(client, { clientId: client.id, key }, 'abandon')
+          if (await take(client, ref, 'abandon')) continue
+          if ((await index.find(ref)).original) continue
+          // The index was emptied since the upload began, or a sweep took it for dead: what was put after that is to go.
+          await index.beginUpload(ref, now() + LEASE_MS)
+          await take(client, ref, 'abandon')
         } catch (error) {
           log.warn({ err: error, client: client.id, key }, 'a failed upload is left to the sweep')
         }

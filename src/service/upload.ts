@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
@@ -8,6 +9,7 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
+import { unauthorized } from './clients.ts'
 import { serializeRecord } from './originals.ts'
 import type { Removals } from './remove.ts'
 
@@ -39,12 +41,16 @@ export type Upload = (request: UploadRequest) => Promise<UploadedFile[]>
 
 // Renewed three times in its length, so that two lost renewals do no harm.
 const LEASE_MS = 60_000
+// Of the 5 s in which an answer is promised a bucket that is out of order has had 3.5 s by then; what is taken back later
+// than this is taken back after the answer.
+const ABANDON_MS = 1000
 
 export function createUpload({
   index,
   buckets,
   events,
   removals,
+  admits,
   maxBytes,
   now = Date.now,
 }: {
@@ -52,6 +58,8 @@ export function createUpload({
   buckets: Buckets
   events: EventBus
   removals: Removals
+  /** Whether a client may still store files: it may be removed while it sends. */
+  admits: (clientId: string) => boolean
   /** Of each file. */
   maxBytes: number
   now?: () => number
@@ -96,13 +104,16 @@ export function createUpload({
     try {
       for await (const file of files) records.push(await store(file, context))
       signal.throwIfAborted()
+      if (!admits(client.id))
+        throw unauthorized('but its client has been removed meanwhile; nothing was kept')
       if (!(await index.finishUpload(client.id, records)))
         throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
-      await removals.abandon(
+      const abandoned = removals.abandon(
         client,
         context.begun.map(({ key }) => key),
       )
+      await Promise.race([abandoned, setTimeout(ABANDON_MS, undefined, { ref: false })])
       throw error
     } finally {
       clearInterval(renewal)

@@ -14,6 +14,8 @@ export interface OpenedClientStore {
   store: ClientStore
   /** A new store over what the first one has kept. */
   reopen(): Promise<ClientStore>
+  /** What both take for the time, in milliseconds since 1970. */
+  clock: { now: number }
   close(): Promise<void>
 }
 
@@ -53,7 +55,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
         expect(one.findBySecret(secret)).to.deep.equal(client)
         expect(one.list()).to.deep.equal([client])
         const wrong = ['', secret.slice(1), `${secret} `, secret.toLowerCase(), client.token, '__proto__']
-        for (const each of [...wrong, client.secretDigests[0] ?? '', `${secret.slice(0, -1)}!`])
+        for (const each of [...wrong, client.secrets[0]?.digest ?? '', `${secret.slice(0, -1)}!`])
           expect(one.findBySecret(each), each).to.equal(undefined)
         for (const each of ['', client.id, secret, client.token.slice(0, -1), 'toString'])
           expect(one.findByToken(each), each).to.equal(undefined)
@@ -79,17 +81,63 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       const { client, secret: old } = newClient()
       const fresh = newSecretToken()
       await store.save(client)
-      const rotating = { ...client, secretDigests: [...client.secretDigests, digestSecret(fresh)] }
+      const rotating = { ...client, secrets: [...client.secrets, { digest: digestSecret(fresh) }] }
       await store.save(rotating)
       await both((one) => {
         expect(one.findBySecret(old)).to.deep.equal(rotating)
         expect(one.findBySecret(fresh)).to.deep.equal(rotating)
         expect(one.list()).to.have.length(1)
       })
-      await store.save({ ...client, secretDigests: [digestSecret(fresh)] })
+      await store.save({ ...client, secrets: [{ digest: digestSecret(fresh) }] })
       await both((one) => {
         expect(one.findBySecret(old)).to.equal(undefined)
         expect(one.findBySecret(fresh)?.id).to.equal(client.id)
+      })
+    })
+
+    it('accepts a secret until the instant at which it ends, exclusive', async () => {
+      const { client, secret } = newClient()
+      const until = opened.clock.now + 1000
+      const ending = { ...client, secrets: client.secrets.map((one) => ({ ...one, validUntil: until })) }
+      await store.save(ending)
+      opened.clock.now = until - 1
+      await both((one) => expect(one.findBySecret(secret)).to.deep.equal(ending))
+      opened.clock.now = until
+      await both((one) => {
+        expect(one.findBySecret(secret)).to.equal(undefined)
+        expect(one.findByToken(client.token)).to.deep.equal(ending)
+      })
+    })
+
+    it('knows one that is being removed by its id only', async () => {
+      const { client, secret } = newClient()
+      await store.save(client)
+      const removing = { ...client, removing: true } as const
+      await store.save(removing)
+      await both((one) => {
+        expect(one.findBySecret(secret)).to.equal(undefined)
+        expect(one.findByToken(client.token)).to.equal(undefined)
+        expect(one.find(client.id)).to.deep.equal(removing)
+        expect(one.list()).to.deep.equal([removing])
+      })
+      const rival = { ...newClient().client, token: client.token }
+      expect(await rejection(store.save(rival)), 'its token is still its own').to.be.instanceOf(Error)
+    })
+
+    it('forgets one that is removed, as often as that is asked, and nobody else', async () => {
+      const { client, secret } = newClient()
+      const other = newClient()
+      await store.save({ ...client, name: 'Müller & Söhne' })
+      await store.save(other.client)
+      expect(store.find(client.id)?.name).to.equal('Müller & Söhne')
+      await store.remove(client.id)
+      await store.remove(client.id)
+      await both((one) => {
+        expect(one.find(client.id)).to.equal(undefined)
+        expect(one.findBySecret(secret)).to.equal(undefined)
+        expect(one.findByToken(client.token)).to.equal(undefined)
+        expect(one.list()).to.deep.equal([other.client])
+        expect(one.findBySecret(other.secret)).to.deep.equal(other.client)
       })
     })
 
@@ -120,10 +168,10 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
 
     const taken: Record<string, (first: Client, second: Client) => Client> = {
       token: (first, second) => ({ ...second, token: first.token }),
-      'only secret': (first, second) => ({ ...second, secretDigests: first.secretDigests }),
+      'only secret': (first, second) => ({ ...second, secrets: first.secrets }),
       'second secret': (first, second) => ({
         ...second,
-        secretDigests: [...second.secretDigests, first.secretDigests[1] ?? ''],
+        secrets: [...second.secrets, ...first.secrets.slice(1)],
       }),
     }
     for (const [what, take] of Object.entries(taken)) {
@@ -132,7 +180,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
         const second = newClient()
         const rotating = {
           ...first,
-          secretDigests: [...first.secretDigests, digestSecret(newSecretToken())],
+          secrets: [...first.secrets, { digest: digestSecret(newSecretToken()) }],
         }
         await store.save(what === 'second secret' ? rotating : first)
         const before = store.list()
@@ -179,7 +227,7 @@ export function newClient(): { client: Client; secret: string } {
     client: {
       id: newClientId(),
       token: newClientToken(),
-      secretDigests: [digestSecret(secret)],
+      secrets: [{ digest: digestSecret(secret) }],
       createdAt: 1_800_000_000_000,
     },
     secret,

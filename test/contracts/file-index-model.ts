@@ -81,6 +81,13 @@ export function createIndexModel() {
       row.derivatives.set(record.key, { state: 'stored', record })
       return true
     },
+    adoptDerivative(ref: FileRef, record: DerivativeRecord): DerivativeEntry | undefined {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored') return undefined
+      const entry = row.derivatives.get(record.key) ?? { state: 'stored', record }
+      row.derivatives.set(record.key, entry)
+      return entry
+    },
     dropDerivative(ref: FileRef, key: ObjectKey, deadline: number): void {
       const row = rowOf(ref)
       const entry = row.derivatives.get(key)
@@ -105,6 +112,16 @@ export function createIndexModel() {
       if (row.derivatives.size > 0) row.original = { state: 'gone' }
       else delete row.original
       return true
+    },
+    /** One client's files, as {@link listOf} gives them. */
+    list(clientId: string): Record<string, unknown> {
+      const own = [...rows].filter(([name, { original }]) => original && name.startsWith(`${clientId} `))
+      return Object.fromEntries(
+        own.map(([name, { original, derivatives }]) => [
+          name,
+          { original, derivatives: Object.fromEntries(derivatives) },
+        ]),
+      )
     },
     /** As `<client> <original>[ <derivative>]`, sorted. */
     overdue(now: number): string[] {
@@ -190,6 +207,10 @@ export async function compareWithModel({
         await index.finishDerivative(ref, derived),
         model.finishDerivative(ref, derived),
       ],
+      adoptDerivative: async () => [
+        await index.adoptDerivative(ref, derived),
+        model.adoptDerivative(ref, derived),
+      ],
       dropDerivative: async () => [
         await index.dropDerivative(ref, key, until),
         model.dropDerivative(ref, key, until),
@@ -226,8 +247,11 @@ export async function compareWithModel({
         })
       }
     }
-    if (random.below(20) === 0)
+    if (random.below(20) === 0) {
       expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
+      for (const clientId of clients)
+        expect(await listOf(open(), clientId), story()).to.deep.equal(model.list(clientId))
+    }
     if (reopen && random.below(50) === 0) {
       await reopen()
       model.reopen()
@@ -235,8 +259,19 @@ export async function compareWithModel({
       expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
     }
   }
-  // 11 steps in 5 states: all of them must have been met.
-  expect(visited.size, [...visited].sort().join(', ')).to.equal(55)
+  // 12 steps in 5 states: all of them must have been met.
+  expect(visited.size, [...visited].sort().join(', ')).to.equal(60)
+}
+
+/** What an index lists of a client, by `<client> <original>`; given twice counts once. */
+export async function listOf(index: FileIndex, clientId?: string): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {}
+  for await (const { ref, original, derivatives } of index.list(clientId))
+    found[`${ref.clientId} ${ref.key}`] = {
+      original,
+      derivatives: Object.fromEntries(derivatives.map(({ key, entry }) => [key, entry])),
+    }
+  return found
 }
 
 async function overdueOf(index: FileIndex, now: number, clients: readonly string[]): Promise<string[]> {

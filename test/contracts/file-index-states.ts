@@ -55,6 +55,8 @@ export const STEPS = {
   adopt: async (index, ref) => (await index.adopt(ref.clientId, record(ref.key, 'new'))).state,
   beginDerivative: async (index, ref) => String(await index.beginDerivative(ref, d(ref), AHEAD + 7)),
   finishDerivative: async (index, ref) => String(await index.finishDerivative(ref, derived(d(ref)))),
+  adoptDerivative: async (index, ref) =>
+    (await index.adoptDerivative(ref, derived(d(ref))))?.state ?? 'refused',
   dropDerivative: async (index, ref) => {
     await index.dropDerivative(ref, d(ref), FOREVER)
     return 'ok'
@@ -79,6 +81,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'stored → stored',
     beginDerivative: 'false',
     finishDerivative: 'false',
+    adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'refused',
     'beginRemoval abandon': 'refused',
@@ -92,6 +95,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'pending',
     beginDerivative: 'false',
     finishDerivative: 'false',
+    adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'refused',
     'beginRemoval abandon': 'takes nothing → going+7',
@@ -105,6 +109,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'pending',
     beginDerivative: 'false',
     finishDerivative: 'false',
+    adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'refused',
     'beginRemoval abandon': 'takes nothing → going+7',
@@ -118,6 +123,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'stored',
     beginDerivative: 'true → stored [pending+7]',
     finishDerivative: 'true → stored [stored]',
+    adoptDerivative: 'stored → stored [stored]',
     dropDerivative: 'ok',
     'beginRemoval delete': 'takes nothing → going+7',
     'beginRemoval abandon': 'refused',
@@ -131,6 +137,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'going',
     beginDerivative: 'false',
     finishDerivative: 'false',
+    adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'takes nothing → going+7',
     'beginRemoval abandon': 'refused',
@@ -144,6 +151,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'going',
     beginDerivative: 'false',
     finishDerivative: 'false',
+    adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'takes nothing → going+7',
     'beginRemoval abandon': 'refused',
@@ -157,6 +165,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'gone',
     beginDerivative: 'false',
     finishDerivative: 'false',
+    adoptDerivative: 'refused',
     dropDerivative: 'ok → unknown',
     'beginRemoval delete': 'refused',
     'beginRemoval abandon': 'refused',
@@ -170,6 +179,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     adopt: 'gone',
     beginDerivative: 'false',
     finishDerivative: 'false',
+    adoptDerivative: 'refused',
     dropDerivative: 'ok → unknown',
     'beginRemoval delete': 'refused',
     'beginRemoval abandon': 'refused',
@@ -182,7 +192,7 @@ let refs = 0
 
 export function newRef(clientId = `client-${process.pid}-${Date.now().toString(36)}-${++refs}`): FileRef {
   refs += 1
-  return { clientId, key: storedKey(`a/image/png/${String(refs).padStart(22, '1')}.png`) }
+  return { clientId, key: storedKey(`a/image/png/${String(refs).padStart(22, 'A')}.png`) }
 }
 
 export function d({ key }: FileRef): ObjectKey {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-key.ts'
 import type {
@@ -8,7 +9,7 @@ import type {
   Overdue,
 } from '../../src/core/ports/file-index.ts'
 import { rejection } from '../support/rejection.ts'
-import { compareWithModel } from './file-index-model.ts'
+import { compareWithModel, listOf } from './file-index-model.ts'
 import {
   AHEAD,
   adopted,
@@ -260,6 +261,110 @@ export function fileIndexContract(
         }
         expect(await index.find(ref)).to.deep.equal({})
         await index.beginUpload(ref, AHEAD)
+      })
+    })
+
+    describe('derivatives found in the bucket', () => {
+      it('are taken in once, with what is known of them', async () => {
+        await adopted(index, ref)
+        const found = { ...derived(d(ref)), size: 5 * 1024 ** 3 + 1, mediaType: 'text/plain; charset=utf-8' }
+        const entry = { state: 'stored', record: found }
+        expect(await index.adoptDerivative(ref, found)).to.deep.equal(entry)
+        expect(await index.adoptDerivative(ref, { ...found, size: 1 })).to.deep.equal(entry)
+        expect((await elsewhere.find(ref, d(ref))).derivative).to.deep.equal(entry)
+      })
+
+      it('leave alone one that is being made, which stays somebody’s', async () => {
+        await adopted(index, ref)
+        await index.beginDerivative(ref, d(ref), AHEAD)
+        const pending = { state: 'pending', deadline: AHEAD }
+        expect(await index.adoptDerivative(ref, derived(d(ref)))).to.deep.equal(pending)
+        expect((await elsewhere.find(ref, d(ref))).derivative).to.deep.equal(pending)
+      })
+
+      it('resurrect nothing under 25 deletes', async () => {
+        await adopted(index, ref)
+        const keys = Array.from({ length: 25 }, (_, i) => derivativeKey(ref.key, `w=${i}`))
+        const end = async (of: FileIndex) => {
+          await of.beginRemoval(ref, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
+          await of.finishRemoval(ref, NOW)
+        }
+        await Promise.all(
+          keys.map(async (key, i) => {
+            // Some before the first delete, some in the midst of it, some after.
+            await pause(i)
+            const of = i % 2 ? index : elsewhere
+            await Promise.all([of.adoptDerivative(ref, derived(key)), end(of)])
+          }),
+        )
+        for (const key of keys) expect(await index.find(ref, key)).to.deep.equal({})
+      })
+    })
+
+    describe('the listing', () => {
+      it('gives all of one client, in every state, with their derivatives, and nothing of another', async () => {
+        const { clientId } = ref
+        const other = newRef(`${clientId}-other`)
+        await adopted(index, other)
+        const expected: Record<string, unknown> = {}
+        for (const reach of Object.values(STATES)) {
+          const each = newRef(clientId)
+          await reach(index, each)
+          const { original, derivative } = await index.find(each, d(each))
+          if (original)
+            expected[`${clientId} ${each.key}`] = {
+              original,
+              derivatives: derivative ? { [d(each)]: derivative } : {},
+            }
+        }
+        expect(Object.keys(expected)).to.have.length(Object.keys(STATES).length - 1)
+        expect(await listOf(elsewhere, clientId)).to.deep.equal(expected)
+        expect(await listOf(elsewhere, other.clientId)).to.have.keys(`${other.clientId} ${other.key}`)
+        expect(await listOf(elsewhere, `${clientId}-nobody`)).to.deep.equal({})
+      })
+
+      it('gives all of all clients', async () => {
+        const other = newRef(`${ref.clientId}-other`)
+        for (const each of [ref, other]) await adopted(index, each)
+        expect(await listOf(elsewhere)).to.include.keys([
+          `${ref.clientId} ${ref.key}`,
+          `${other.clientId} ${other.key}`,
+        ])
+      })
+
+      it('takes the odd characters of a client’s id for themselves', async () => {
+        const odd = ['*', '?', '[a-z]', 'a', 'a*', 'a/', '\\', '^', 'ü %41', "'!()~"].map(
+          (id) => `${ref.clientId}${id}`,
+        )
+        for (const clientId of odd) await adopted(index, { ...ref, clientId })
+        for (const clientId of odd)
+          expect(Object.keys(await listOf(index, clientId)), clientId).to.deep.equal([
+            `${clientId} ${ref.key}`,
+          ])
+      })
+
+      it('gives 2,500 originals and their derivatives while others come and go', async () => {
+        const { clientId } = ref
+        const staying = Array.from({ length: 2500 }, () => newRef(clientId))
+        await Promise.all(staying.map((each) => adopted(index, each)))
+        await Promise.all(staying.map((each) => index.adoptDerivative(each, derived(d(each)))))
+        const seen = new Set<string>()
+        for await (const { ref: found, derivatives } of elsewhere.list(clientId)) {
+          if (seen.size % 100 === 0) await adopted(index, newRef(clientId))
+          if (!staying.some(({ key }) => key === found.key)) continue
+          expect(derivatives.map(({ key }) => key)).to.deep.equal([d(found)])
+          seen.add(found.key)
+        }
+        expect(seen.size).to.equal(2500)
+      })
+
+      it('may be left early', async () => {
+        for (let i = 0; i < 3; i += 1) await adopted(index, newRef(ref.clientId))
+        for await (const file of index.list(ref.clientId)) {
+          expect(file.original.state).to.equal('stored')
+          break
+        }
+        await index.ping()
       })
     })
 

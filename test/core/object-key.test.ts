@@ -5,6 +5,7 @@ import {
   clientRecordPrefix,
   derivativeKey,
   derivativePrefix,
+  keyMeaning,
   newFileId,
   newOriginal,
   type ObjectKey,
@@ -164,6 +165,28 @@ describe('object keys', () => {
         expect(parseKey(`${folder}/${KEY}`)?.folder).to.equal(folder)
       }
     })
+  })
+
+  describe('keyMeaning', () => {
+    for (const folder of ['', 'a/b/', 'image/png/']) {
+      const key = storedKey(`${folder}${KEY}`)
+      it(`names the original of what belongs to ${key}`, () => {
+        const original = parseKey(key)
+        expect(keyMeaning(key)).to.deep.equal({ kind: 'original', original })
+        expect(keyMeaning(derivativeKey(key, 'w=1'))).to.deep.equal({ kind: 'derivative', original })
+        expect(keyMeaning(recordKey(key))).to.deep.equal({ kind: 'record', original })
+      })
+    }
+
+    for (const text of [
+      clientRecordKey('first'),
+      `.sluice/meta/${KEY}`,
+      `.sluice/meta/${KEY}_w=1.json`,
+      `.sluice/meta/photo.json`,
+      `${KEY}.json`,
+      'photo.png',
+    ])
+      it(`finds none in ${text}`, () => expect(keyMeaning(storedKey(text))).to.equal(undefined))
   })
 
   describe('parsePath', () => {

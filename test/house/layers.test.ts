@@ -10,6 +10,8 @@ const PLACES: Record<string, string> = {
   worker: 'src/worker.ts',
   cli: 'src/cli.ts',
   app: 'src/app.ts',
+  foundation: 'src/foundation.ts',
+  backends: 'src/backends.ts',
   process: 'src/process/banner.ts',
   http: 'src/http/send.ts',
   service: 'src/service/deliver.ts',
@@ -29,6 +31,9 @@ const GRAPH: Record<string, string[]> = {
   'src/cli.ts': ['app', 'process', 'config', 'core'],
   'src/process/planted.ts': ['process', 'core'],
   'src/app.ts': Object.keys(PLACES).filter((place) => !['main', 'worker', 'cli', 'app'].includes(place)),
+  'src/foundation.ts': Object.keys(PLACES).filter(
+    (place) => !['main', 'worker', 'cli', 'app', 'foundation'].includes(place),
+  ),
   'src/http/planted.ts': ['http', 'service', 'core'],
   'src/service/planted.ts': ['service', 'pipeline', 'core'],
   'src/pipeline/planted.ts': ['pipeline', 'core'],

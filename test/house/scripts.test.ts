@@ -1,5 +1,14 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -14,7 +23,7 @@ mkdir -p node_modules/.bin
 cat > node_modules/.bin/tsc <<'END'
 #!/bin/sh
 echo tsc >> calls
-mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js"
+mkdir -p "$4/src" && cp src/main.ts "$4/src/main.js" && cp src/main.ts "$4/src/cli.js"
 ! grep -q broken src/main.ts
 END
 chmod +x node_modules/.bin/tsc
@@ -91,6 +100,12 @@ describe('scripts', () => {
     expect(stderr).to.include('The build failed')
     expect(readFileSync(join(folder, 'dist/src/main.js'), 'utf8')).to.equal(SERVER)
     expect(existsSync(join(folder, 'dist-next'))).to.equal(false)
+  })
+
+  it('build makes a program of the command that package.json names', async () => {
+    await node(['scripts/build.js'])
+    expect(statSync(join(folder, 'dist/src/cli.js')).mode & 0o111).to.equal(0o111)
+    expect(statSync(join(folder, 'dist/src/main.js')).mode & 0o111).to.equal(0)
   })
 
   it('start names the Node it needs when this one is too old', async () => {

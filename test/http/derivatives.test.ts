@@ -23,7 +23,7 @@ onEveryBackend('derivatives', (start) => {
     const counting = wrapBuckets((bucket) => ({
       async find(key, known) {
         const asset = await bucket.find(key, known)
-        sourcesFound += 1
+        if (asset) sourcesFound += 1
         return asset
       },
     }))

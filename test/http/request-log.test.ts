@@ -10,7 +10,8 @@ import type { Service } from '../support/service.ts'
 onEveryBackend('the log of requests that are cut', (start) => {
   let service: Service
   let record: WireRecord
-  before(async () => {
+  before(async function () {
+    this.timeout(30_000)
     service = await start()
     // More than the buffers of a socket take.
     record = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(32_000_000) })

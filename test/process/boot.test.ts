@@ -88,12 +88,10 @@ describe('the server process', function () {
 
   it('prints no secret that the operator has set', async () => {
     const secret = 'a-secret-of-the-operator'
-    await writeFile(join(folder, 'credentials.json'), '{}')
     const server = await startProcess({
       env: { DATA_DIR: folder, CLIENT_TOKEN: 'pub_of_mine', SECRET_CLIENT_TOKEN: secret },
     })
-    const tokens = { clientToken: 'pub_of_mine', secretClientToken: secret }
-    await uploadOne({ url: server.url, tokens }, { name: 'a.png', bytes: await picture() })
+    await uploadOne(server, { name: 'a.png', bytes: await picture() })
     server.child.kill('SIGTERM')
     await server.ended
     expect(server.output()).to.include('pub_of_mine').and.not.include(secret)

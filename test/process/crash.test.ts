@@ -1,17 +1,22 @@
 import { rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { Storage } from '../../src/app.ts'
 import { type Backend, EMBEDDED } from '../support/backend.ts'
 import { endLocks, S3_REDIS, type StartService, stoppedAtTheEnd } from '../support/backends.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
+import { withClock } from '../support/clock.ts'
+import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
+import { MULTIPART, multipart } from '../support/multipart.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { PROJECT, type Service, startService } from '../support/service.ts'
 import { type State, storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+// More than a part of an upload to S3.
+const PART_BYTES = 9 * 1024 * 1024
 const VARIANT = 'f=webp&w=40'
 
 /** Who ends what a dead process has left. */
@@ -50,24 +55,6 @@ const REPAIRS: readonly Repair[] = [
   },
 ]
 
-/** For the index it is later than it is. */
-function withClock(clock: { aheadMs: number }) {
-  return ({ buckets, index }: Storage): Storage => ({
-    buckets,
-    index: {
-      ...index,
-      overdue: (now) => index.overdue(now + clock.aheadMs),
-      beginRemoval: (ref, { cause, leaseUntil, now }) =>
-        index.beginRemoval(ref, {
-          cause,
-          leaseUntil: leaseUntil + clock.aheadMs,
-          now: now + clock.aheadMs,
-        }),
-      finishRemoval: (ref, now) => index.finishRemoval(ref, now + clock.aheadMs),
-    },
-  })
-}
-
 for (const repair of REPAIRS) {
   const { by, backend } = repair
   describe(`a killed process (${backend.name})`, function () {
@@ -85,10 +72,17 @@ for (const repair of REPAIRS) {
       await rm(dataDir, { recursive: true, force: true })
     })
 
+    /** Starts a server that lives until it is killed, or dies at a step. */
+    async function live(step?: string): Promise<RunningServer> {
+      const crash = step === undefined ? {} : { CRASH_AT: step }
+      const env = { ...(await backend.env(dataDir)), DATA_DIR: dataDir, ...crash }
+      server = await startProcess({ script: SERVER, env })
+      return server
+    }
+
     /** Starts a server that dies at `step`, does `work` on it, and sees it dead. */
     async function dieAt(step: string, work: (server: RunningServer) => Promise<unknown>): Promise<void> {
-      const env = { ...(await backend.env(dataDir)), DATA_DIR: dataDir, CRASH_AT: step }
-      server = await startProcess({ script: SERVER, env })
+      const server = await live(step)
       const worked = work(server).catch(() => {})
       // A step that is never reached leaves it alive, and this test waiting.
       expect(await server.ended).to.equal('SIGKILL')
@@ -116,6 +110,26 @@ for (const repair of REPAIRS) {
         expect(await mended()).to.deep.equal({ files: [], rows: [] })
       })
     }
+
+    it('within a large file, half of which is in the bucket: nothing of it is left', async () => {
+      const { url, tokens, child, ended } = await live()
+      const { hostname, port } = new URL(url)
+      const sending = connect(Number(port), hostname).on('error', () => {})
+      sending.write(
+        `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${tokens.secretClientToken}\r\n` +
+          `Content-Type: ${MULTIPART}\r\nContent-Length: ${4 * PART_BYTES}\r\n\r\n`,
+      )
+      const file = multipart([
+        { disposition: 'name="file"; filename="a.bin"', bytes: 'x'.repeat(2 * PART_BYTES) },
+      ])
+      sending.write(file.subarray(0, -100))
+      await eventually(async () =>
+        expect((await backend.objects(dataDir)).join()).to.match(/^(half of|\.tmp\/)/),
+      )
+      child.kill('SIGKILL')
+      await ended
+      expect(await mended()).to.deep.equal({ files: [], rows: [] })
+    })
 
     it('after index.finishUpload: the file is stored, though its sender was not told', async () => {
       const bytes = await picture()

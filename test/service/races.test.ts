@@ -3,15 +3,17 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
 import type { Storage } from '../../src/app.ts'
-import { recordKey, storedKey } from '../../src/core/object-key.ts'
+import { derivativeKey, recordKey, storedKey } from '../../src/core/object-key.ts'
 import { createDerivations } from '../../src/service/derive.ts'
 import { onEveryBackend } from '../support/backends.ts'
-import { deleteFile, uploadOne } from '../support/client.ts'
+import { deleteFile, rawPath, uploadOne } from '../support/client.ts'
 import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
+import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { keptLog } from '../support/service.ts'
+import { settled } from '../support/settled.ts'
 import { storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -42,6 +44,31 @@ onEveryBackend('races', (start, backend) => {
     const told = (await recorded(events)).filter(({ name }) => name === 'original.deleted')
     expect(told).to.have.length(1)
     for (const path of [folder, plugins]) await rm(path, { recursive: true })
+  })
+
+  it('takes no lost derivative in that another process has just begun anew', async () => {
+    let looksTooEarly = false
+    const wrapStorage = ({ index, buckets }: Storage): Storage => ({
+      buckets,
+      index: {
+        ...index,
+        async find(ref, derivative) {
+          const { original, ...rest } = await index.find(ref, derivative)
+          return { ...(original ? { original } : {}), ...(looksTooEarly ? {} : rest) }
+        },
+      },
+    })
+    const service = await start({ wrapStorage })
+    const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    await exchange(service, `${record.src}?w=10`)
+    await settled(service)
+    const { index } = service.storage
+    const ref = { clientId: 'first', key: storedKey(record.s3PathOriginal) }
+    const derivative = derivativeKey(ref.key, 'w=10')
+    await index.beginDerivative(ref, derivative, Date.now() + 60_000)
+    looksTooEarly = true
+    expect((await exchange(service, rawPath(service, derivative))).status).to.equal(404)
+    expect((await index.find(ref, derivative)).derivative?.state).to.equal('pending')
   })
 
   it('keeps nothing of a lost original that one request takes in while another deletes it', async () => {

@@ -56,7 +56,7 @@ function wrapStorage({ buckets, index }: Storage): Storage {
   const watched = new Proxy(index, {
     get(target, name: keyof typeof index) {
       const method = target[name] as (...args: unknown[]) => Promise<unknown>
-      if (name === 'overdue' || name === 'close') return method
+      if (name === 'overdue' || name === 'list' || name === 'close') return method
       return (...args: unknown[]) => dying(`index.${name}`, () => method(...args))
     },
   })

@@ -50,3 +50,24 @@ export async function recorded(
     .filter(Boolean)
     .map((line) => JSON.parse(line))
 }
+
+/**
+ * A transform that writes a line to a file when it begins, the number of its process, and takes as long as `?slow=<ms>`
+ * says; in a process with STUCK in its environment, for ever.
+ */
+export function slow(file: string): string {
+  return `import { appendFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+export default {
+  name: 'slow',
+  engine: 'sharp',
+  phase: 'effect',
+  params: { slow: { type: 'integer', min: 0, max: 20000, help: 'Milliseconds' } },
+  async transform(image, { slow }, { signal }) {
+    appendFileSync(${JSON.stringify(file)}, process.pid + '\\n')
+    await pause(process.env.STUCK ? 100_000 : slow, undefined, { signal })
+    return image
+  },
+}
+`
+}

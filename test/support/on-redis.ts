@@ -13,22 +13,24 @@ export async function redisEnv(database: number): Promise<Record<string, string>
   }
 }
 
-/** The index's rows, as those of an embedded one. */
 export function redisRows(database: number): Promise<string[]> {
+  return on(database, rowsIn)
+}
+
+/** The index's rows, as those of an embedded one. */
+export async function rowsIn(redis: Redis): Promise<string[]> {
   const files = '{sluice}:file:'
-  return on(database, async (redis) => {
-    const rows = (await redis.zrange('{sluice}:unsettled', '0', '-1')).map((name) => `u ${name}`)
-    for (const file of await redis.keys(`${files}*`)) {
-      const name = file.slice(files.length)
-      const slash = name.indexOf('/')
-      const ref = `${decodeURIComponent(name.slice(0, slash))} ${name.slice(slash + 1)}`
-      for (const [key, entry] of Object.entries(await redis.hgetall(file))) {
-        const [state] = entry.split(' ')
-        rows.push(key === '' ? `o ${ref} ${state}` : `d ${ref} ${key} ${state}`)
-      }
+  const rows = (await redis.zrange('{sluice}:unsettled', '0', '-1')).map((name) => `u ${name}`)
+  for (const file of await redis.keys(`${files}*`)) {
+    const name = file.slice(files.length)
+    const slash = name.indexOf('/')
+    const ref = `${decodeURIComponent(name.slice(0, slash))} ${name.slice(slash + 1)}`
+    for (const [key, entry] of Object.entries(await redis.hgetall(file))) {
+      const [state] = entry.split(' ')
+      rows.push(key === '' ? `o ${ref} ${state}` : `d ${ref} ${key} ${state}`)
     }
-    return rows.sort()
-  })
+  }
+  return rows.sort()
 }
 
 export function emptyRedis(database: number): Promise<unknown> {
@@ -53,7 +55,12 @@ export function redisHolding(database: number, text: string): Promise<string[]> 
 }
 
 async function on<T>(database: number, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = connectRedis({ url: await urlOf(database) })
+  return inRedis(await urlOf(database), work)
+}
+
+/** Over a connection of its own. */
+export async function inRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = connectRedis({ url })
   try {
     await redis.ready()
     return await work(redis.client)

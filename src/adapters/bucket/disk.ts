@@ -124,9 +124,19 @@ function diskBucket({
       const start = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))
       for await (const path of walk(start)) {
         const key = relative(root, path)
-        if (key.startsWith(prefix)) yield storedKey(key)
+        if (key.startsWith(prefix) && isKey(key)) yield storedKey(key)
       }
     },
+  }
+}
+
+/** Somebody else may have put files beside ours whose names no key has. */
+function isKey(text: string): boolean {
+  try {
+    storedKey(text)
+    return true
+  } catch {
+    return false
   }
 }
 

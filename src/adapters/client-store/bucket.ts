@@ -1,80 +1,143 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { z } from 'zod'
 import { readAll } from '../../core/asset.ts'
-import { type Client, digestSecret } from '../../core/client.ts'
-import { clientRecordKey, clientRecordPrefix } from '../../core/object-key.ts'
+import { mapAtOnce } from '../../core/at-once.ts'
+import { type Client, digestSecret, isValid } from '../../core/client.ts'
+import { clientRecordKey, clientRecordPrefix, type ObjectKey } from '../../core/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
+import { unavailable } from '../../core/problem.ts'
+import { parseClient, serializeClient } from './record.ts'
 
-const clientRecord = z.object({
-  id: z.string(),
-  token: z.string(),
-  secretDigests: z.array(z.string().length(64)),
-  createdAt: z.number(),
-})
+/** How several processes tell each other that the clients have changed. */
+export interface ClientChanges {
+  /** Makes the version another one. @throws Problem 503 */
+  announce(): Promise<void>
+  /** Another one after each change, and after what keeps it was emptied. @throws Problem 503 */
+  version(): Promise<string | undefined>
+}
 
-/**
- * Clients as records in a bucket, the first client's: what is there is the truth, and an index can be lost. They are
- * read once, at the start.
- */
-export async function bucketClientStore(bucket: Bucket): Promise<ClientStore> {
-  const clients = new Map<string, Client>()
-  // Made anew on each change, which is rare; looked into on each request.
-  let byToken = new Map<string, Client>()
-  let bySecretDigest = new Map<string, Client>()
-  const keep = (client: Client) => {
-    clients.set(client.id, client)
-    byToken = new Map([...clients.values()].map((one) => [one.token, one]))
-    bySecretDigest = new Map(
-      [...clients.values()].flatMap((one) => one.secretDigests.map((digest) => [digest, one])),
-    )
-  }
+export interface BucketClientStoreOptions {
+  /** Where several processes share the bucket. */
+  changes?: ClientChanges
+  now?: () => number
+}
 
-  for await (const key of bucket.list(clientRecordPrefix)) {
-    const asset = await bucket.find(key)
-    if (!asset) continue
-    const text = (await readAll(asset)).toString('utf8')
-    try {
-      keep(clientRecord.parse(JSON.parse(text)))
-    } catch (cause) {
-      throw new Error(`${key}: expected a client's record; restore it or remove it`, { cause })
-    }
-  }
+// However the version was lost or a record was changed by hand: the truth is read anew this often.
+const READ_AGAIN_MS = 5 * 60_000
+const RECORDS_AT_ONCE = 16
 
-  async function save(client: Client): Promise<void> {
-    for (const other of clients.values()) {
-      if (other.id === client.id) continue
-      const shared =
-        other.token === client.token || other.secretDigests.some((one) => client.secretDigests.includes(one))
-      if (shared) throw new Error(`another client has the token or a secret of ${client.id}`)
-    }
-    const record = clientRecord.parse(client)
-    await bucket.put(clientRecordKey(client.id), Readable.from([Buffer.from(JSON.stringify(record))]), {
-      mediaType: 'application/json',
-    })
-    keep(record)
-  }
+/** Clients as records in a bucket, the first client's: what is there is the truth, and an index can be lost. */
+export async function bucketClientStore(
+  bucket: Bucket,
+  { changes, now = Date.now }: BucketClientStoreOptions = {},
+): Promise<ClientStore> {
+  // Taken before the reading: a change that comes during it makes another version.
+  let version = await changes?.version().catch(() => undefined)
+  let readAt = now()
+  let known = tableOf(await readClients(bucket))
   // One after the other: each is checked against those before it, and the last one stays.
-  let saved: Promise<unknown> = Promise.resolve()
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
 
+  async function refresh(): Promise<void> {
+    let failure: { error: unknown } | undefined
+    const present = await changes?.version().catch((error) => {
+      failure = { error }
+      return version
+    })
+    if (present !== version || now() >= readAt + READ_AGAIN_MS) {
+      const begun = now()
+      known = tableOf(await readClients(bucket))
+      version = present
+      readAt = begun
+    }
+    if (failure) throw failure.error
+  }
+
+  /** Does a change that others are to learn of; not at all when they cannot. */
+  async function change(work: () => Promise<Client[]>): Promise<void> {
+    await refresh()
+    known = tableOf(await work())
+    await changes?.announce().catch((cause) => {
+      throw unavailable('the change is stored, but other processes learn of it in five minutes only', {
+        cause,
+      })
+    })
+  }
+
+  const others = (id: string) => [...known.clients.values()].filter((one) => one.id !== id)
   return {
-    find: (id) => clients.get(id),
-    findByToken: (token) => byToken.get(token),
+    find: (id) => known.clients.get(id),
+    findByToken: (token) => known.byToken.get(token),
     findBySecret(secret) {
       const digest = digestSecret(secret)
-      const client = bySecretDigest.get(digest)
+      const client = known.bySecretDigest.get(digest)
       // The table is searched by a digest, which nobody can steer; the last word is a comparison in constant time.
-      const match = client?.secretDigests.some((known) =>
-        timingSafeEqual(Buffer.from(known), Buffer.from(digest)),
+      const match = client?.secrets.some(
+        (one) => timingSafeEqual(Buffer.from(one.digest), Buffer.from(digest)) && isValid(one, now()),
       )
       return match ? client : undefined
     },
-    list: () => [...clients.values()],
-    save(client) {
-      const saving = saved.then(() => save(client))
-      saved = saving.catch(() => {})
-      return saving
-    },
+    list: () => [...known.clients.values()],
+    save: (client) =>
+      inTurn(() =>
+        change(async () => {
+          if (others(client.id).some((other) => areAlike(other, client)))
+            throw new Error(`another client has the token or a secret of ${client.id}`)
+          const key = clientRecordKey(client.id)
+          const bytes = serializeClient(client)
+          await bucket.put(key, Readable.from([bytes]), { mediaType: 'application/json' })
+          return [...others(client.id), parseClient(key, bytes)]
+        }),
+      ),
+    remove: (id) =>
+      inTurn(() =>
+        change(async () => {
+          const { failed } = await bucket.delete([clientRecordKey(id)])
+          if (failed[0])
+            throw unavailable('the record could not be deleted; try again', { cause: failed[0].error })
+          return others(id)
+        }),
+      ),
+    refresh: () => inTurn(refresh),
   }
+}
+
+interface Table {
+  clients: ReadonlyMap<string, Client>
+  byToken: ReadonlyMap<string, Client>
+  bySecretDigest: ReadonlyMap<string, Client>
+}
+
+/** Made anew on each change, which is rare; looked into on each request. */
+function tableOf(clients: readonly Client[]): Table {
+  const admitted = clients.filter(({ removing }) => !removing)
+  return {
+    clients: new Map(clients.map((one) => [one.id, one])),
+    byToken: new Map(admitted.map((one) => [one.token, one])),
+    bySecretDigest: new Map(admitted.flatMap((one) => one.secrets.map(({ digest }) => [digest, one]))),
+  }
+}
+
+function areAlike(one: Client, other: Client): boolean {
+  return (
+    one.token === other.token ||
+    one.secrets.some(({ digest }) => other.secrets.some((secret) => secret.digest === digest))
+  )
+}
+
+async function readClients(bucket: Bucket): Promise<Client[]> {
+  const work = async (key: ObjectKey) => {
+    const asset = await bucket.find(key)
+    return asset && parseClient(key, await readAll(asset))
+  }
+  const clients: Client[] = []
+  for await (const client of mapAtOnce(bucket.list(clientRecordPrefix), { atOnce: RECORDS_AT_ONCE, work }))
+    if (client) clients.push(client)
+  return clients
 }

@@ -9,6 +9,9 @@ import type {
 import { createInTurn } from './in-turn.ts'
 import { lastingLevel, type Row } from './lasting-level.ts'
 
+// Of a listing, read at a time: some 100 kB of names.
+const PAGE = 1000
+
 /**
  * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
  * found at the start belongs to a dead process and counts as over.
@@ -88,6 +91,15 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         return true
       }),
 
+    adoptDerivative: (ref, record) =>
+      alone(ref, async () => {
+        if ((await table.original(ref))?.state !== 'stored') return undefined
+        const known = await table.derivative(ref, record.key)
+        if (known) return known
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
+        return { state: 'stored', record }
+      }),
+
     dropDerivative: (ref, derivative, deadline) =>
       alone(ref, async () => {
         const entry = await table.derivative(ref, derivative)
@@ -128,6 +140,16 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         ])
         return true
       }),
+
+    async *list(clientId) {
+      for await (const ref of table.refs(clientId)) {
+        const file = await alone(ref, async () => ({
+          original: await table.original(ref),
+          derivatives: await table.derivatives(ref),
+        }))
+        if (file.original) yield { ref, original: file.original, derivatives: file.derivatives }
+      }
+    },
 
     async *overdue(now) {
       for (const { ref, derivative } of await table.unsettled()) {
@@ -213,6 +235,18 @@ async function openTable(folder: string) {
         key: storedKey(name.slice(name.lastIndexOf('\0') + 1)),
         entry: entry as DerivativeEntry,
       }))
+    },
+    /** All originals, or one client's, read page by page. */
+    async *refs(clientId: string | undefined): AsyncGenerator<FileRef> {
+      const range = under(clientId === undefined ? 'o' : row('o', clientId))
+      for (let gt: string | undefined = range.gt; gt !== undefined; ) {
+        const names: string[] = await level.names({ ...range, gt, limit: PAGE })
+        for (const name of names) {
+          const [, client = '', key = ''] = name.split('\0')
+          yield { clientId: client, key: storedKey(key) }
+        }
+        gt = names.length < PAGE ? undefined : names.at(-1)
+      }
     },
     /** The originals, and the derivatives, whose state is not `stored`. */
     async unsettled(): Promise<Array<{ ref: FileRef; derivative?: ObjectKey }>> {

@@ -10,8 +10,8 @@ export interface LastingLevel {
   get(names: readonly string[]): Promise<unknown[]>
   /** Exclusive bounds. */
   rows(range: { gt: string; lt: string }): Promise<Array<[name: string, value: unknown]>>
-  /** Exclusive bounds. */
-  names(range: { gt: string; lt: string }): Promise<string[]>
+  /** Exclusive bounds; in order, all of them or the first so many. */
+  names(range: { gt: string; lt: string; limit?: number }): Promise<string[]>
   /** All in one step, on the disk when it resolves. @throws Problem 503 while the disk is full */
   write(rows: Row[]): Promise<void>
   close(): Promise<void>

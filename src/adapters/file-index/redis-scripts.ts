@@ -123,6 +123,16 @@ redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
 return 1
 `)
 
+/** ARGV: ref, derivative, JSON. @returns the entry there is now, or nil when the original is not stored */
+export const adoptDerivative = step(`
+if state_of(original()) ~= 'stored' then return false end
+local known = redis.call('HGET', file, ARGV[2])
+if known then return known end
+local entry = 'stored ' .. ARGV[3]
+redis.call('HSET', file, ARGV[2], entry)
+return entry
+`)
+
 /** ARGV: ref, derivative, the last deadline that is meant. */
 export const dropDerivative = step(`
 local entry = redis.call('HGET', file, ARGV[2])

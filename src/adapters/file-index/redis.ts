@@ -4,6 +4,7 @@ import type {
   DerivativeRecord,
   FileIndex,
   FileRef,
+  IndexedFile,
   OriginalEntry,
   OriginalRecord,
   Overdue,
@@ -13,6 +14,8 @@ import * as scripts from './redis-scripts.ts'
 
 // What one answer brings of what is overdue: some 200 kB.
 const PAGE = 1000
+// Of a listing, read at a time: a hash with a thousand derivatives has some 200 kB.
+const HASHES = 50
 
 /**
  * The index in Redis, for any number of processes. What a dead one has left is over when its lease or deadline is; the
@@ -65,6 +68,10 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     async finishDerivative(ref, record) {
       return (await scripts.finishDerivative(redis, keys(ref), [nameOf(ref), record.key, json(record)])) === 1
     },
+    async adoptDerivative(ref, record) {
+      const entry = await scripts.adoptDerivative(redis, keys(ref), [nameOf(ref), record.key, json(record)])
+      return entry === null ? undefined : derivativeEntry(record.key, entry as string)
+    },
     async dropDerivative(ref, derivative, deadline) {
       await scripts.dropDerivative(redis, keys(ref), [nameOf(ref), derivative, deadline])
     },
@@ -76,6 +83,26 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async finishRemoval(ref, now) {
       return (await scripts.finishRemoval(redis, keys(ref), [nameOf(ref), now])) === 1
+    },
+
+    /** Goes through all keys of the database, by SCAN, which may give one twice. */
+    async *list(clientId) {
+      const prefix = `${keyPrefix}file:`
+      const pattern = `${literally(clientId === undefined ? prefix : prefix + ownerOf(clientId))}*`
+      for (let cursor = '0', begun = false; !begun || cursor !== '0'; begun = true) {
+        const page = await redis.send((client) =>
+          client.scan(cursor, 'MATCH', pattern, 'COUNT', PAGE, 'TYPE', 'hash'),
+        )
+        cursor = page[0]
+        for (let from = 0; from < page[1].length; from += HASHES) {
+          const names = page[1].slice(from, from + HASHES)
+          const hashes = await redis.send((client) => Promise.all(names.map((name) => client.hgetall(name))))
+          for (const [i, name] of names.entries()) {
+            const file = indexedFile(refNamed(name.slice(prefix.length)), hashes[i] ?? {})
+            if (file) yield file
+          }
+        }
+      }
     },
 
     /**
@@ -110,16 +137,40 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
 
 /** No client's id, encoded, holds a slash: two originals have two names. */
 function nameOf({ clientId, key }: FileRef): string {
-  return `${encodeURIComponent(clientId)}/${key}`
+  return `${ownerOf(clientId)}${key}`
+}
+
+function ownerOf(clientId: string): string {
+  return `${encodeURIComponent(clientId)}/`
+}
+
+function refNamed(name: string): FileRef {
+  const slash = name.indexOf('/')
+  return { clientId: decodeURIComponent(name.slice(0, slash)), key: storedKey(name.slice(slash + 1)) }
+}
+
+/** A text as a pattern of Redis that only it fits. */
+function literally(text: string): string {
+  return text.replace(/[\\*?[\]^-]/g, '\\$&')
+}
+
+/** Undefined when there is no such original (any more). */
+function indexedFile(ref: FileRef, hash: Readonly<Record<string, string>>): IndexedFile | undefined {
+  const { '': original, ...derivatives } = hash
+  if (original === undefined) return undefined
+  return {
+    ref,
+    original: originalEntry(ref.key, original),
+    derivatives: Object.entries(derivatives).map(([name, text]) => {
+      const key = storedKey(name)
+      return { key, entry: derivativeEntry(key, text) }
+    }),
+  }
 }
 
 function overdueItem({ name, instant }: { name: string; instant: string }): Overdue {
   const [original = '', derivative] = name.split('\n')
-  const slash = original.indexOf('/')
-  const ref = {
-    clientId: decodeURIComponent(original.slice(0, slash)),
-    key: storedKey(original.slice(slash + 1)),
-  }
+  const ref = refNamed(original)
   if (derivative === undefined) return { kind: 'original', ref }
   return { kind: 'derivative', ref, derivative: storedKey(derivative), deadline: Number(instant) }
 }

@@ -52,10 +52,18 @@ export type Overdue =
   | { kind: 'original'; ref: FileRef }
   | { kind: 'derivative'; ref: FileRef; derivative: ObjectKey; deadline: number }
 
+/** All that the index knows of one original, as it was at one moment. */
+export interface IndexedFile {
+  ref: FileRef
+  original: OriginalEntry
+  derivatives: ReadonlyArray<{ key: ObjectKey; entry: DerivativeEntry }>
+}
+
 /**
  * The index of originals and of what was derived from them. Every method is one atomic step, durable when it
  * resolves, so that a crash between two steps leaves a state that {@link FileIndex.overdue} finds and a sweep ends.
- * The buckets are the truth: an emptied index is filled again by {@link FileIndex.adopt}.
+ * The buckets are the truth: an emptied index is filled again by {@link FileIndex.adopt} and
+ * {@link FileIndex.adoptDerivative}.
  */
 export interface FileIndex {
   /** An original and, when asked for, one of its derivatives. */
@@ -78,6 +86,11 @@ export interface FileIndex {
   /** → `stored`. @returns false, and does nothing, when the original is not `stored` any more: delete the bytes */
   finishDerivative(ref: FileRef, record: DerivativeRecord): Promise<boolean>
   /**
+   * Unknown → `stored`: a derivative found in the bucket. One that is known stays as it is.
+   * @returns the entry there is now; undefined, and does nothing, when the original is not `stored`
+   */
+  adoptDerivative(ref: FileRef, record: DerivativeRecord): Promise<DerivativeEntry | undefined>
+  /**
    * Forgets a derivative that is `pending` until `deadline` at the latest: one that was begun anew since then is
    * somebody else's. Dropping the last one of a `gone` original also drops the
    * tombstone.
@@ -99,6 +112,11 @@ export interface FileIndex {
    */
   finishRemoval(ref: FileRef, now: number): Promise<boolean>
 
+  /**
+   * All originals, or those of one client, in no order. What is known from the beginning of the listing to its end is
+   * in it, perhaps twice; what comes or goes meanwhile may be.
+   */
+  list(clientId?: string): AsyncIterable<IndexedFile>
   /** What a sweep has to look at. */
   overdue(now: number): AsyncIterable<Overdue>
   /** @throws when the index cannot be used at the moment */

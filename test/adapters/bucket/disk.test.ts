@@ -448,6 +448,15 @@ describe('disk: files and folders', () => {
     expect(keys).to.deep.equal([KEY])
   })
 
+  it('passes over files whose names no key has', async () => {
+    await put(bucket, KEY, 'x')
+    for (const name of ['a\\b.png', 'line\nbreak', 'what?.png', '%2e%2e.png'])
+      await writeFile(join(folder, 'first', 'a', name), 'of somebody else')
+    const keys: string[] = []
+    for await (const key of bucket.list('')) keys.push(key)
+    expect(keys).to.deep.equal([KEY])
+  })
+
   it('serves its objects below /v1/bucket/<token>', () => {
     expect(bucket.urlOf(storedKey('a b/ü+&/x.png_w=1'))).to.equal(
       'http://sluice.example/v1/bucket/pub_1/a%20b/%C3%BC%2B%26/x.png_w%3D1',

@@ -14,11 +14,14 @@ async function open() {
   const folder = await temporaryFolder()
   const buckets = await diskBuckets({ folder, urlOf: (key) => key })
   const bucket = buckets.of({ id: 'first', token: '' })
+  const clock = { now: 1_800_000_000_000 }
+  const now = () => clock.now
   return {
     bucket,
+    clock,
     records: join(folder, 'first', clientRecordPrefix),
-    store: await bucketClientStore(bucket),
-    reopen: () => bucketClientStore(bucket),
+    store: await bucketClientStore(bucket, { now }),
+    reopen: () => bucketClientStore(bucket, { now }),
     close: () => rm(folder, { recursive: true }),
   }
 }
@@ -82,7 +85,10 @@ describe('bucket: the records of clients', () => {
   for (const [what, text] of Object.entries({
     'no JSON': '{"id": ',
     'no client': '{"id": "x"}',
-    'a digest that is none': '{"id":"x","token":"t","secretDigests":["short"],"createdAt":1}',
+    'a digest that is none': '{"id":"x","token":"t","secrets":[{"digest":"short"}],"createdAt":1}',
+    'a former one with a digest that is none':
+      '{"id":"x","token":"t","secretDigests":["short"],"createdAt":1}',
+    'not an object': 'null',
   })) {
     it(`stop the start with their name when one is ${what}`, async () => {
       const { store, records, reopen } = opened
@@ -92,6 +98,18 @@ describe('bucket: the records of clients', () => {
       expect(error.message).to.include('.sluice/clients/broken.json')
     })
   }
+
+  it('are read as they were before secrets could end', async () => {
+    const { records, reopen, store } = opened
+    const { client, secret } = newClient()
+    const { secrets, ...rest } = client
+    await store.save(newClient().client)
+    const former = { ...rest, secretDigests: secrets.map(({ digest }) => digest) }
+    await writeFile(join(records, `${client.id}.json`), JSON.stringify(former))
+    const reopened = await reopen()
+    expect(reopened.find(client.id)).to.deep.equal(client)
+    expect(reopened.findBySecret(secret)).to.deep.equal(client)
+  })
 
   it('may vanish between being listed and being read', async () => {
     const { bucket, store } = opened

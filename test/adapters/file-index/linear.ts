@@ -73,6 +73,11 @@ export function randomSteps(
         in: (model) => model.finishDerivative(ref, derived),
       },
       {
+        name: `adoptDerivative ${key}`,
+        on: (index) => index.adoptDerivative(ref, derived),
+        in: (model) => model.adoptDerivative(ref, derived),
+      },
+      {
         name: `dropDerivative ${key} ${until}`,
         on: (index) => index.dropDerivative(ref, key, until),
         in: (model) => model.dropDerivative(ref, key, until),

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { Client } from '../../core/client.ts'
+import type { ObjectKey } from '../../core/object-key.ts'
+
+const digest = z.string().length(64)
+const clientRecord = z.object({
+  id: z.string(),
+  name: z.string().optional(),
+  token: z.string(),
+  secrets: z.array(z.object({ digest, validUntil: z.number().optional() })),
+  createdAt: z.number(),
+  removing: z.literal(true).optional(),
+})
+
+/** As they were before secrets could end. */
+const formerRecord = z
+  .object({ id: z.string(), token: z.string(), secretDigests: z.array(digest), createdAt: z.number() })
+  .transform(({ secretDigests, ...rest }) => ({
+    ...rest,
+    secrets: secretDigests.map((each) => ({ digest: each })),
+  }))
+
+/** A client as it lies in the bucket: of a secret, only its digest. */
+export function serializeClient(client: Client): Buffer {
+  return Buffer.from(JSON.stringify(clientRecord.parse(client)))
+}
+
+/** @throws Error that names the record when it is none */
+export function parseClient(key: ObjectKey, bytes: Uint8Array): Client {
+  try {
+    const json: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
+    const isFormer = typeof json === 'object' && json !== null && 'secretDigests' in json
+    // Zod's optional members may be undefined to the compiler, which JSON cannot say.
+    return (isFormer ? formerRecord : clientRecord).parse(json) as Client
+  } catch (cause) {
+    throw new Error(`${key}: expected a client's record; restore it or remove it`, { cause })
+  }
+}

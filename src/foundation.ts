@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import type { Config } from '../config/load.ts'
+import { bucketClientStore } from './adapters/client-store/bucket.ts'
+import { saveCredentials } from './adapters/credentials.ts'
+import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
+import { guardedFetcher } from './adapters/fetcher/guarded.ts'
+import { openBackends } from './backends.ts'
+import { FIRST_CLIENT_ID } from './core/client.ts'
+import type { Log } from './core/log.ts'
+import type { Buckets } from './core/ports/bucket.ts'
+import type { FileIndex } from './core/ports/file-index.ts'
+import type { PluginSet } from './pipeline/load.ts'
+import { createCheck } from './service/check.ts'
+import { createClients } from './service/clients.ts'
+import { createCommands } from './service/commands.ts'
+import { createEventDelivery } from './service/event-delivery.ts'
+import { createOriginals } from './service/originals.ts'
+import { createReindex } from './service/reindex.ts'
+import { createRemovals } from './service/remove.ts'
+import { createRemoveClient } from './service/remove-client.ts'
+import { createSweep } from './service/sweep.ts'
+
+/** The adapters that hold files and their states. */
+export interface Storage {
+  buckets: Buckets
+  index: FileIndex
+}
+
+export interface FoundationOptions {
+  config: Config
+  /** Where clients reach this process; without a slash at its end. */
+  baseUrl: string
+  log: Log
+  plugins: Pick<PluginSet, 'events'>
+  /** Puts something between the services and their storage: tests stop the process at chosen steps. */
+  wrapStorage?: ((storage: Storage) => Storage) | undefined
+}
+
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>
+
+// How often a process asks whether others have changed a client, and how long a removal waits until all have heard.
+const REFRESH_EVERY_MS = 2000
+const LEARN_MS = 5000
+
+/**
+ * What the service and an operator's command both stand on: files and their states, clients, events.
+ *
+ * @throws DataDirError when another process holds the data folder
+ */
+export async function openFoundation({ config, baseUrl, log, plugins, wrapStorage }: FoundationOptions) {
+  const backends = await openBackends({ config, baseUrl, log })
+  const { buckets, index } = wrapStorage?.(backends) ?? backends
+  const { jobs, clientChanges } = backends
+
+  const events = inProcessEventBus(log)
+  const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
+  delivery.listen(events)
+  const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
+  const store = await bucketClientStore(firstBucket, clientChanges ? { changes: clientChanges } : {})
+  const credentialsFile = join(config.DATA_DIR, 'credentials.json')
+  const keepFirst = config.SECRET_CLIENT_TOKEN
+    ? undefined
+    : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
+  const clients = createClients({ store, events, keepFirst })
+  const originals = createOriginals({ index, buckets })
+  const removals = createRemovals({ index, buckets, originals, events, log })
+  const sweep = createSweep({ index, buckets, clients: store, removals, log })
+  const learnMs = clientChanges ? LEARN_MS : 0
+  const commands = createCommands({
+    clients,
+    store,
+    buckets,
+    removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
+    check: createCheck({ index, buckets, clients: store }),
+    reindex: createReindex({ index, buckets, clients: store, originals }),
+    sweep,
+  })
+  return {
+    ...{ backends, buckets, index, events, delivery, clients, originals, removals, sweep, commands },
+    credentialsFile,
+    /** Goes on hearing of clients that other processes have changed, where there may be others. */
+    followClients: () =>
+      clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch((err) => tellDeaf(log, err))),
+    /** Lets event handlers end, then gives everything back. */
+    async close({ graceMs }: { graceMs: number }) {
+      await events.idle()
+      await jobs.close({ graceMs })
+      await backends.close()
+    },
+  }
+}
+
+/** The connection to Redis says by itself that it is away. */
+function tellDeaf(log: Log, err: unknown): void {
+  log.debug({ err }, 'changes of clients cannot be heard of; what is known stays')
+}
+
+/** Runs `work` now and then again and again, never twice at a time. */
+export function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let running: Promise<unknown>
+  const run = () => {
+    running = work().finally(() => {
+      if (!stopped) timer = setTimeout(run, milliseconds)
+    })
+  }
+  run()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

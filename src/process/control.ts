@@ -1,0 +1,215 @@
+import { once } from 'node:events'
+import { chmod, rename, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { dirname, join } from 'node:path'
+import type { CommandRun, Commands } from '../core/command.ts'
+import type { Log } from '../core/log.ts'
+import { Problem } from '../core/problem.ts'
+
+/** Commands that are taken through a socket. */
+export interface Control {
+  /** Takes no more, breaks off those that run, and removes the socket. */
+  close(): Promise<void>
+}
+
+// What an operator may ask for is short.
+const REQUEST_MAX_BYTES = 64 * 1024
+// struct sockaddr_un, without the zero at its end: 108 on Linux, 104 elsewhere. Beyond it, names are cut in silence.
+const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
+
+/** A line from the operator, and the lines that answer it: any number of `told`, then one of the others. */
+type Request = { command: string; args: unknown }
+type Reply =
+  | { told: unknown }
+  | { answer: unknown }
+  | { problem: { status: number; code: string; detail: string } }
+
+/** Where the process that holds the data folder takes commands. */
+export function controlPath(dataDir: string): string {
+  return join(dataDir, 'control.sock')
+}
+
+/**
+ * Takes commands, a JSON line each, through a unix socket that only this user can open. One that an earlier process has
+ * left is replaced: whoever calls this holds the folder.
+ *
+ * @returns undefined, after a warning, where there can be no socket: the path is too long, the file system has none
+ */
+export async function openControl({
+  path,
+  commands,
+  log,
+}: {
+  path: string
+  commands: Commands
+  log: Log
+}): Promise<Control | undefined> {
+  // It gets its name when nobody else can open it any more.
+  const unnamed = join(dirname(path), 'control.new')
+  if (Buffer.byteLength(path) > PATH_MAX_BYTES) {
+    log.warn(
+      { path },
+      `commands cannot reach this process: a socket's path has at most ${PATH_MAX_BYTES} bytes`,
+    )
+    return undefined
+  }
+  const ending = new AbortController()
+  const running = new Set<Promise<void>>()
+  const server = createServer((socket) => {
+    const served = serve(socket, { commands, log, ending: ending.signal }).finally(() =>
+      running.delete(served),
+    )
+    running.add(served)
+  })
+  try {
+    await rm(unnamed, { force: true })
+    server.listen(unnamed)
+    await once(server, 'listening')
+    await chmod(unnamed, 0o600)
+    await rename(unnamed, path)
+  } catch (err) {
+    server.close()
+    log.warn({ err, path }, 'commands cannot reach this process: there can be no socket')
+    return undefined
+  }
+  return {
+    async close() {
+      await rm(path, { force: true })
+      const closed = new Promise((done) => server.close(done))
+      ending.abort(new Error('the server is ending'))
+      await Promise.all(running)
+      await closed
+    },
+  }
+}
+
+/** Does the one command of a connection. */
+async function serve(
+  socket: Socket,
+  { commands, log, ending }: { commands: Commands; log: Log; ending: AbortSignal },
+): Promise<void> {
+  const left = new AbortController()
+  socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has left')))
+  const signal = AbortSignal.any([left.signal, ending])
+  try {
+    const { command, args } = await requestFrom(socket, signal)
+    const work = Object.hasOwn(commands, command) ? commands[command] : undefined
+    if (!work) throw badRequest(`this server knows no command "${command}"; is it of another version?`)
+    log.info({ command }, 'an operator has given a command')
+    const answer = await work(args, { signal, tell: (item) => send(socket, { told: item }, signal) })
+    await send(socket, { answer: answer ?? null }, signal)
+  } catch (error) {
+    if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'a command has failed')
+    if (!left.signal.aborted) socket.write(line({ problem: publicFace(error) }))
+  } finally {
+    socket.end()
+    // An operator who does not read must not keep the process from its end.
+    if (ending.aborted) socket.destroySoon()
+  }
+}
+
+async function requestFrom(socket: Socket, signal: AbortSignal): Promise<Request> {
+  let text = ''
+  socket.setEncoding('utf8')
+  while (!text.includes('\n')) {
+    const [chunk] = await once(socket, 'data', { signal })
+    text += chunk
+    if (text.length > REQUEST_MAX_BYTES) throw badRequest('expected a shorter command')
+  }
+  try {
+    const { command, args } = JSON.parse(text)
+    return { command: String(command), args }
+  } catch {
+    throw badRequest('expected a line of JSON: {"command": "…", "args": {…}}')
+  }
+}
+
+async function send(socket: Socket, reply: Reply, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  if (!socket.write(line(reply))) await once(socket, 'drain', { signal })
+}
+
+const line = (reply: Reply) => `${JSON.stringify(reply)}\n`
+
+/** Whoever may use the socket may also read the log; still, a stack is for the log. */
+function publicFace(error: unknown): { status: number; code: string; detail: string } {
+  if (error instanceof Problem) return { status: error.status, code: error.code, detail: error.message }
+  const detail = error instanceof Error ? error.message : String(error)
+  return { status: 500, code: 'internal', detail }
+}
+
+function badRequest(detail: string): Problem {
+  return new Problem({ status: 400, code: 'bad_command', detail })
+}
+
+/** Nobody listens where a server would. */
+export class NotRunning extends Error {
+  override name = 'NotRunning'
+}
+
+/**
+ * Has a running server do a command, and hands on what that tells.
+ *
+ * @throws NotRunning; Problem as the command threw it; `run.signal.reason` after which the server breaks off as well
+ */
+export async function callControl({
+  path,
+  command,
+  args,
+  run: { signal, tell },
+}: {
+  path: string
+  command: string
+  args: unknown
+  run: CommandRun
+}): Promise<unknown> {
+  if (Buffer.byteLength(path) > PATH_MAX_BYTES) throw new NotRunning('the path is too long for a socket')
+  const socket = connect({ path })
+  const leave = () => socket.destroy()
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    await connected(socket)
+    socket.write(`${JSON.stringify({ command, args } satisfies Request)}\n`)
+    for await (const text of lines(socket)) {
+      const reply = JSON.parse(text) as Reply
+      if ('told' in reply) await tell(reply.told)
+      else if ('answer' in reply) return reply.answer
+      else throw new Problem(reply.problem)
+    }
+    throw new Error('the server has ended in the middle of the command')
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', leave)
+    socket.destroy()
+  }
+}
+
+/** Every whole line until the other side has ended, in whatever way. */
+async function* lines(socket: Socket): AsyncGenerator<string> {
+  let rest = ''
+  try {
+    for await (const chunk of socket.setEncoding('utf8')) {
+      const parts = (rest + chunk).split('\n')
+      rest = parts.pop() ?? ''
+      yield* parts
+    }
+  } catch (error) {
+    if (
+      !['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(
+        (error as NodeJS.ErrnoException).code ?? '',
+      )
+    )
+      throw error
+  }
+}
+
+async function connected(socket: Socket): Promise<void> {
+  try {
+    await once(socket, 'connect')
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw ['ENOENT', 'ECONNREFUSED'].includes(code) ? new NotRunning('no server is running') : error
+  }
+}

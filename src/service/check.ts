@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Asset, readAll } from '../core/asset.ts'
+import { mapAtOnce } from '../core/at-once.ts'
+import type { Client } from '../core/client.ts'
+import type { Finding, FindingKind } from '../core/finding.ts'
+import {
+  clientRecordPrefix,
+  type KeyMeaning,
+  keyMeaning,
+  type ObjectKey,
+  recordKey,
+} from '../core/object-key.ts'
+import type { Bucket, Buckets } from '../core/ports/bucket.ts'
+import type { ClientStore } from '../core/ports/client-store.ts'
+import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord } from '../core/ports/file-index.ts'
+import { AT_ONCE, type Walk } from './walk.ts'
+import { walkedClients } from './walked-clients.ts'
+
+/** What a check has seen, apart from what it has found. */
+export interface CheckReport {
+  /** Objects of the bucket. */
+  originals: number
+  derivatives: number
+  /** Objects that are none of ours. */
+  others: number
+  /** Uploads, transformations and deletes under way. */
+  inProgress: number
+  findings: Partial<Record<FindingKind, number>>
+}
+
+/**
+ * Compares bucket and index, both ways, and changes nothing. Files may come and go meanwhile: whatever looks wrong is
+ * looked at once more before it is told. It needs little memory for any number of files; one that Redis lists twice
+ * may be told twice.
+ *
+ * @throws Problem 404 when there is no such client, 503 when bucket or index cannot be read
+ */
+export type Check = (walk: Walk) => Promise<CheckReport>
+
+/** What was seen of one object or entry. */
+type Seen = 'original' | 'derivative' | 'record' | 'other' | 'in progress' | 'entry' | Finding
+
+export function createCheck({
+  index,
+  buckets,
+  clients,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  clients: ClientStore
+}): Check {
+  /** One object of the bucket, and whether the index knows it. */
+  async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
+    const meaning = keyMeaning(key)
+    if (!meaning) return key.startsWith(clientRecordPrefix) ? 'record' : 'other'
+    const { kind, original } = meaning
+    const bucket = buckets.of(client)
+    const ref = { clientId: client.id, key: original.key }
+    const lookUp = () => index.find(ref, kind === 'derivative' ? key : undefined)
+    const known = await lookUp()
+    const isSettled = known.original === undefined || known.original.state === 'stored'
+    if (!isSettled || known.derivative?.state === 'pending') return 'in progress'
+    if (kind === 'derivative' ? known.derivative : known.original) return kind
+    const suspect = await suspicion(bucket, { ...meaning, isIndexed: known.original !== undefined })
+    // It may have been deleted, or be known, since it was listed.
+    if (!suspect || !(await bucket.find(key)) || !isDeepStrictEqual(await lookUp(), known)) return kind
+    return { kind: suspect, clientId: client.id, key }
+  }
+
+  /** One original or derivative that the index has as stored, and whether the bucket has it as well. */
+  async function lookAtEntry(client: Client, ref: FileRef, entry: Entry): Promise<Seen> {
+    const bucket = buckets.of(client)
+    const { key } = entry.record
+    const wrong =
+      entry.kind === 'original'
+        ? await wrongOriginal(bucket, entry.record)
+        : await wrongDerivative(bucket, entry.record)
+    if (!wrong) return 'entry'
+    const known = await index.find(ref, key)
+    const now = entry.kind === 'original' ? known.original : known.derivative
+    // Deleted or made anew since it was listed.
+    if (known.original?.state !== 'stored' || now?.state !== 'stored') return 'entry'
+    return isDeepStrictEqual(now.record, entry.record) ? { clientId: client.id, key, ...wrong } : 'entry'
+  }
+
+  async function clientOf(id: string): Promise<Client | undefined> {
+    if (!clients.find(id)) await clients.refresh()
+    return clients.find(id)
+  }
+
+  async function* entries(clientId: string | undefined): AsyncGenerator<{ ref: FileRef; entry?: Entry }> {
+    for await (const { ref, original, derivatives } of index.list(clientId)) {
+      yield original.state === 'stored'
+        ? { ref, entry: { kind: 'original', record: original.record } }
+        : { ref }
+      for (const { entry } of original.state === 'stored' ? derivatives : [])
+        yield entry.state === 'stored'
+          ? { ref, entry: { kind: 'derivative', record: entry.record } }
+          : { ref }
+    }
+  }
+
+  return async ({ clientId, signal, found, progress }) => {
+    const report: CheckReport = { originals: 0, derivatives: 0, others: 0, inProgress: 0, findings: {} }
+    let looked = 0
+    let findings = 0
+    const note = async (seen: Seen) => {
+      looked += 1
+      if (seen === 'original') report.originals += 1
+      else if (seen === 'derivative') report.derivatives += 1
+      else if (seen === 'other') report.others += 1
+      else if (typeof seen === 'object') {
+        findings += 1
+        report.findings[seen.kind] = (report.findings[seen.kind] ?? 0) + 1
+        await found(seen)
+      }
+      await progress({ looked, findings })
+    }
+
+    for (const client of await walkedClients(clients, clientId)) {
+      const work = (key: ObjectKey) => lookAtObject(client, key)
+      for await (const seen of mapAtOnce(buckets.of(client).list(''), { atOnce: AT_ONCE, signal, work }))
+        await note(seen)
+    }
+    const work = async ({ ref, entry }: { ref: FileRef; entry?: Entry }): Promise<Seen> => {
+      const client = await clientOf(ref.clientId)
+      if (client) return entry ? lookAtEntry(client, ref, entry) : 'in progress'
+      // Perhaps it has been removed, with its files, since this was listed.
+      const isKnown = (await index.find(ref)).original !== undefined
+      return isKnown ? { kind: 'client unknown', clientId: ref.clientId, key: ref.key } : 'entry'
+    }
+    for await (const seen of mapAtOnce(entries(clientId), { atOnce: AT_ONCE, signal, work })) {
+      // Counted here only: what is under way has an entry, but not always an object yet.
+      if (seen === 'in progress') report.inProgress += 1
+      await note(seen)
+    }
+    return report
+  }
+}
+
+type Entry = { kind: 'original'; record: OriginalRecord } | { kind: 'derivative'; record: DerivativeRecord }
+
+/** What an object is that the index does not know; undefined when another object tells as much. */
+async function suspicion(
+  bucket: Bucket,
+  { kind, original, isIndexed }: KeyMeaning & { isIndexed: boolean },
+): Promise<FindingKind | undefined> {
+  const has = async (key: ObjectKey) => (await bucket.find(key)) !== undefined
+  switch (kind) {
+    case 'original':
+      return (await has(recordKey(original.key))) ? 'original not indexed' : 'original without record'
+    case 'derivative':
+      return isIndexed || ((await has(original.key)) && (await has(recordKey(original.key))))
+        ? 'derivative not indexed'
+        : 'derivative without original'
+    case 'record':
+      return (await has(original.key)) ? undefined : 'record without original'
+  }
+}
+
+type Wrong = Pick<Finding, 'kind' | 'detail'>
+
+async function wrongOriginal(bucket: Bucket, known: OriginalRecord): Promise<Wrong | undefined> {
+  const asset = await bucket.find(known.key, known)
+  if (!asset) return { kind: 'original missing' }
+  if (asset.size !== known.size) return sizeDiffers(asset, known)
+  const record = await bucket.find(recordKey(known.key))
+  if (!record) return { kind: 'record missing' }
+  const text = (await readAll(record)).toString('utf8')
+  const detail = differences(text, known)
+  return detail === undefined ? undefined : { kind: 'record differs', detail }
+}
+
+async function wrongDerivative(bucket: Bucket, known: DerivativeRecord): Promise<Wrong | undefined> {
+  const asset = await bucket.find(known.key, known)
+  if (!asset) return { kind: 'derivative missing' }
+  return asset.size === known.size ? undefined : sizeDiffers(asset, known)
+}
+
+function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
+  return { kind: 'size differs', detail: `${asset.size} bytes, ${known.size} in the index` }
+}
+
+/** The members in which a record's text is not what the index knows. */
+function differences(text: string, known: OriginalRecord): string | undefined {
+  try {
+    const record = JSON.parse(text)
+    const names = Object.entries(known).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
+    return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
+  } catch {
+    return 'it is no JSON'
+  }
+}

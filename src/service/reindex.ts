@@ -1,0 +1,124 @@
+import { mapAtOnce } from '../core/at-once.ts'
+import type { Client } from '../core/client.ts'
+import type { FindingKind } from '../core/finding.ts'
+import { keyMeaning, type ObjectKey, recordPrefix } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { ClientStore } from '../core/ports/client-store.ts'
+import type { FileIndex } from '../core/ports/file-index.ts'
+import { Problem } from '../core/problem.ts'
+import type { Originals } from './originals.ts'
+import { AT_ONCE, type Walk } from './walk.ts'
+import { walkedClients } from './walked-clients.ts'
+
+/** How many there were, of each kind. */
+export interface ReindexReport {
+  clients: number
+  originals: Filled
+  derivatives: Filled
+}
+
+interface Filled {
+  /** The index knew them. */
+  known: number
+  /** It knows them from now on. */
+  added: number
+  /** It cannot know them; each is told as a finding. */
+  left: number
+}
+
+/**
+ * Fills the index from the bucket: originals from their records, then derivatives from their keys. What the index knows
+ * stays as it is, so this may run beside a live service, break off, and run again; what is deleted meanwhile stays
+ * deleted.
+ *
+ * @throws Problem 404 when there is no such client, 503 when bucket or index are away
+ */
+export type Reindex = (walk: Walk) => Promise<ReindexReport>
+
+type Outcome = 'known' | 'added' | 'gone' | { kind: FindingKind; detail?: string }
+
+export function createReindex({
+  index,
+  buckets,
+  clients,
+  originals,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  clients: ClientStore
+  originals: Originals
+}): Reindex {
+  async function takeInOriginal(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
+    const meaning = keyMeaning(key)
+    if (meaning?.kind !== 'record') return undefined
+    const full = meaning.original
+    const ref = { clientId: client.id, key: full.key }
+    if ((await index.find(ref)).original) return 'known'
+    try {
+      if (await originals.resolve(client, { full })) return 'added'
+    } catch (error) {
+      // One broken record keeps nobody from the others; an outage does.
+      if (error instanceof Problem) throw error
+      return { kind: 'failed', detail: (error as Error).message }
+    }
+    const isLeft = (await buckets.of(client).find(key)) && !(await index.find(ref)).original
+    return isLeft ? { kind: 'record without original' } : 'gone'
+  }
+
+  async function takeInDerivative(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
+    const meaning = keyMeaning(key)
+    if (meaning?.kind !== 'derivative') return undefined
+    const ref = { clientId: client.id, key: meaning.original.key }
+    const known = await index.find(ref, key)
+    if (known.derivative) return 'known'
+    const asset = await buckets.of(client).find(key)
+    if (!asset) return 'gone'
+    if (known.original) {
+      const { mediaType, size } = asset
+      return (await index.adoptDerivative(ref, { key, mediaType, size })) ? 'added' : 'gone'
+    }
+    const isLeft = (await buckets.of(client).find(key)) && !(await index.find(ref)).original
+    return isLeft ? { kind: 'derivative without original' } : 'gone'
+  }
+
+  return async ({ clientId, signal, found, progress }) => {
+    const report: ReindexReport = {
+      clients: 0,
+      originals: { known: 0, added: 0, left: 0 },
+      derivatives: { known: 0, added: 0, left: 0 },
+    }
+    let looked = 0
+    let findings = 0
+    const fill = async (
+      client: Client,
+      {
+        prefix,
+        filled,
+        work,
+      }: {
+        prefix: string
+        filled: Filled
+        work: (client: Client, key: ObjectKey) => Promise<Outcome | undefined>
+      },
+    ) => {
+      const keys = buckets.of(client).list(prefix)
+      const done = async (key: ObjectKey) => ({ key, outcome: await work(client, key) })
+      for await (const { key, outcome } of mapAtOnce(keys, { atOnce: AT_ONCE, signal, work: done })) {
+        looked += 1
+        if (typeof outcome === 'object') {
+          findings += 1
+          filled.left += 1
+          await found({ clientId: client.id, key, ...outcome })
+        } else if (outcome === 'known' || outcome === 'added') filled[outcome] += 1
+        await progress({ looked, findings })
+      }
+    }
+
+    for (const client of await walkedClients(clients, clientId)) {
+      report.clients += 1
+      await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
+      await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
+    }
+    return report
+  }
+}

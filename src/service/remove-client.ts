@@ -1,0 +1,144 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { mapAtOnce } from '../core/at-once.ts'
+import { type Client, FIRST_CLIENT_ID } from '../core/client.ts'
+import { keyMeaning, type ObjectKey } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { ClientStore } from '../core/ports/client-store.ts'
+import type { EventBus } from '../core/ports/event-bus.ts'
+import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
+import { Problem, unavailable } from '../core/problem.ts'
+import { noSuchClient, refused } from './clients.ts'
+import type { Removals } from './remove.ts'
+import { AT_ONCE } from './walk.ts'
+
+/**
+ * Removes a client: first its access, for good, then its files, then its record. Broken off, by a crash or by `signal`,
+ * it goes on where it was when it is called again.
+ *
+ * @returns how many originals were deleted by this call
+ * @throws Problem 404 when there is no such client; 409 for the first one, and for one that has files unless `files`;
+ *   503 when an upload, transformation or delete of its goes on for too long, or bucket or index are away
+ */
+export type RemoveClient = (id: string, options: RemoveClientOptions) => Promise<{ originals: number }>
+
+export interface RemoveClientOptions {
+  /** Whether its files may be deleted with it. */
+  files: boolean
+  signal: AbortSignal
+  /** @param originals deleted so far */
+  progress(originals: number): Promise<void>
+}
+
+// As long as a transformation may take to end that was begun before: its deadline, and a sweep's grace.
+const WAIT_MS = 150_000
+const LOOK_AGAIN_MS = 500
+
+export function createRemoveClient({
+  clients,
+  index,
+  buckets,
+  removals,
+  events,
+  learnMs,
+  now = Date.now,
+}: {
+  clients: ClientStore
+  index: FileIndex
+  buckets: Buckets
+  removals: Removals
+  events: EventBus
+  /** How long other processes may go on accepting the tokens of a client that has been removed here. */
+  learnMs: number
+  now?: () => number
+}): RemoveClient {
+  async function save(client: Client): Promise<void> {
+    await clients.save(client)
+    events.emit('client.changed', { clientId: client.id })
+  }
+
+  async function hasFiles(client: Client): Promise<boolean> {
+    for await (const key of buckets.of(client).list('')) if (keyMeaning(key)) return true
+    for await (const _ of index.list(client.id)) return true
+    return false
+  }
+
+  /** From now on its tokens are nobody's. */
+  async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
+    const check = async () => {
+      if (!files && (await hasFiles(client)))
+        throw refused(`the client ${client.id} has files, and it was not asked to delete them with it`)
+    }
+    await check()
+    await save({ ...client, removing: true })
+    try {
+      await pause(learnMs, undefined, { signal })
+      await check()
+    } catch (error) {
+      // They have come since the first look, or the operator has left: nobody has spoken of files.
+      if (!files) await save(client)
+      throw error
+    }
+  }
+
+  return async (id, options) => {
+    const { signal, progress } = options
+    await clients.refresh()
+    const client = clients.find(id)
+    if (!client) throw noSuchClient(id)
+    if (id === FIRST_CLIENT_ID)
+      throw refused('the first client cannot be removed: the service starts with it')
+    if (!client.removing) await endAccess(client, options)
+
+    const bucket = buckets.of(client)
+    let originals = 0
+    const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
+      const meaning = keyMeaning(key)
+      if (!meaning) return 'gone'
+      try {
+        await removals.remove(client, { full: meaning.original })
+        originals += 1
+        await progress(originals)
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 404) throw error
+        // No original that could be deleted, only what is left of one, or what will be one.
+        if ((await index.find({ clientId: id, key: meaning.original.key })).original) return 'left'
+        const { failed } = await bucket.delete([key])
+        if (failed[0]) throw unavailable('a file could not be deleted yet', { cause: failed[0].error })
+      }
+      return 'gone'
+    }
+    const removeEntry = async ({ ref, original }: IndexedFile): Promise<'gone' | 'left'> => {
+      if (original.state === 'stored' || original.state === 'going') await remove(ref.key)
+      else await removals.sweep(client, ref)
+      return (await index.find(ref)).original ? 'left' : 'gone'
+    }
+
+    for (let until = now() + WAIT_MS; ; ) {
+      let left = 0
+      const before = originals
+      for await (const outcome of mapAtOnce(index.list(id), { atOnce: AT_ONCE, signal, work: removeEntry }))
+        if (outcome === 'left') left += 1
+      // Originals first: what belongs to one goes with it, and the rest is what is left of others.
+      for (const isTurn of [isOriginal, () => true]) {
+        const work = async (key: ObjectKey) => (isTurn(key) ? remove(key) : 'gone')
+        for await (const outcome of mapAtOnce(bucket.list(''), { atOnce: AT_ONCE, signal, work }))
+          if (outcome === 'left') left += 1
+      }
+      signal.throwIfAborted()
+      if (left === 0) break
+      if (originals > before) until = now() + WAIT_MS
+      if (now() > until)
+        throw unavailable(
+          `the client ${id} has no access any more, but ${left} of its files are still being stored or deleted; remove it again to go on`,
+        )
+      await pause(LOOK_AGAIN_MS, undefined, { signal })
+    }
+    await clients.remove(id)
+    events.emit('client.changed', { clientId: id })
+    return { originals }
+  }
+}
+
+function isOriginal(key: ObjectKey): boolean {
+  return keyMeaning(key)?.kind === 'original'
+}

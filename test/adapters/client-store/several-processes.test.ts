@@ -1,0 +1,197 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
+import { bucketClientStore, type ClientChanges } from '../../../src/adapters/client-store/bucket.ts'
+import { redisClientChanges } from '../../../src/adapters/client-store/redis-changes.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { clientRecordPrefix } from '../../../src/core/object-key.ts'
+import type { Bucket } from '../../../src/core/ports/bucket.ts'
+import type { ClientStore } from '../../../src/core/ports/client-store.ts'
+import { Problem } from '../../../src/core/problem.ts'
+import { newClient } from '../../contracts/client-store.ts'
+import { newKeyPrefix, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { rejection } from '../../support/rejection.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const FIVE_MINUTES = 5 * 60_000
+
+describe('bucket: the clients of several processes', () => {
+  let server: RedisServer
+  let redis: RedisConnection
+  let folder: string
+  let bucket: Bucket
+  let changes: ClientChanges
+  const clock = { now: 0 }
+  /** How often the records have been read, by whomever. */
+  let readings = 0
+  let bucketIsAway = false
+  let here: ClientStore
+  let elsewhere: ClientStore
+
+  before(async () => {
+    server = await startRedis()
+    redis = connectRedis({ url: server.url })
+    await redis.ready()
+  })
+  after(() => redis.close())
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    const buckets = await diskBuckets({ folder, urlOf: (key) => key })
+    const disk = buckets.of({ id: 'first', token: '' })
+    bucketIsAway = false
+    bucket = {
+      ...disk,
+      list(prefix) {
+        if (bucketIsAway) throw new Error('the bucket is away')
+        readings += 1
+        return disk.list(prefix)
+      },
+    }
+    clock.now = 1_800_000_000_000
+    changes = redisClientChanges(redis, { keyPrefix: newKeyPrefix() })
+    here = await open()
+    elsewhere = await open()
+    readings = 0
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  const open = () => bucketClientStore(bucket, { changes, now: () => clock.now })
+
+  async function recordCount(): Promise<number> {
+    let count = 0
+    for await (const _ of bucket.list(clientRecordPrefix)) count += 1
+    return count
+  }
+
+  it('hears of a new client, a change and a removal when it looks', async () => {
+    const { client, secret } = newClient()
+    await here.save(client)
+    expect(elsewhere.find(client.id)).to.equal(undefined)
+    await elsewhere.refresh()
+    expect(elsewhere.findBySecret(secret)).to.deep.equal(client)
+
+    await here.save({ ...client, removing: true })
+    await elsewhere.refresh()
+    expect(elsewhere.findBySecret(secret)).to.equal(undefined)
+
+    await here.remove(client.id)
+    await elsewhere.refresh()
+    expect(elsewhere.list()).to.deep.equal([])
+  })
+
+  it('reads nothing while nothing has changed, and all again after five minutes', async () => {
+    await elsewhere.refresh()
+    clock.now += FIVE_MINUTES - 1
+    await elsewhere.refresh()
+    expect(readings).to.equal(0)
+    clock.now += 1
+    await elsewhere.refresh()
+    expect(readings).to.equal(1)
+    await elsewhere.refresh()
+    expect(readings).to.equal(1)
+  })
+
+  it('checks a change against what others have changed meanwhile', async () => {
+    const { client } = newClient()
+    await here.save(client)
+    const rival = { ...newClient().client, token: client.token }
+    expect(await rejection(elsewhere.save(rival))).to.be.instanceOf(Error)
+    expect(await recordCount()).to.equal(1)
+  })
+
+  it('notices a change after Redis was emptied, however many came before', async () => {
+    const { client } = newClient()
+    await here.save(newClient().client)
+    await elsewhere.refresh()
+    await redis.client.flushall()
+    await here.save(client)
+    await elsewhere.refresh()
+    expect(elsewhere.find(client.id)).to.deep.equal(client)
+  })
+
+  it('reads all again when Redis was emptied', async () => {
+    await here.save(newClient().client)
+    await elsewhere.refresh()
+    readings = 0
+    await redis.client.flushall()
+    await elsewhere.refresh()
+    expect(readings).to.equal(1)
+  })
+
+  it('keeps what it knows while the bucket is away, and reads it when that is back', async () => {
+    const { client } = newClient()
+    await here.save(client)
+    bucketIsAway = true
+    expect(await rejection(elsewhere.refresh())).to.have.property('message', 'the bucket is away')
+    expect(elsewhere.list()).to.deep.equal([])
+    bucketIsAway = false
+    await elsewhere.refresh()
+    expect(elsewhere.list()).to.deep.equal([client])
+  })
+
+  it('is stored, and says so, when the others cannot be told any more', async () => {
+    const deaf: ClientChanges = {
+      ...changes,
+      announce: async () => {
+        throw new Error('gone in between')
+      },
+    }
+    const store = await bucketClientStore(bucket, { changes: deaf })
+    const { client } = newClient()
+    const error = await rejection(store.save(client))
+    expect(error).to.be.instanceOf(Problem).with.property('status', 503)
+    expect((error as Error).message).to.include('five minutes')
+    expect(store.find(client.id)).to.deep.equal(client)
+    clock.now += FIVE_MINUTES
+    await elsewhere.refresh()
+    expect(elsewhere.find(client.id)).to.deep.equal(client)
+  })
+
+  describe('while Redis is away', function () {
+    this.timeout(20_000)
+    const first = newClient().client
+    beforeEach(async () => {
+      await here.save(first)
+      await elsewhere.refresh()
+      await server.stop()
+    })
+    afterEach(async () => {
+      await server.start()
+      await redis.ready()
+    })
+
+    it('is neither saved nor removed, with a 503', async () => {
+      const { client, secret } = newClient()
+      for (const change of [here.save(client), here.remove(first.id)])
+        expect(await rejection(change))
+          .to.be.instanceOf(Problem)
+          .with.property('status', 503)
+      expect(here.findBySecret(secret)).to.equal(undefined)
+      expect(await recordCount()).to.equal(1)
+      expect(here.list()).to.deep.equal([first])
+    })
+
+    it('goes on with what it knows, says that it cannot hear, and still reads all every five minutes', async () => {
+      const { client } = newClient()
+      const alone = await bucketClientStore(bucket)
+      await alone.save(client)
+      expect(await rejection(elsewhere.refresh()))
+        .to.be.instanceOf(Problem)
+        .with.property('status', 503)
+      expect(elsewhere.list()).to.deep.equal([first])
+      clock.now += FIVE_MINUTES
+      await rejection(elsewhere.refresh())
+      expect(elsewhere.list()).to.have.deep.members([first, client])
+    })
+
+    it('can be opened, and hears of changes when Redis is back', async () => {
+      const late = await open()
+      await server.start()
+      await redis.ready()
+      const { client } = newClient()
+      await here.save(client)
+      await late.refresh()
+      expect(late.list()).to.have.deep.members([first, client])
+    })
+  })
+})

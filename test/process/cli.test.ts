@@ -1,0 +1,322 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { recordKey, storedKey } from '../../src/core/object-key.ts'
+import { type Ended, sluice, sluiceJson, startCli } from '../support/cli.ts'
+import { type Caller, deleteFile, postFiles, uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { openSocket } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import { type RunningServer, startProcess } from '../support/process.ts'
+import { PROJECT } from '../support/service.ts'
+import { filesInBucket } from '../support/state.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const CRASHING = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+
+interface NewClient {
+  id: string
+  clientToken: string
+  secretClientToken: string
+}
+
+describe('the sluice command', function () {
+  this.timeout(60_000)
+  let dataDir: string
+  let env: Record<string, string>
+  let png: Buffer
+  const servers = new Set<RunningServer>()
+
+  before(async () => {
+    png = await picture()
+  })
+  beforeEach(async () => {
+    dataDir = await temporaryFolder()
+    env = { DATA_DIR: dataDir }
+  })
+  afterEach(async () => {
+    for (const server of servers) await end(server, 'SIGKILL')
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  async function start(options: Partial<Parameters<typeof startProcess>[0]> = {}): Promise<RunningServer> {
+    const server = await startProcess({ ...options, env: { ...env, ...options.env } })
+    servers.add(server)
+    return server
+  }
+
+  async function end(server: RunningServer, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    servers.delete(server)
+    server.child.kill(signal)
+    await server.ended
+  }
+
+  const asCaller = ({ url }: RunningServer, tokens: NewClient): Caller => ({ url, tokens })
+
+  async function isAccepted(caller: Caller, secret = caller.tokens.secretClientToken): Promise<boolean> {
+    return (await postFiles(caller, [{ name: 'a.png', bytes: png }], { secret })).status === 200
+  }
+
+  async function lines(command: Promise<Ended>): Promise<string[]> {
+    const { stdout } = await command
+    return stdout.trimEnd().split('\n')
+  }
+
+  describe('beside a running server', () => {
+    it('makes a client that can be used at once, and shows its secret this once', async () => {
+      const server = await start()
+      const { code, stdout, stderr } = await sluice(['client', 'create', '--name', 'My shop'], env)
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
+      const [, id = ''] = /^client +(\S+)$/m.exec(stdout) ?? []
+      const [, clientToken = ''] = /^client token \(public, in URLs\) +(pub_\w+)$/m.exec(stdout) ?? []
+      const [, secretClientToken = ''] = /^secret client token +(sec_\w+)$/m.exec(stdout) ?? []
+      expect(await isAccepted(asCaller(server, { id, clientToken, secretClientToken }))).to.equal(true)
+
+      const list = await sluice(['client', 'list'], env)
+      expect(list.stdout).to.not.include('sec_')
+      const [head = '', first, second] = list.stdout.split('\n')
+      expect(first).to.match(/^first +pub_\w+ +\d{4}-\S+Z +active$/)
+      expect(second).to.match(new RegExp(`^${id} +My shop +${clientToken} +\\S+ +active$`))
+      // Aligned.
+      expect(second?.indexOf('My shop')).to.equal(head.indexOf('NAME'))
+      expect(second?.indexOf(clientToken)).to.equal(head.indexOf('CLIENT TOKEN'))
+    })
+
+    it('prints JSON for programs', async () => {
+      await start()
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      expect(client).to.have.keys('id', 'clientToken', 'secretClientToken', 'createdAt', 'state')
+      const list = await sluiceJson<object[]>(['client', 'list'], env)
+      expect(list).to.have.length(2)
+      expect(JSON.stringify(list)).to.not.match(/sec_|digest|ecret/)
+      expect(await sluiceJson(['check'], env)).to.deep.equal({
+        ...{ originals: 0, derivatives: 0, others: 0, inProgress: 0 },
+        findings: {},
+      })
+    })
+
+    it('gives a client a new secret, and keeps the old one for as long as was said', async () => {
+      const server = await start()
+      const old = await sluiceJson<NewClient>(['client', 'create'], env)
+      const fresh = await sluiceJson<NewClient>(['client', 'rotate', old.id, '--keep-old', '2h'], env)
+      const caller = asCaller(server, fresh)
+      expect(await isAccepted(caller, old.secretClientToken)).to.equal(true)
+      expect(await isAccepted(caller)).to.equal(true)
+      expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(/active, old secret until \S+Z$/)
+      const last = await sluiceJson<NewClient>(['client', 'rotate', old.id, '--keep-old', '0s'], env)
+      expect(await isAccepted(caller, old.secretClientToken)).to.equal(false)
+      expect(await isAccepted(caller)).to.equal(false)
+      expect(await isAccepted(asCaller(server, last))).to.equal(true)
+    })
+
+    it('gives the first client a new secret, which the next start knows', async () => {
+      const server = await start()
+      const { secretClientToken } = await sluiceJson<NewClient>(['client', 'rotate', 'first'], env)
+      const file = join(dataDir, 'credentials.json')
+      expect(JSON.parse(await readFile(file, 'utf8'))).to.deep.equal({ ...server.tokens, secretClientToken })
+      expect((await stat(file)).mode & 0o777).to.equal(0o600)
+      await end(server)
+      const next = await start()
+      expect(next.tokens.secretClientToken).to.equal(secretClientToken)
+      for (const secret of [secretClientToken, server.tokens.secretClientToken])
+        expect(await isAccepted(next, secret)).to.equal(true)
+    })
+
+    it('does not touch a secret that the environment has', async () => {
+      Object.assign(env, { CLIENT_TOKEN: 'pub_of_the_first', SECRET_CLIENT_TOKEN: 'sec_of_the_first_one' })
+      const server = await start()
+      const { code, stderr } = await sluice(['client', 'rotate', 'first'], env)
+      expect(code).to.equal(1)
+      expect(stderr).to.include('SECRET_CLIENT_TOKEN')
+      expect(await isAccepted(server)).to.equal(true)
+    })
+
+    it('tells what is wrong, a line each, with exit code 1, and what it means', async () => {
+      const server = await start()
+      const { s3PathOriginal } = await uploadOne(server, { name: 'a.png', bytes: png })
+      expect((await sluice(['check'], env)).stdout).to.include('bucket and index agree')
+      await rm(join(dataDir, 'bucket', 'first', recordKey(storedKey(s3PathOriginal))))
+      const { code, stdout, stderr } = await sluice(['check'], env)
+      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' })
+      expect(stdout).to.match(new RegExp(`^record missing +first +${s3PathOriginal}$`, 'm'))
+      expect(stdout).to.match(/^1 {2}record missing {2}the bucket has the bytes/m)
+      expect(stdout).to.not.include('agree')
+      const json = await lines(sluice(['check', '--json'], env))
+      expect(json.map((line) => JSON.parse(line))).to.deep.equal([
+        { finding: { kind: 'record missing', clientId: 'first', key: s3PathOriginal } },
+        {
+          ...{ originals: 1, derivatives: 0, others: 0, inProgress: 0 },
+          findings: { 'record missing': 1 },
+        },
+      ])
+    })
+
+    it('removes a client with its files, only when these are spoken of', async () => {
+      const server = await start()
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
+      const refused = await sluice(['client', 'remove', client.id], env)
+      expect(refused.code).to.equal(1)
+      expect(refused.stderr).to.match(/^sluice: .*has files/)
+      const { code, stdout } = await sluice(['client', 'remove', client.id, '--files'], env)
+      expect({ code, stdout }).to.deep.equal({
+        code: 0,
+        stdout: 'removed, with 1 original and all that was derived\n',
+      })
+      expect(await isAccepted(asCaller(server, client))).to.equal(false)
+      expect(await filesInBucket(dataDir)).to.deep.equal([])
+      expect((await sluice(['client', 'remove', 'first', '--files'], env)).code).to.equal(1)
+    })
+
+    it('ends with Ctrl-C, and so does what the server does for it', async () => {
+      const server = await start()
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      // An upload that does not come to its end: the removal waits for it.
+      const upload = await openSocket(server)
+      upload.write(
+        `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${client.secretClientToken}\r\n` +
+          'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n' +
+          '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n',
+      )
+      upload.write('x'.repeat(20_000))
+      const inProgress = async () => (await sluiceJson<{ inProgress: number }>(['check'], env)).inProgress
+      await eventually(async () => expect(await inProgress()).to.equal(1), { withinMs: 10_000 })
+
+      const { child, ended } = startCli(['client', 'remove', client.id, '--files'], env)
+      const state = async () => (await lines(sluice(['client', 'list'], env)))[2]
+      await eventually(async () => expect(await state()).to.match(/removing$/), { withinMs: 10_000 })
+      child.kill('SIGINT')
+      expect(await ended).to.include({ code: 130, stdout: '' })
+      upload.destroy()
+      await eventually(async () => expect(await inProgress()).to.equal(0), { withinMs: 10_000 })
+      expect(await state(), 'nobody goes on with it').to.match(/removing$/)
+      expect((await sluice(['client', 'remove', client.id], env)).code).to.equal(0)
+      expect(await state()).to.equal(undefined)
+    })
+
+    it('says so when the server is killed, and the removal of a client goes on after the next start', async () => {
+      const before = await start()
+      const kept = await uploadOne(before, { name: 'a.png', bytes: png })
+      await end(before)
+      const crashing = await start({ script: CRASHING, env: { CRASH_AT: 'after bucket.delete original' } })
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      for (let i = 0; i < 5; i += 1)
+        await uploadOne(asCaller(crashing, client), { name: 'a.png', bytes: png })
+      const { code, stderr } = await sluice(['client', 'remove', client.id, '--files'], env)
+      expect(code).to.equal(1)
+      expect(stderr).to.include('the server has ended in the middle')
+      expect(await crashing.ended).to.equal('SIGKILL')
+
+      const server = await start()
+      expect(await isAccepted(asCaller(server, client))).to.equal(false)
+      expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(/removing$/)
+      expect((await sluice(['client', 'remove', client.id], env)).code).to.equal(0)
+      expect(await filesInBucket(dataDir)).to.deep.equal(
+        [kept.s3PathOriginal, recordKey(storedKey(kept.s3PathOriginal))].map((key) => `first/${key}`).sort(),
+      )
+      expect((await deleteFile(server, kept.s3PathOriginal)).status).to.equal(200)
+      expect(await sluiceJson<object[]>(['client', 'list'], env)).to.have.length(1)
+    })
+  })
+
+  describe('without a server', () => {
+    it('opens the data folder itself, and leaves it as a server wants it', async () => {
+      const server = await start()
+      const { s3PathOriginal } = await uploadOne(server, { name: 'a.png', bytes: png })
+      await end(server)
+      expect(await lines(sluice(['client', 'list'], env))).to.have.length(2)
+      expect(await sluiceJson(['check'], env)).to.include({ originals: 1 })
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const next = await start()
+      expect(await isAccepted(asCaller(next, client))).to.equal(true)
+      expect((await deleteFile(next, s3PathOriginal)).status).to.equal(200)
+    })
+
+    it('also after the server was killed', async () => {
+      await end(await start(), 'SIGKILL')
+      expect(existsSync(join(dataDir, 'control.sock'))).to.equal(true)
+      expect(await lines(sluice(['client', 'list'], env))).to.have.length(2)
+      const next = await start()
+      expect(await lines(sluice(['client', 'list'], env))).to.have.length(2)
+      await end(next)
+      expect(existsSync(join(dataDir, 'control.sock'))).to.equal(false)
+    })
+
+    it('fills an index that is lost', async () => {
+      const server = await start()
+      await uploadOne(server, { name: 'a.png', bytes: png })
+      await end(server)
+      await rm(join(dataDir, 'index'), { recursive: true })
+      await end(await start())
+      expect((await sluice(['check'], env)).code).to.equal(1)
+      const { code, stdout } = await sluice(['reindex'], env)
+      expect(code).to.equal(0)
+      expect(stdout).to.match(/^originals +0 +1 +0$/m)
+      expect((await sluice(['check'], env)).code).to.equal(0)
+    })
+
+    it('makes nothing where there is no data', async () => {
+      const nowhere = join(dataDir, 'nowhere')
+      const { code, stderr } = await sluice(['client', 'list'], { DATA_DIR: nowhere })
+      expect(code).to.equal(1)
+      expect(stderr).to.include(nowhere).and.include('DATA_DIR')
+      expect(existsSync(nowhere)).to.equal(false)
+    })
+
+    it('ends quietly when nobody reads on', async () => {
+      await end(await start())
+      const { child, ended } = startCli(['client', 'list'], env)
+      child.stdout?.destroy()
+      expect(await ended).to.include({ code: 1, stderr: '' })
+    })
+
+    it('names every bad value of the environment', async () => {
+      const { code, stderr } = await sluice(['check'], { ...env, PORT: 'x', LOG_LEVEL: 'loud' })
+      expect(code).to.equal(1)
+      expect(stderr).to.include('PORT').and.include('LOG_LEVEL')
+    })
+  })
+
+  describe('told wrongly', () => {
+    for (const args of [
+      [],
+      ['nonsense'],
+      ['client'],
+      ['client', 'rotate'],
+      ['client', 'rotate', 'first', '--keep-old', 'a while'],
+      ['client', 'rotate', 'first', '--keep-old', '366d'],
+      ['client', 'remove', 'one', 'two'],
+      ['check', '--fast'],
+      ['client', 'create', '--name'],
+    ])
+      it(`ends with 2: sluice ${args.join(' ')}`, async () => {
+        const { code, stdout, stderr } = await sluice(args, env)
+        expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
+        expect(stderr).to.not.equal('')
+      })
+
+    for (const args of [
+      [],
+      ['client'],
+      ...['create', 'list', 'rotate', 'remove'].map((name) => ['client', name]),
+      ...['check', 'reindex', 'sweep'].map((name) => [name]),
+    ])
+      it(`tells how: sluice ${[...args, '--help'].join(' ')}`, async () => {
+        const { code, stdout, stderr } = await sluice([...args, '--help'], env)
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
+        expect(stdout).to.match(new RegExp(`^Usage: sluice ${args.join(' ')}`))
+      })
+  })
+
+  it('is an npm script', async () => {
+    await end(await start())
+    const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'sluice', '--', 'client', 'list'], {
+      cwd: PROJECT,
+      env: { PATH: process.env.PATH, ...env },
+    })
+    expect(stdout).to.match(/^first +pub_/m)
+  })
+})

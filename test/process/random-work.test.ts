@@ -1,0 +1,80 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { type Caller, newClient } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { newFleet } from '../support/fleet.ts'
+import { picture } from '../support/images.ts'
+import { startProcess } from '../support/process.ts'
+import { type Worker, workAtRandom } from '../support/random-work.ts'
+import { type ServiceOptions, startService } from '../support/service.ts'
+import { readState } from '../support/state.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const SEED = 20_261_120
+
+describe('ten thousand uploads, derivations and deletes at random by three clients', function () {
+  this.timeout(400_000)
+
+  it('leave in S3 and Redis what a model of them says, through two processes', async () => {
+    const fleet = await newFleet({ env: { LOG_LEVEL: 'warn' } })
+    try {
+      const accounts = await threeClients({ env: fleet.env })
+      const servers = await Promise.all([fleet.start(), fleet.start()])
+      const expected = await workAtRandom({
+        clients: clientsOf(accounts, servers),
+        steps: 10_000,
+        atOnce: 16,
+        seed: SEED,
+        picture: await picture({ width: 8, height: 6 }),
+      })
+      await eventually(async () => expect((await fleet.state()).rows.join()).to.not.include('pending'))
+      await fleet.sweptLater()
+      expect(await fleet.state()).to.deep.equal(expected)
+    } finally {
+      await fleet.end()
+    }
+  })
+
+  it('leave on disk what a model of them says, two thousand of them', async () => {
+    const dataDir = await temporaryFolder()
+    const accounts = await threeClients({ dataDir })
+    const server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })
+    try {
+      const expected = await workAtRandom({
+        clients: clientsOf(accounts, [server]),
+        steps: 2000,
+        atOnce: 16,
+        seed: SEED,
+        picture: await picture({ width: 8, height: 6 }),
+      })
+      server.child.kill('SIGTERM')
+      expect(await server.ended).to.equal(0)
+      const next = await startService({ dataDir })
+      await next.app.sweep()
+      await next.stop({ keepData: true })
+      expect(await readState(dataDir)).to.deep.equal(expected)
+    } finally {
+      server.child.kill('SIGKILL')
+      await server.ended
+      await rm(dataDir, { recursive: true })
+    }
+  })
+})
+
+type Account = Pick<Caller, 'tokens'> & { id: string }
+
+/** Made by a service that ends after it: each process reads them at its start. */
+async function threeClients(options: ServiceOptions): Promise<Account[]> {
+  const service = await startService(options)
+  const accounts = [
+    { id: 'first', tokens: service.tokens },
+    await newClient(service),
+    await newClient(service),
+  ]
+  await service.stop({ keepData: true })
+  return accounts.map(({ id, tokens }) => ({ id, tokens }))
+}
+
+function clientsOf(accounts: readonly Account[], servers: ReadonlyArray<{ url: string }>): Worker[] {
+  return accounts.map(({ id, tokens }) => ({ id, through: servers.map(({ url }) => ({ url, tokens })) }))
+}

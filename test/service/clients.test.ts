@@ -1,0 +1,176 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { diskBuckets } from '../../src/adapters/bucket/disk.ts'
+import { bucketClientStore } from '../../src/adapters/client-store/bucket.ts'
+import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
+import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
+import type { ClientStore } from '../../src/core/ports/client-store.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { type Clients, createClients, type Tokens } from '../../src/service/clients.ts'
+import { rejection } from '../support/rejection.ts'
+import { keptLog } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const HOUR = 3_600_000
+const FIRST = { clientToken: 'pub_of_the_first', secretClientToken: 'sec_of_the_first_one' }
+
+describe('clients', () => {
+  let folder: string
+  let store: ClientStore
+  let clients: Clients
+  /** What has been kept for the next start. */
+  let kept: Tokens | undefined
+  let changed: string[]
+  const clock = { now: 0 }
+  const now = () => clock.now
+  const events = inProcessEventBus(keptLog())
+
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    clock.now = 1_800_000_000_000
+    const buckets = await diskBuckets({ folder, urlOf: (key) => key })
+    store = await bucketClientStore(buckets.of({ id: FIRST_CLIENT_ID, token: '' }), { now })
+    kept = undefined
+    changed = []
+    clients = createClients({
+      store,
+      events: { ...events, emit: (_name, { clientId }) => void changed.push(clientId) },
+      keepFirst: async (tokens) => {
+        kept = tokens
+      },
+      now,
+    })
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  /** Whether a secret is accepted. */
+  function accepts(secret: string): boolean {
+    try {
+      clients.authenticate(secret)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  async function problemOf(outcome: Promise<unknown>): Promise<Problem> {
+    const error = await rejection(outcome)
+    expect(error).to.be.instanceOf(Problem)
+    return error as Problem
+  }
+
+  it('have a name when they are given one', async () => {
+    const { client } = await clients.create({ name: 'Shop № 1' })
+    expect(store.find(client.id)?.name).to.equal('Shop № 1')
+    expect((await clients.create()).client).to.not.have.property('name')
+  })
+
+  for (const name of ['', ' shop', 'shop ', 'a\nb', 'a\u001b[31m', 'ä'.repeat(51)]) {
+    it(`cannot be called ${JSON.stringify(name.slice(0, 20))}`, async () => {
+      expect(await problemOf(clients.create({ name }))).to.include({ status: 400, code: 'bad_parameter' })
+      expect(store.list()).to.deep.equal([])
+    })
+  }
+
+  describe('given a new secret', () => {
+    it('have two for a time, then the new one', async () => {
+      const { client, tokens: old } = await clients.create({ name: 'shop' })
+      const { tokens } = await clients.rotate(client.id, { keepOldMs: 2 * HOUR })
+      expect(tokens.clientToken).to.equal(old.clientToken)
+      expect(store.find(client.id)).to.include({ name: 'shop', createdAt: client.createdAt })
+      clock.now += 2 * HOUR - 1
+      expect([old, tokens].map(({ secretClientToken }) => accepts(secretClientToken))).to.deep.equal([
+        true,
+        true,
+      ])
+      clock.now += 1
+      expect([old, tokens].map(({ secretClientToken }) => accepts(secretClientToken))).to.deep.equal([
+        false,
+        true,
+      ])
+      expect(changed).to.deep.equal([client.id, client.id])
+    })
+
+    it('lose the old one at once when none of its time is kept', async () => {
+      const { client, tokens: old } = await clients.create()
+      await clients.rotate(client.id, { keepOldMs: HOUR })
+      const { tokens } = await clients.rotate(client.id, { keepOldMs: 0 })
+      expect(accepts(old.secretClientToken)).to.equal(false)
+      expect(store.find(client.id)?.secrets).to.have.length(1)
+      expect(accepts(tokens.secretClientToken)).to.equal(true)
+    })
+
+    it('never have an old one for longer than was said when it was replaced', async () => {
+      const { client, tokens: oldest } = await clients.create()
+      const { tokens: old } = await clients.rotate(client.id, { keepOldMs: HOUR })
+      await clients.rotate(client.id, { keepOldMs: 5 * HOUR })
+      expect(store.find(client.id)?.secrets.map(({ validUntil }) => validUntil)).to.deep.equal([
+        undefined,
+        clock.now + 5 * HOUR,
+        clock.now + HOUR,
+      ])
+      clock.now += 2 * HOUR
+      expect(accepts(oldest.secretClientToken)).to.equal(false)
+      expect(accepts(old.secretClientToken)).to.equal(true)
+      clock.now += 3 * HOUR
+      await clients.rotate(client.id, { keepOldMs: HOUR })
+      expect(store.find(client.id)?.secrets, 'without those that have ended').to.have.length(2)
+    })
+
+    it('have to exist, and not to be on their way out', async () => {
+      const { client } = await clients.create()
+      await store.save({ ...client, removing: true })
+      expect(await problemOf(clients.rotate(client.id, { keepOldMs: 0 }))).to.have.property('status', 409)
+      expect(await problemOf(clients.rotate('nobody', { keepOldMs: 0 }))).to.include({
+        status: 404,
+        code: 'client_not_found',
+      })
+    })
+
+    it('keep it for the next start when it is the first one, before the old one ends', async () => {
+      await clients.ensureFirst(FIRST)
+      const { tokens } = await clients.rotate(FIRST_CLIENT_ID, { keepOldMs: HOUR })
+      expect(kept).to.deep.equal(tokens)
+      expect(accepts(FIRST.secretClientToken)).to.equal(true)
+      // As the next start does it.
+      await clients.ensureFirst(tokens)
+      expect(accepts(FIRST.secretClientToken), 'the start ends no rotation').to.equal(true)
+    })
+
+    it('stay as they are when the first one’s cannot be kept for the next start', async () => {
+      await clients.ensureFirst(FIRST)
+      const failing = createClients({
+        store,
+        events,
+        keepFirst: async () => {
+          throw new Error('the disk is full')
+        },
+      })
+      const before = store.find(FIRST_CLIENT_ID)
+      expect(await rejection(failing.rotate(FIRST_CLIENT_ID, { keepOldMs: 0 }))).to.have.property(
+        'message',
+        'the disk is full',
+      )
+      expect(store.find(FIRST_CLIENT_ID)).to.deep.equal(before)
+    })
+
+    it('are told where to change it when the environment has the first one’s', async () => {
+      const fromEnvironment = createClients({ store, events })
+      await fromEnvironment.ensureFirst(FIRST)
+      const problem = await problemOf(fromEnvironment.rotate(FIRST_CLIENT_ID, { keepOldMs: 0 }))
+      expect(problem.status).to.equal(409)
+      expect(problem.message).to.include('SECRET_CLIENT_TOKEN')
+      expect(accepts(FIRST.secretClientToken)).to.equal(true)
+    })
+  })
+
+  it('have the first one’s tokens as they are given at the start, for good, and its name', async () => {
+    await clients.ensureFirst(FIRST)
+    await store.save({ ...(await clients.ensureFirst(FIRST)), name: 'main' })
+    await clients.rotate(FIRST_CLIENT_ID, { keepOldMs: HOUR })
+    await clients.ensureFirst(FIRST)
+    clock.now += 2 * HOUR
+    expect(accepts(FIRST.secretClientToken)).to.equal(true)
+    expect(store.find(FIRST_CLIENT_ID)).to.include({ name: 'main', createdAt: 1_800_000_000_000 })
+  })
+})

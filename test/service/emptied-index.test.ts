@@ -1,0 +1,87 @@
+import { expect } from 'chai'
+import { type ObjectKey, storedKey } from '../../src/core/object-key.ts'
+import type { Bucket } from '../../src/core/ports/bucket.ts'
+import { listOf } from '../contracts/file-index-model.ts'
+import { onEveryBackend } from '../support/backends.ts'
+import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
+import { command } from '../support/command.ts'
+import { picture } from '../support/images.ts'
+import type { Service } from '../support/service.ts'
+import { wrapBuckets } from '../support/storage.ts'
+
+onEveryBackend('an index that is emptied in the middle', (start) => {
+  let service: Service
+  let png: Buffer
+  /** In the place of the bucket, for one step. */
+  let change: (bucket: Bucket) => Partial<Bucket> = () => ({})
+
+  before(async function () {
+    this.timeout(60_000)
+    png = await picture()
+    service = await start({ wrapStorage: wrapBuckets((bucket) => change(bucket)) })
+  })
+  afterEach(() => {
+    change = () => ({})
+  })
+
+  /** As FLUSHALL does it, for one original in whatever state. */
+  async function forget(key: ObjectKey): Promise<void> {
+    const ref = { clientId: 'first', key }
+    for (const cause of ['delete', 'abandon'] as const)
+      await service.storage.index.beginRemoval(ref, { cause, leaseUntil: 0, now: 0 })
+    await service.storage.index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
+    expect(await service.storage.index.find(ref)).to.deep.equal({})
+  }
+
+  async function expectNothing(): Promise<void> {
+    expect(await service.objects()).to.deep.equal([])
+    expect(await listOf(service.storage.index)).to.deep.equal({})
+    expect((await command(service, 'check')).findings).to.deep.equal([])
+  }
+
+  it('of an upload: it fails, and leaves nothing that could be taken in', async () => {
+    change = (bucket) => ({
+      async put(key, bytes, options) {
+        await bucket.put(key, bytes, options)
+        if (!key.startsWith('.sluice/')) await forget(key)
+      },
+    })
+    const response = await postFiles(service, [{ name: 'a.png', bytes: png }])
+    expect(response.status).to.equal(503)
+    await expectNothing()
+  })
+
+  it('of an upload, and filled again: the file stays whole', async () => {
+    change = (bucket) => ({
+      async put(key, bytes, options) {
+        await bucket.put(key, bytes, options)
+        if (!key.startsWith('.sluice/meta/')) return
+        await forget(storedKey(key.slice('.sluice/meta/'.length, -'.json'.length)))
+        change = () => ({})
+        await command(service, 'reindex')
+      },
+    })
+    expect((await postFiles(service, [{ name: 'a.png', bytes: png }])).status).to.equal(503)
+    expect((await command(service, 'check')).findings).to.deep.equal([])
+    const [name = ''] = (await service.objects()).filter((each) => !each.includes('.sluice'))
+    expect((await deleteFile(service, name.replace('first/', ''))).status).to.equal(200)
+    await expectNothing()
+  })
+
+  it('of a delete, and filled again: what is deleted stays deleted', async () => {
+    const { s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: png })
+    const key = storedKey(s3PathOriginal)
+    change = (bucket) => ({
+      async delete(keys) {
+        if (keys.includes(key)) {
+          change = () => ({})
+          await forget(key)
+          await command(service, 'reindex')
+        }
+        return bucket.delete(keys)
+      },
+    })
+    expect((await deleteFile(service, key)).status).to.equal(200)
+    await expectNothing()
+  })
+})
