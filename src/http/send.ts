@@ -67,7 +67,8 @@ function entityTag(key: string): string {
 function setValidators(res: Response, { asset, variesByAccept }: SendOptions, etag: string): void {
   res.setHeader('Cache-Control', 'public, max-age=604800')
   res.setHeader('ETag', etag)
-  res.setHeader('Last-Modified', asset.lastModified.toUTCString())
+  // Another machine's clock may be ahead, but no date may be after that of the answer: RFC 9110 section 8.8.2.1.
+  res.setHeader('Last-Modified', new Date(Math.min(+asset.lastModified, Date.now())).toUTCString())
   res.setHeader('Accept-Ranges', 'bytes')
   if (variesByAccept) res.vary('Accept')
 }
