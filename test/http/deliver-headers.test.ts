@@ -257,6 +257,15 @@ onEveryBackend('delivery headers', (start) => {
       expect({ status, vary: headers.vary }).to.deep.equal({ status: 304, vary: 'Accept' })
     })
 
+    it('say so on a part, and on several', async () => {
+      for (const Range of ['bytes=0-9', 'bytes=0-1,5-6']) {
+        const { status, headers } = await exchange(service, `${record.src}?f=auto&w=40`, {
+          headers: { Range },
+        })
+        expect({ status, vary: headers.vary }).to.deep.equal({ status: 206, vary: 'Accept' })
+      }
+    })
+
     it('do not vary for a format that is named', async () => {
       const { headers } = await exchange(service, `${record.src}?f=webp&w=40`, {
         headers: { Accept: 'image/avif' },

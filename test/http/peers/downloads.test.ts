@@ -82,7 +82,8 @@ onEveryBucket('download managers', (start) => {
   }
 
   for (const [program, { args, statuses }] of Object.entries(MANAGERS)) {
-    describe(program, () => {
+    describe(program, function () {
+      this.timeout(30_000)
       let manager: Downloader
       beforeEach(async () => {
         manager = await downloader(program)

@@ -19,7 +19,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   const next = (name) => new Promise((done, fail) => {
     video.addEventListener(name, done, { once: true })
     video.addEventListener('error', () => fail(new Error(video.error.message)), { once: true })
-    setTimeout(() => fail(new Error('no ' + name)), 5000)
+    setTimeout(() => fail(new Error('no ' + name)), 20000)
   })
   const loaded = next('loadedmetadata')
   video.src = ${JSON.stringify(src)}
@@ -50,7 +50,7 @@ onEveryBucket('a <video> in Chromium seeks', (start) => {
   /** Where the parts begin that the service was asked for. */
   let asked: number[]
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
         find: async (key, known) => {
@@ -87,7 +87,8 @@ onEveryBucket('a <video> in Chromium seeks', (start) => {
     ['through Varnish', () => varnish.caching.url, { keepsWhole: true }],
   ]
   for (const [way, url, { keepsWhole } = { keepsWhole: false }] of ways) {
-    it(way, async () => {
+    it(way, async function () {
+      this.timeout(60_000)
       const src = video.src.replace(service.url, url())
       // To the end, back, to the end again: the second time from whatever has been kept on the way.
       for (const time of ['first', 'second']) {

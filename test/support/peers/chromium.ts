@@ -42,6 +42,9 @@ export async function startChromium(): Promise<Chromium> {
       if (message.id !== undefined) waiting.get(message.id)?.(message)
     }
   })
+  output.once('close', () => {
+    for (const done of waiting.values()) done({ error: { message: 'Chromium has ended' } })
+  })
   let calls = 0
   async function call(method: string, params: object, sessionId?: unknown) {
     calls += 1

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
+import type { Cache } from './cache.ts'
 import { startProgram } from './program.ts'
 
 // The ways in which nginx is put in front of a service, each by the lines that its manual gives for it.
@@ -21,17 +22,6 @@ const WAYS = {
     proxy_ignore_headers Cache-Control;
     proxy_cache_valid 200 1s;
     proxy_cache_revalidate on;`,
-}
-
-/** A cache in front of a service, on a free port for each way of being there. */
-export interface Cache {
-  /** Keeps nothing. */
-  passing: { url: string }
-  /** Keeps files as the service says. */
-  caching: { url: string }
-  /** Keeps files for a second at most, and asks then whether they have changed. */
-  renewing: { url: string }
-  stop(): Promise<void>
 }
 
 /** Starts nginx in front of a service. Its answers say in `X-Cache` where they are from: MISS, HIT, REVALIDATED. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
-import type { Cache } from './nginx.ts'
+import type { Cache } from './cache.ts'
 import { startProgram } from './program.ts'
 
 /** Starts Varnish in front of a service, as it comes. Its answers say in `X-Cache` where they are from: MISS, HIT. */
