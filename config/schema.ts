@@ -222,7 +222,7 @@ export const VARIABLES = {
   FULL_CONTENT_RANGE: oneOf({
     words: ['auto', 'always', 'never'],
     default: 'auto',
-    help: 'When a 200 carries "Content-Range: bytes 0 - <size>"; auto: unless a proxy is in between',
+    help: 'When a 200 carries "Content-Range: bytes 0 - <size>"; auto: unless a proxy is in between, or to aria2',
   }),
   WEB_CONCURRENCY: integer({
     min: 1,

@@ -11,8 +11,8 @@ import { ensurePrograms } from './ready/system-packages.js'
 const HELP = `npm test [-- <options of mocha>]        for example: npm test -- --grep zip
 
 Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar, 7z,
-python3, openssl, Redis, Ceph) from Debian's packages when it may; builds; prints the coverage and, as its last line,
-the totals. A skipped test counts as a failed one.`
+python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Chromium, nginx, Varnish) from Debian's packages when it may;
+builds; prints the coverage and, as its last line, the totals. A skipped test counts as a failed one.`
 
 /** The programs that tests call, each with the Debian package that brings it. */
 const PROGRAMS = {
@@ -26,6 +26,13 @@ const PROGRAMS = {
   'ceph-mon': 'ceph-mon',
   'ceph-osd': 'ceph-osd',
   ceph: 'ceph-common',
+  curl: 'curl',
+  wget: 'wget',
+  aria2c: 'aria2',
+  ffmpeg: 'ffmpeg',
+  chromium: 'chromium',
+  nginx: 'nginx',
+  varnishd: 'varnish',
 }
 
 await command(async () => {

@@ -9,7 +9,7 @@ import type { Commands } from './core/command.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import { sharpEngine } from './engines/sharp.ts'
-import { every, type FoundationOptions, openFoundation } from './foundation.ts'
+import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
@@ -66,20 +66,32 @@ const LIMITS: TransformLimits = {
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
 const SWEEP_EVERY_MS = 60_000
-// Of the ten seconds that an orderly end may take; what is left runs again after the next start.
+const SWEEP_PUTS_EVERY_MS = 3_600_000
+// Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
 const JOBS_GRACE_MS = 1_500
 
 /**
- * Puts the service together: the only place that names adapters and engines.
+ * Puts the service together, on what `foundation.ts` opens.
  *
  * @throws DataDirError when the data folder cannot be used or another process holds it, PluginError for a broken plugin
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, baseUrl, log } = options
-  const { chain, engines, plugins } = await loadEverything(options)
+  const loaded = await loadEverything(options)
+  const foundation = await openFoundation({ ...options, plugins: loaded.plugins })
+  try {
+    return await openApp(foundation, { ...options, ...loaded })
+  } catch (error) {
+    await foundation.close({ graceMs: 0 })
+    throw error
+  }
+}
 
-  const foundation = await openFoundation({ ...options, plugins })
-  const { backends, buckets, index, events, clients, originals, removals, sweep, commands } = foundation
+async function openApp(
+  foundation: Foundation,
+  { config, baseUrl, log, chain, engines, plugins }: Omit<AppOptions, 'engines'> & Loaded,
+): Promise<App> {
+  const { backends, buckets, index, events, clients, originals, removals, sweep, sweepPuts, commands } =
+    foundation
   const credentials = await firstCredentials(config, foundation.credentialsFile)
   await clients.ensureFirst(credentials)
   foundation.delivery.work()
@@ -122,9 +134,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
   const following = foundation.followClients()
-  const sweeping = every(SWEEP_EVERY_MS, () =>
-    sweep().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again')),
-  )
+  const tried = (work: () => Promise<number>) => () =>
+    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
+  const sweeping = every(SWEEP_EVERY_MS, tried(sweep))
+  const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
   return {
     handle,
     refuseUnreadable: (server) => refuseUnreadable(server, log),
@@ -136,6 +149,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await control?.close()
       await following?.stop()
       await sweeping.stop()
+      await sweepingPuts.stop()
       await derivations.idle()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
@@ -176,6 +190,7 @@ export async function loadEverything({ config, root, engines: given = [sharpEngi
   return { chain, engines, plugins }
 }
 
+type Loaded = Awaited<ReturnType<typeof loadEverything>>
 type LoadOptions = Pick<AppOptions, 'config' | 'root' | 'engines'>
 
 /** Sluice's own plugins lie beside this file's folder, compiled as it is; drop-ins are plain JavaScript. */

@@ -4,7 +4,7 @@ import { diskBuckets } from './adapters/bucket/disk.ts'
 import { s3Buckets } from './adapters/bucket/s3.ts'
 import type { ClientChanges } from './adapters/client-store/bucket.ts'
 import { redisClientChanges } from './adapters/client-store/redis-changes.ts'
-import { dataDirTaken, indexUnusable, makeDataDir, signDataDir } from './adapters/data-dir.ts'
+import { dataDirTaken, makeDataDir, signDataDir, storeUnusable } from './adapters/data-dir.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { redisIndex } from './adapters/file-index/redis.ts'
 import { bullmqJobs } from './adapters/jobs/bullmq.ts'
@@ -31,8 +31,8 @@ export interface Backends {
   zipLimiter: RateLimiter
   /** Where other processes may change the clients. */
   clientChanges?: ClientChanges
-  /** Closes all but the jobs, which end first and in their own time. */
-  close(): Promise<void>
+  /** Waits for running jobs, for so long at most, and closes everything. */
+  close(options: { graceMs: number }): Promise<void>
 }
 
 export interface BackendsOptions {
@@ -43,7 +43,11 @@ export interface BackendsOptions {
 }
 
 /** What knows of files, apart from the files themselves. */
-type State = Omit<Backends, 'buckets'> & { shared: boolean }
+type State = Omit<Backends, 'buckets' | 'close'> & {
+  shared: boolean
+  /** Closes all but the jobs, which end first. */
+  close(): Promise<void>
+}
 
 // Of all keys of ours in Redis. The braces keep them on one machine of a cluster, since each step is one script.
 const KEY_PREFIX = '{sluice}:'
@@ -59,14 +63,17 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
   const { shared, ...state } = config.REDIS_URL
     ? await redisState(config.REDIS_URL, options)
     : await embeddedState(options)
+  const close: Backends['close'] = async ({ graceMs }) => {
+    await state.jobs.close({ graceMs })
+    await state.close()
+  }
   try {
     const buckets = config.S3_BUCKET ? await openS3(config.S3_BUCKET, config) : await openDisk(options)
     // Nobody else uses this folder: what lies there half written is of an earlier process.
     if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
-    return { buckets, ...state }
+    return { ...state, buckets, close }
   } catch (error) {
-    await state.jobs.close({ graceMs: 0 })
-    await state.close()
+    await close({ graceMs: 0 })
     throw error
   }
 }
@@ -112,16 +119,24 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
   await makeDataDir(DATA_DIR)
   const index = await embeddedIndex(join(DATA_DIR, 'index')).catch(async (error) => {
     const locked = error.cause?.code === 'LEVEL_LOCKED'
-    throw locked ? await dataDirTaken(DATA_DIR, error) : indexUnusable(DATA_DIR, error)
+    throw locked ? await dataDirTaken(DATA_DIR, error) : storeUnusable(DATA_DIR, { name: 'index', error })
   })
-  await signDataDir(DATA_DIR, baseUrl)
-  return {
-    shared: false,
-    index,
-    locks: inProcessLocks(),
-    jobs: await embeddedJobs({ folder: join(DATA_DIR, 'jobs'), log }),
-    zipLimiter: memoryRateLimiter({ points, seconds }),
-    close: () => index.close(),
+  try {
+    await signDataDir(DATA_DIR, baseUrl)
+    const jobs = await embeddedJobs({ folder: join(DATA_DIR, 'jobs'), log }).catch((error) => {
+      throw storeUnusable(DATA_DIR, { name: 'jobs', error })
+    })
+    return {
+      shared: false,
+      index,
+      locks: inProcessLocks(),
+      jobs,
+      zipLimiter: memoryRateLimiter({ points, seconds }),
+      close: () => index.close(),
+    }
+  } catch (error) {
+    await index.close()
+    throw error
   }
 }
 

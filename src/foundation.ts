@@ -4,11 +4,12 @@ import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { saveCredentials } from './adapters/credentials.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
-import { openBackends } from './backends.ts'
+import { type Backends, openBackends } from './backends.ts'
 import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
+import { rarely } from './core/rarely.ts'
 import type { PluginSet } from './pipeline/load.ts'
 import { createCheck } from './service/check.ts'
 import { createClients } from './service/clients.ts'
@@ -19,6 +20,7 @@ import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
 import { createSweep } from './service/sweep.ts'
+import { createSweepPuts } from './service/sweep-puts.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -47,8 +49,18 @@ const LEARN_MS = 5000
  *
  * @throws DataDirError when another process holds the data folder
  */
-export async function openFoundation({ config, baseUrl, log, plugins, wrapStorage }: FoundationOptions) {
-  const backends = await openBackends({ config, baseUrl, log })
+export async function openFoundation(options: FoundationOptions) {
+  const backends = await openBackends(options)
+  try {
+    return await layFoundation(backends, options)
+  } catch (error) {
+    // An open connection would keep an operator's command from its end, an open folder whoever tries again.
+    await backends.close({ graceMs: 0 })
+    throw error
+  }
+}
+
+async function layFoundation(backends: Backends, { config, log, plugins, wrapStorage }: FoundationOptions) {
   const { buckets, index } = wrapStorage?.(backends) ?? backends
   const { jobs, clientChanges } = backends
 
@@ -65,34 +77,44 @@ export async function openFoundation({ config, baseUrl, log, plugins, wrapStorag
   const originals = createOriginals({ index, buckets })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
+  const sweepPuts = createSweepPuts({ buckets, log })
+  // A secret that was taken away elsewhere is still accepted here for so long.
+  const tellDeaf = rarely((err) =>
+    log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
+  )
   const learnMs = clientChanges ? LEARN_MS : 0
   const commands = createCommands({
     clients,
     store,
-    buckets,
     removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
     check: createCheck({ index, buckets, clients: store }),
     reindex: createReindex({ index, buckets, clients: store, originals }),
     sweep,
+    sweepPuts,
   })
   return {
-    ...{ backends, buckets, index, events, delivery, clients, originals, removals, sweep, commands },
+    ...{
+      backends,
+      buckets,
+      index,
+      events,
+      delivery,
+      clients,
+      originals,
+      removals,
+      sweep,
+      sweepPuts,
+      commands,
+    },
     credentialsFile,
     /** Goes on hearing of clients that other processes have changed, where there may be others. */
-    followClients: () =>
-      clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch((err) => tellDeaf(log, err))),
+    followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
       await events.idle()
-      await jobs.close({ graceMs })
-      await backends.close()
+      await backends.close({ graceMs })
     },
   }
-}
-
-/** The connection to Redis says by itself that it is away. */
-function tellDeaf(log: Log, err: unknown): void {
-  log.debug({ err }, 'changes of clients cannot be heard of; what is known stays')
 }
 
 /** Runs `work` now and then again and again, never twice at a time. */

@@ -54,7 +54,8 @@ function rootCommand() {
 }
 
 function has(program) {
-  return process.env.PATH.split(delimiter).some((folder) => {
+  // Debian has servers (nginx, varnishd) in /usr/sbin, which is in root's PATH only; the tests look there as well.
+  return [...process.env.PATH.split(delimiter), '/usr/sbin'].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)
       return true

@@ -36,10 +36,10 @@ export async function signDataDir(folder: string, baseUrl: string): Promise<void
   await writeFile(join(folder, HOLDER), `${JSON.stringify(holder)}\n`, { mode: 0o600 })
 }
 
-/** What to tell an operator whose index cannot be opened. @param error LevelDB's, whose cause says why */
-export function indexUnusable(folder: string, error: Error): DataDirError {
+/** What to tell an operator whose index or jobs cannot be opened. @param error LevelDB's, whose cause says why */
+export function storeUnusable(folder: string, { name, error }: { name: string; error: Error }): DataDirError {
   const reason = error.cause instanceof Error ? error.cause.message : error.message
-  return new DataDirError(`the index in DATA_DIR ${folder} cannot be opened: ${reason}`, { cause: error })
+  return new DataDirError(`the ${name} in DATA_DIR ${folder} cannot be opened: ${reason}`, { cause: error })
 }
 
 /** What to tell an operator whose second process found the folder taken. */

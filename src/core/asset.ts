@@ -6,6 +6,11 @@ export interface ByteRange {
   end: number
 }
 
+/** Of a part in bytes. */
+export function lengthOf({ start, end }: ByteRange): number {
+  return end - start + 1
+}
+
 /** How {@link Asset.open} is asked for bytes. */
 export interface OpenOptions {
   /**
@@ -59,7 +64,7 @@ export function assetFromBytes(
  */
 export async function openWhole(asset: Asset, options: OpenOptions = {}): Promise<Readable> {
   const { range } = options
-  const expected = range ? range.end - range.start + 1 : asset.size
+  const expected = range ? lengthOf(range) : asset.size
   const source = await asset.open(options)
   let length = 0
   const whole = new Transform({

@@ -1,23 +1,30 @@
 import type { ByteRange } from './asset.ts'
 
+// What a reader of several parts needs at once: a PDF's trailer, its table and a page. An attacker wants thousands.
+const MAX_RANGES = 8
+
 /**
  * Reads a `Range` header against a file of `size` bytes.
  *
- * @returns the satisfiable ranges in the order asked; `unsatisfiable` when there is none; undefined when the header is
- *   to be ignored: another unit, or not of the grammar
+ * @returns the satisfiable ranges in the order asked, 1 to 8 of which no two overlap; `unsatisfiable` when there is none;
+ *   undefined when the header is to be ignored: another unit, not of the grammar, more ranges, or overlapping ones
  * @see RFC 9110 section 14.1.2 and 14.2
  */
 export function parseRange(header: string, size: number): ByteRange[] | 'unsatisfiable' | undefined {
-  const specs = /^bytes\s*=\s*(.+)$/i.exec(header)?.[1]
-  if (specs === undefined) return undefined
+  const list = /^bytes=(.*)$/i.exec(header)?.[1]
+  if (list === undefined) return undefined
+  // Empty elements of a list are to be passed over: section 5.6.1.2.
+  const specs = list.split(',').filter((spec) => !/^[ \t]*$/.test(spec))
+  if (specs.length === 0 || specs.length > MAX_RANGES) return undefined
   const ranges: ByteRange[] = []
-  for (const spec of specs.split(',')) {
-    const match = /^(\d*)-(\d*)$/.exec(spec.trim())
+  for (const spec of specs) {
+    const match = /^[ \t]*(\d*)-(\d*)[ \t]*$/.exec(spec)
     if (!match || (match[1] === '' && match[2] === '')) return undefined
     const range = resolve(match[1] ?? '', match[2] ?? '', size)
     if (range === 'invalid') return undefined
     if (range) ranges.push(range)
   }
+  if (overlap(ranges)) return undefined
   return ranges.length > 0 ? ranges : 'unsatisfiable'
 }
 
@@ -30,4 +37,9 @@ function resolve(first: string, last: string, size: number): ByteRange | 'invali
   const end = last === '' ? size - 1 : Number(last)
   if (last !== '' && end < start) return 'invalid'
   return start < size ? { start, end: Math.min(end, size - 1) } : undefined
+}
+
+function overlap(ranges: readonly ByteRange[]): boolean {
+  const sorted = ranges.toSorted((a, b) => a.start - b.start)
+  return sorted.some(({ start }, i) => start <= (sorted[i - 1]?.end ?? -1))
 }

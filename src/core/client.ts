@@ -13,8 +13,11 @@ export interface Client {
   secrets: readonly KeptSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
-  /** Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them. */
-  removing?: true
+  /**
+   * Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them.
+   * `files`: they may be deleted; else it is only removed when it has none.
+   */
+  removing?: { files: boolean }
 }
 
 /** What is kept of a secret token. */

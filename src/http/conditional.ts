@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { parseHttpDate } from './http-date.ts'
 
 /**
  * What a request's conditions say: `failed` is a 412, `not-modified` a 304; `whole`: go on, but without the range,
@@ -17,7 +18,8 @@ export function evaluateConditions(
   current: { etag: string; lastModified: Date },
 ): Verdict {
   const modifiedAt = Math.floor(current.lastModified.getTime() / 1000) * 1000
-  const since = (header: string | undefined) => (header === undefined ? Number.NaN : Date.parse(header))
+  // What is no date is passed over: nothing compares with NaN.
+  const since = (header = '') => parseHttpDate(header) ?? Number.NaN
 
   if (headers['if-match'] !== undefined) {
     if (!listed(headers['if-match'], current.etag, 'strong')) return 'failed'
@@ -37,9 +39,13 @@ export function evaluateConditions(
   return same ? 'proceed' : 'whole'
 }
 
+// A whole element of a list, so that no part of another text counts.
+const TAG = /(?:^|,)[ \t]*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")(?=[ \t]*(?:,|$))/g
+
 /** RFC 9110 section 8.8.3.2: a weak tag never matches strongly; weakly, only what is quoted counts. */
 function listed(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
-  if (header.trim() === '*') return true
-  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? []
-  return tags.some((tag) => (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag)
+  if (header === '*') return true
+  return [...header.matchAll(TAG)].some(
+    ([, tag = '']) => (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag,
+  )
 }

@@ -10,3 +10,11 @@ export function isDirect({ headers, httpVersionMajor, httpVersionMinor }: Incomi
   if (httpVersionMajor < 1 || (httpVersionMajor === 1 && httpVersionMinor < 1)) return false
   return !Object.keys(headers).some((name) => PROXY_HEADERS.test(name))
 }
+
+/**
+ * Whether the client is aria2, whatever it calls itself: it asks for digests in the way of RFC 3230, which nobody else
+ * does. From a `Content-Range` without a slash it reads that the file is empty, and ends well with no bytes.
+ */
+export function isAria2({ headers }: IncomingMessage): boolean {
+  return headers['want-digest'] !== undefined
+}

@@ -1,14 +1,15 @@
 import { pipeline } from 'node:stream/promises'
 import type { Request, Response } from 'express'
-import { type Asset, type ByteRange, openWhole } from '../core/asset.ts'
+import { type Asset, type ByteRange, lengthOf, openWhole } from '../core/asset.ts'
 import { parseRange } from '../core/byte-range.ts'
 import { isActiveContent } from '../core/media.ts'
 import { Problem } from '../core/problem.ts'
 import { attachment } from './attachment.ts'
+import { byteranges, contentRange, type Payload } from './byteranges.ts'
 import { evaluateConditions } from './conditional.ts'
-import { isDirect } from './direct.ts'
+import { isAria2, isDirect } from './direct.ts'
 
-/** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients only. */
+/** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients that can bear it. */
 export type FullContentRange = 'auto' | 'always' | 'never'
 
 export interface SendOptions {
@@ -24,7 +25,7 @@ export interface SendOptions {
 }
 
 /**
- * Sends a file: conditional requests, single ranges, HEAD, and the headers of all three.
+ * Sends a file: conditional requests, ranges, HEAD, and the headers of all three.
  *
  * @throws Problem 412, 416
  * @see RFC 9110 sections 13 and 14
@@ -45,13 +46,14 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     res.status(304).end()
     return
   }
-  const range = verdict === 'whole' ? undefined : requestedRange(req, asset.size)
-  setContent(req, res, options, range)
+  const ranges = verdict === 'whole' ? undefined : requestedRanges(req, asset.size)
+  const payload = payloadOf(asset, ranges)
+  setContent(req, res, { ...options, payload, ranges })
   if (req.method === 'HEAD') {
     res.end()
     return
   }
-  const body = await openWhole(asset, { ...(range ? { range } : {}), signal })
+  const body = await payload.open(signal)
   // A failure from here on destroys the connection: the client sees that the file is cut, not a wrong file.
   await pipeline(body, res, { signal }).catch((error) => {
     if (!signal.aborted) throw error
@@ -66,47 +68,67 @@ function entityTag(key: string): string {
 function setValidators(res: Response, { asset, variesByAccept }: SendOptions, etag: string): void {
   res.setHeader('Cache-Control', 'public, max-age=604800')
   res.setHeader('ETag', etag)
-  res.setHeader('Last-Modified', asset.lastModified.toUTCString())
+  // Another machine's clock may be ahead, but no date may be after that of the answer: RFC 9110 section 8.8.2.1.
+  res.setHeader('Last-Modified', new Date(Math.min(+asset.lastModified, Date.now())).toUTCString())
   res.setHeader('Accept-Ranges', 'bytes')
   if (variesByAccept) res.vary('Accept')
 }
 
-function setContent(req: Request, res: Response, options: SendOptions, range: ByteRange | undefined): void {
-  const { asset, downloadName, fullContentRange } = options
+function setContent(
+  req: Request,
+  res: Response,
+  {
+    asset,
+    downloadName,
+    fullContentRange,
+    payload,
+    ranges,
+  }: SendOptions & { payload: Payload; ranges: readonly ByteRange[] | undefined },
+): void {
   if (downloadName !== undefined) res.setHeader('Content-Disposition', attachment(downloadName))
-  res.setHeader('Content-Type', asset.mediaType)
+  res.setHeader('Content-Type', payload.mediaType)
+  res.setHeader('Content-Length', payload.size)
   if (isActiveContent(asset.mediaType)) {
     res.setHeader(
       'Content-Security-Policy',
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
     )
   }
-  if (range) {
+  if (ranges) {
     res.status(206)
-    res.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${asset.size}`)
-    res.setHeader('Content-Length', range.end - range.start + 1)
+    // Several parts have one each, in the body, and then there must be none here: section 15.3.7.2.
+    const [range, another] = ranges
+    if (range && !another) res.setHeader('Content-Range', contentRange(range, asset))
     return
   }
-  res.setHeader('Content-Length', asset.size)
   // Part of the public contract, though RFC 9110 has no such header there. Caches in front take the answer for a
   // part, so they never see it.
-  const wanted = fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req))
+  const wanted =
+    fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req) && !isAria2(req))
   if (wanted) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
 }
 
-/** Undefined for the whole file: without a range, and for several, which the standard allows to answer so. */
-function requestedRange(req: Request, size: number): ByteRange | undefined {
+function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payload {
+  if (ranges && ranges.length > 1) return byteranges(asset, ranges)
+  const range = ranges?.[0]
+  return {
+    mediaType: asset.mediaType,
+    size: range ? lengthOf(range) : asset.size,
+    open: (signal) => openWhole(asset, { ...(range ? { range } : {}), signal }),
+  }
+}
+
+/** At least one; undefined for the whole file. */
+function requestedRanges(req: Request, size: number): ByteRange[] | undefined {
   // RFC 9110 section 14.2: of GET only.
   if (req.method !== 'GET' || req.headers.range === undefined) return undefined
   const ranges = parseRange(req.headers.range, size)
-  if (ranges === 'unsatisfiable') {
-    throw new Problem({
-      status: 416,
-      code: 'range_not_satisfiable',
-      detail: `expected a range within ${size} bytes`,
-      members: { size },
-      headers: { 'Content-Range': `bytes */${size}` },
-    })
-  }
-  return ranges?.length === 1 ? ranges[0] : undefined
+  if (ranges !== 'unsatisfiable') return ranges
+  throw new Problem({
+    status: 416,
+    code: 'range_not_satisfiable',
+    detail: `expected a range within ${size} bytes`,
+    members: { size },
+    headers: { 'Content-Range': `bytes */${size}` },
+  })
 }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { type Client, FIRST_CLIENT_ID, isValid } from '../core/client.ts'
 import type { Command, CommandRun, Commands } from '../core/command.ts'
 import type { Finding } from '../core/finding.ts'
-import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Check } from './check.ts'
@@ -10,6 +9,7 @@ import type { Clients } from './clients.ts'
 import type { Reindex } from './reindex.ts'
 import type { RemoveClient } from './remove-client.ts'
 import type { Sweep } from './sweep.ts'
+import type { SweepPuts } from './sweep-puts.ts'
 import type { Walk } from './walk.ts'
 
 /** What a command tells before its answer. */
@@ -17,27 +17,25 @@ export type Told = { finding: Finding } | { progress: object }
 
 // A terminal shows no more, and a socket need not carry it.
 const PROGRESS_EVERY_MS = 200
-// A put that began a day ago will not end any more.
-const HALF_WRITTEN_MS = 24 * 3_600_000
 
 /** What an operator may ask for, each with its arguments as one object; times in milliseconds. */
 export function createCommands({
   clients,
   store,
-  buckets,
   removeClient,
   check,
   reindex,
   sweep,
+  sweepPuts,
   now = Date.now,
 }: {
   clients: Clients
   store: ClientStore
-  buckets: Buckets
   removeClient: RemoveClient
   check: Check
   reindex: Reindex
   sweep: Sweep
+  sweepPuts: SweepPuts
   now?: () => number
 }): Commands {
   return {
@@ -71,7 +69,7 @@ export function createCommands({
     ),
     sweep: command(z.strictObject({}), async () => ({
       ended: await sweep(),
-      halfWritten: await buckets.sweep(HALF_WRITTEN_MS),
+      halfWritten: await sweepPuts(),
     })),
   }
 }

@@ -12,6 +12,7 @@ import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-wo
 import type { Admission } from '../pipeline/admission.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
+import { deleteAll } from './delete-all.ts'
 import type { FoundOriginal } from './originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
@@ -78,24 +79,30 @@ export function createDerivations({
     if (stored) return answer(withLastModified(stored, record.storedAt))
     const deadline = now() + limitMs + GRACE_MS
     if (!(await index.beginDerivative(ref, key, deadline))) throw fileNotFound()
+    let putBegun = false
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
       const rendered = await admit(() => run(plan, source, { signal, limits, log }), signal)
       // As old as its original: the same before and after it is stored, and when it is made again.
       answer(withLastModified(rendered, record.storedAt))
-      await bucket.put(key, await rendered.open(), { mediaType: rendered.mediaType, signal })
+      const bytes = await rendered.open()
+      putBegun = true
+      await bucket.put(key, bytes, { mediaType: rendered.mediaType, signal })
       const { mediaType, size } = rendered
       if (await index.finishDerivative(ref, { key, mediaType, size })) {
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
         return
       }
-      await bucket.delete([key])
+      await deleteAll(bucket, [key])
       await index.dropDerivative(ref, key, deadline)
     } catch (error) {
-      await index
-        .dropDerivative(ref, key, deadline)
-        .catch((cause) => log.warn({ err: cause, key }, 'a derivative is left to the sweep'))
+      // After an outage bytes may be there, or still appear: then the entry stays, and a sweep ends it past its deadline.
+      if (!putBegun) {
+        await index
+          .dropDerivative(ref, key, deadline)
+          .catch((cause) => log.warn({ err: cause, key }, 'a derivative is left to the sweep'))
+      }
       const { code, message } =
         error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
       if (!signal.aborted) {

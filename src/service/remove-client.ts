@@ -13,7 +13,7 @@ import { AT_ONCE } from './walk.ts'
 
 /**
  * Removes a client: first its access, for good, then its files, then its record. Broken off, by a crash or by `signal`,
- * it goes on where it was when it is called again.
+ * it goes on where it was when it is called again, with `files` or without when it has been asked for them before.
  *
  * @returns how many originals were deleted by this call
  * @throws Problem 404 when there is no such client; 409 for the first one, and for one that has files unless `files`;
@@ -64,18 +64,20 @@ export function createRemoveClient({
 
   /** From now on its tokens are nobody's. */
   async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
+    const { removing: _, ...active } = client
     const check = async () => {
       if (!files && (await hasFiles(client)))
         throw refused(`the client ${client.id} has files, and it was not asked to delete them with it`)
     }
-    await check()
-    await save({ ...client, removing: true })
     try {
-      await pause(learnMs, undefined, { signal })
+      await check()
+      await save({ ...active, removing: { files } })
+      await wait(learnMs, signal)
+      // Some may have come since the first look.
       await check()
     } catch (error) {
-      // They have come since the first look, or the operator has left: nobody has spoken of files.
-      if (!files) await save(client)
+      // Nobody has spoken of files, and perhaps the operator has left.
+      if (!files && clients.find(client.id)?.removing) await save(active)
       throw error
     }
   }
@@ -87,7 +89,7 @@ export function createRemoveClient({
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
       throw refused('the first client cannot be removed: the service starts with it')
-    if (!client.removing) await endAccess(client, options)
+    if (!client.removing?.files) await endAccess(client, options)
 
     const bucket = buckets.of(client)
     let originals = 0
@@ -131,7 +133,7 @@ export function createRemoveClient({
         throw unavailable(
           `the client ${id} has no access any more, but ${left} of its files are still being stored or deleted; remove it again to go on`,
         )
-      await pause(LOOK_AGAIN_MS, undefined, { signal })
+      await wait(LOOK_AGAIN_MS, signal)
     }
     await clients.remove(id)
     events.emit('client.changed', { clientId: id })
@@ -141,4 +143,9 @@ export function createRemoveClient({
 
 function isOriginal(key: ObjectKey): boolean {
   return keyMeaning(key)?.kind === 'original'
+}
+
+/** @throws `signal.reason`, which the timer would hide */
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }

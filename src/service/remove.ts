@@ -4,7 +4,8 @@ import { derivativePrefix, type ObjectKey, type PathMeanings, recordKey } from '
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.ts'
-import { fileNotFound, unavailable } from '../core/problem.ts'
+import { fileNotFound } from '../core/problem.ts'
+import { deleteAll } from './delete-all.ts'
 import type { Originals } from './originals.ts'
 
 /** Takes originals away, with everything derived from them. */
@@ -53,24 +54,14 @@ export function createRemovals({
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
-    const deleteAll = async (keys: readonly ObjectKey[]) => {
-      const { failed } = await bucket.delete(keys)
-      if (failed.length === 0) return
-      throw unavailable(
-        `${failed.length} of ${keys.length} files could not be deleted yet; the delete goes on by itself`,
-        {
-          cause: failed[0]?.error,
-        },
-      )
-    }
     // Of a derivative as well: its key begins with the original's.
     if (cause === 'sweep') await bucket.abortPuts(ref.key)
-    await deleteAll([ref.key])
+    await deleteAll(bucket, [ref.key])
     // The index can lag behind the bucket after a restore, so both are asked.
     const derivatives = new Set(indexed)
     for await (const key of bucket.list(derivativePrefix(ref.key))) derivatives.add(key)
-    await deleteAll([...derivatives])
-    await deleteAll([recordKey(ref.key)])
+    await deleteAll(bucket, [...derivatives])
+    await deleteAll(bucket, [recordKey(ref.key)])
     const finished = await index.finishRemoval(ref, now())
     // The index was emptied meanwhile, and somebody has taken in what is deleted by now.
     if (!finished && (await index.find(ref)).original?.state === 'stored') return take(client, ref, 'delete')

@@ -1,9 +1,12 @@
+import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex, Overdue } from '../core/ports/file-index.ts'
+import { deleteAll } from './delete-all.ts'
 import type { Removals } from './remove.ts'
+import { AT_ONCE } from './walk.ts'
 
 /**
  * Goes once over what nobody works on any more, at the start and every minute, and ends it: uploads and deletes are
@@ -13,11 +16,6 @@ import type { Removals } from './remove.ts'
  * @returns how many were ended
  */
 export type Sweep = () => Promise<number>
-
-// What has been lost with an index that was emptied has no entry that tells of it, only its age: longer than any put
-// takes, 78 GiB at 1.4 MB/s.
-const OLDEST_PUT_MS = 16 * 3_600_000
-const OLD_PUTS_EVERY_MS = 3_600_000
 
 type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
 
@@ -46,31 +44,29 @@ export function createSweep({
       asset &&
       (await index.finishDerivative(ref, { key: derivative, mediaType: asset.mediaType, size: asset.size }))
     if (kept) return
-    if (asset) await bucket.delete([derivative])
+    if (asset) await deleteAll(bucket, [derivative])
     else await bucket.abortPuts(derivative)
     await index.dropDerivative(ref, derivative, deadline)
   }
 
-  let lookForOldPutsAt = 0
+  async function end(item: Overdue): Promise<boolean> {
+    const { ref } = item
+    try {
+      const client = clients.find(ref.clientId)
+      if (!client) return false
+      if (item.kind === 'original') await removals.sweep(client, ref)
+      else await settleDerivative(client, item)
+      return true
+    } catch (error) {
+      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      return false
+    }
+  }
 
   async function sweep(): Promise<number> {
     let ended = 0
-    for await (const item of index.overdue(now())) {
-      const { ref } = item
-      try {
-        const client = clients.find(ref.clientId)
-        if (!client) continue
-        if (item.kind === 'original') await removals.sweep(client, ref)
-        else await settleDerivative(client, item)
-        ended += 1
-      } catch (error) {
-        log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
-      }
-    }
-    if (now() >= lookForOldPutsAt) {
-      lookForOldPutsAt = now() + OLD_PUTS_EVERY_MS
-      ended += await buckets.sweep(OLDEST_PUT_MS)
-    }
+    for await (const hasEnded of mapAtOnce(index.overdue(now()), { atOnce: AT_ONCE, work: end }))
+      if (hasEnded) ended += 1
     if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives and deletes')
     return ended
   }

@@ -112,7 +112,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
     it('knows one that is being removed by its id only', async () => {
       const { client, secret } = newClient()
       await store.save(client)
-      const removing = { ...client, removing: true } as const
+      const removing = { ...client, removing: { files: true } }
       await store.save(removing)
       await both((one) => {
         expect(one.findBySecret(secret)).to.equal(undefined)

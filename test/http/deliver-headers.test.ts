@@ -99,6 +99,59 @@ onEveryBackend('delivery headers', (start) => {
     })
   }
 
+  const others: Record<string, () => { target?: string; headers?: Record<string, string>; status: number }> =
+    {
+      'not modified': () => ({ headers: { 'If-None-Match': '*' }, status: 304 }),
+      'another than expected': () => ({ headers: { 'If-Match': '"another"' }, status: 412 }),
+      'a bad parameter': () => ({ target: `${record.src}?w=0`, status: 400 }),
+      'a file that there is not': () => ({
+        target: record.src.replace(/\w{10}\.png/, '1111111111.png'),
+        status: 404,
+      }),
+    }
+  for (const [what, request] of Object.entries(others)) {
+    it(`are the same for HEAD, without a body: ${what}`, async () => {
+      const { target = record.src, headers = {}, status } = request()
+      const head = await exchange(service, target, { method: 'HEAD', headers })
+      const get = await exchange(service, target, { headers })
+      expect([head.status, get.status]).to.deep.equal([status, status])
+      expect(head.body.length).to.equal(0)
+      for (const answer of [head, get]) {
+        delete answer.headers.date
+        delete answer.headers['x-request-id']
+      }
+      expect(head.headers).to.deep.equal(get.headers)
+    })
+  }
+
+  it('never tell of a change later than the answer: another clock may be ahead', async () => {
+    const ahead = await start({
+      wrapStorage: ({ buckets, index }) => ({
+        buckets,
+        index: {
+          ...index,
+          finishUpload: (client, records) =>
+            index.finishUpload(
+              client,
+              records.map((one) => ({ ...one, storedAt: one.storedAt + 3_600_000 })),
+            ),
+        },
+      }),
+    })
+    const { src } = await uploadOne(ahead, { name: 'a.png', bytes: png })
+    for (const query of ['', '?w=70', '?w=70']) {
+      const { headers } = await exchange(ahead, src + query)
+      const [modified, date] = [headers['last-modified'], headers.date].map((text) =>
+        Date.parse(String(text)),
+      )
+      // To the second, and the date of an answer is made a moment later.
+      expect(modified).to.be.within(Date.now() - 5000, (date ?? 0) + 1000)
+      const again = { 'If-Modified-Since': String(headers['last-modified']) }
+      // It may have changed since, as far as this clock knows.
+      expect((await exchange(ahead, src + query, { headers: again })).status).to.equal(200)
+    }
+  })
+
   it('tag a key with other characters than a tag may hold by its percent-encoding', async () => {
     const { src, s3PathOriginal } = await uploadOne(
       service,
@@ -155,7 +208,7 @@ onEveryBackend('delivery headers', (start) => {
         const file = await uploadOne(service, { name: `a.${extension}`, bytes })
         expect(file.format).to.equal(extension)
         for (const address of [file.src, rawPath(service, file.s3Path)]) {
-          for (const headers of [{}, { Range: 'bytes=0-9' }]) {
+          for (const headers of [{}, { Range: 'bytes=0-9' }, { Range: 'bytes=0-1,4-5' }]) {
             const answer = await exchange(service, address, { headers })
             const policy = String(answer.headers['content-security-policy'])
               .split(';')
@@ -204,6 +257,15 @@ onEveryBackend('delivery headers', (start) => {
       expect({ status, vary: headers.vary }).to.deep.equal({ status: 304, vary: 'Accept' })
     })
 
+    it('say so on a part, and on several', async () => {
+      for (const Range of ['bytes=0-9', 'bytes=0-1,5-6']) {
+        const { status, headers } = await exchange(service, `${record.src}?f=auto&w=40`, {
+          headers: { Range },
+        })
+        expect({ status, vary: headers.vary }).to.deep.equal({ status: 206, vary: 'Accept' })
+      }
+    })
+
     it('do not vary for a format that is named', async () => {
       const { headers } = await exchange(service, `${record.src}?f=webp&w=40`, {
         headers: { Accept: 'image/avif' },
@@ -248,6 +310,13 @@ onEveryBackend('Content-Range on a full answer', (start) => {
         expect(headers['content-length']).to.equal('10')
       })
     }
+
+    it('is not sent to aria2, which reads from it that the file is empty', async () => {
+      const headers = { 'User-Agent': 'Mozilla/5.0', 'Want-Digest': 'SHA-512;q=1, SHA-256;q=1, SHA;q=0.1' }
+      const answer = await exchange(service, src, { headers })
+      expect(answer.status).to.equal(200)
+      expect(answer.headers).not.to.have.property('content-range')
+    })
 
     it('is not sent over HTTP/1.0', async () => {
       const answer = await sendBytes(

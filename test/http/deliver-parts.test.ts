@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
+import { partsOf } from '../support/byteranges.ts'
 import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -9,12 +10,19 @@ import { emptied } from '../support/storage.ts'
 
 const DAY = 86_400_000
 
+/** As C's asctime writes a date, one of the two old forms of HTTP. */
+function asctime(date: Date): string {
+  const [day, number, month, year, time] = date.toUTCString().split(/,? /)
+  return `${day} ${month} ${number?.replace(/^0/, ' ')} ${time} ${year}`
+}
+
 /** A file by its address, and what a plain request of it answers. */
 interface Target {
   address: string
   etag: string
   modified: Date
   bytes: Buffer
+  mediaType: string
 }
 
 onEveryBackend('parts and conditions', (start) => {
@@ -48,6 +56,7 @@ onEveryBackend('parts and conditions', (start) => {
         etag: `"${png.s3PathOriginal}_w=${width}"`,
         modified: original.modified,
         bytes: expected,
+        mediaType: 'image/png',
       }
     },
   }
@@ -60,6 +69,7 @@ onEveryBackend('parts and conditions', (start) => {
       etag: String(headers.etag),
       modified: new Date(String(headers['last-modified'])),
       bytes: body,
+      mediaType: String(headers['content-type']),
     }
   }
 
@@ -117,20 +127,97 @@ onEveryBackend('parts and conditions', (start) => {
         })
       }
 
-      it('answers several ranges with the whole', async () => {
-        const { address, bytes } = await target()
-        const answer = await exchange(service, address, { headers: { Range: 'bytes=0-1,5-6' } })
-        expect(answer.status).to.equal(200)
-        expect(answer.body.equals(bytes)).to.equal(true)
+      const several: Array<[range: string, parts: (size: number) => Array<[number, number]>]> = [
+        [
+          'bytes=0-1,5-6',
+          () => [
+            [0, 1],
+            [5, 6],
+          ],
+        ],
+        // In the order asked.
+        [
+          'bytes=-2,0-0',
+          (size) => [
+            [size - 2, size - 1],
+            [0, 0],
+          ],
+        ],
+        [
+          'bytes=0-0, 1-1,, 3-3,4-5, 7-7,9-20,30-30, 40-',
+          (size) => [
+            [0, 0],
+            [1, 1],
+            [3, 3],
+            [4, 5],
+            [7, 7],
+            [9, 20],
+            [30, 30],
+            [40, size - 1],
+          ],
+        ],
+        // One that there is not is left out.
+        [
+          'bytes=5-6,99999999-,1-2',
+          () => [
+            [5, 6],
+            [1, 2],
+          ],
+        ],
+      ]
+      for (const [range, parts] of several) {
+        it(`answers 206 with several parts to ${range}`, async () => {
+          const { address, bytes, etag, modified, mediaType } = await target()
+          const size = bytes.length
+          const answer = await exchange(service, address, { headers: { Range: range } })
+          expect(answer.status).to.equal(206)
+          expect(partsOf(answer)).to.deep.equal(
+            parts(size).map(([first, last]) => ({
+              headers: { 'content-type': mediaType, 'content-range': `bytes ${first}-${last}/${size}` },
+              bytes: bytes.subarray(first, last + 1),
+            })),
+          )
+          expect(answer.headers).not.to.have.property('content-range')
+          expect(answer.headers['content-length']).to.equal(String(answer.body.length))
+          expect(answer.headers.etag).to.equal(etag)
+          expect(answer.headers['last-modified']).to.equal(modified.toUTCString())
+          expect(answer.headers['cache-control']).to.equal('public, max-age=604800')
+          expect(answer.headers['accept-ranges']).to.equal('bytes')
+        })
+      }
+
+      it('answers 206 with one part, and no document around it, when there is one of several', async () => {
+        const { address, bytes, mediaType } = await target()
+        const answer = await exchange(service, address, { headers: { Range: 'bytes=99999999-,2-4' } })
+        expect(answer.status).to.equal(206)
+        expect(answer.headers['content-type']).to.equal(mediaType)
+        expect(answer.headers['content-range']).to.equal(`bytes 2-4/${bytes.length}`)
+        expect(answer.body.equals(bytes.subarray(2, 5))).to.equal(true)
       })
 
-      it('passes over a range of HEAD', async () => {
-        const { address, bytes } = await target()
-        const answer = await exchange(service, address, { method: 'HEAD', headers: { Range: 'bytes=0-1' } })
-        expect({ status: answer.status, length: answer.headers['content-length'] }).to.deep.equal({
-          status: 200,
-          length: String(bytes.length),
+      for (const [what, range] of Object.entries({
+        'nine ranges': 'bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16',
+        'overlapping ranges': 'bytes=0-5,10-11,4-8',
+        'the same range twice': 'bytes=0-5,0-5',
+      })) {
+        it(`answers ${what} with the whole`, async () => {
+          const { address, bytes } = await target()
+          const answer = await exchange(service, address, { headers: { Range: range } })
+          expect(answer.status).to.equal(200)
+          expect(answer.headers['content-length']).to.equal(String(bytes.length))
+          expect(answer.body.equals(bytes)).to.equal(true)
         })
+      }
+
+      it('passes over ranges of HEAD', async () => {
+        const { address, bytes } = await target()
+        for (const range of ['bytes=0-1', 'bytes=0-1,5-6', 'bytes=99999999-']) {
+          const answer = await exchange(service, address, { method: 'HEAD', headers: { Range: range } })
+          expect({ status: answer.status, length: answer.headers['content-length'] }, range).to.deep.equal({
+            status: 200,
+            length: String(bytes.length),
+          })
+        }
       })
 
       const ifRange: Record<string, [value: (target: Target) => string, status: number]> = {
@@ -140,6 +227,8 @@ onEveryBackend('parts and conditions', (start) => {
         'the date': [({ modified }) => modified.toUTCString(), 206],
         'an earlier date': [({ modified }) => new Date(+modified - DAY).toUTCString(), 200],
         'a later date': [({ modified }) => new Date(+modified + DAY).toUTCString(), 200],
+        'the date, as it was written long ago': [({ modified }) => asctime(modified), 206],
+        'the date, as no HTTP date is written': [({ modified }) => modified.toISOString(), 200],
         nonsense: [() => 'nonsense', 200],
       }
       for (const [how, [value, status]] of Object.entries(ifRange)) {
@@ -153,6 +242,26 @@ onEveryBackend('parts and conditions', (start) => {
           expect(answer.body.equals(whole ? it.bytes : it.bytes.subarray(1, 4))).to.equal(true)
         })
       }
+
+      it('answers several ranges by If-Range as it does one', async () => {
+        const { address, etag, bytes } = await target()
+        const Range = 'bytes=1-3,5-7'
+        const same = await exchange(service, address, { headers: { Range, 'If-Range': etag } })
+        expect(partsOf(same).map((part) => part.bytes)).to.deep.equal([
+          bytes.subarray(1, 4),
+          bytes.subarray(5, 8),
+        ])
+        const other = await exchange(service, address, { headers: { Range, 'If-Range': '"another"' } })
+        expect(other.status).to.equal(200)
+        expect(other.body.equals(bytes)).to.equal(true)
+      })
+
+      it('answers a range that there is not with the whole when If-Range names another', async () => {
+        const { address, bytes } = await target()
+        const headers = { Range: 'bytes=99999999-', 'If-Range': '"another"' }
+        const { status, body } = await exchange(service, address, { headers })
+        expect({ status, length: body.length }).to.deep.equal({ status: 200, length: bytes.length })
+      })
 
       const earlier = (t: Target) => new Date(+t.modified - DAY).toUTCString()
       const later = (t: Target) => new Date(+t.modified + DAY).toUTCString()
@@ -178,6 +287,16 @@ onEveryBackend('parts and conditions', (start) => {
           [(t) => ({ 'If-Modified-Since': earlier(t) }), 200, 'If-Modified-Since: earlier'],
           [() => ({ 'If-Modified-Since': 'nonsense' }), 200, 'If-Modified-Since: nonsense'],
           [
+            (t) => ({ 'If-Modified-Since': asctime(t.modified) }),
+            304,
+            'If-Modified-Since: the date, as it was written long ago',
+          ],
+          [
+            (t) => ({ 'If-Modified-Since': new Date(+t.modified + DAY).toISOString() }),
+            200,
+            'If-Modified-Since: later, as no HTTP date is written',
+          ],
+          [
             (t) => ({ 'If-None-Match': '"another"', 'If-Modified-Since': later(t) }),
             200,
             'If-None-Match, which counts, says modified; If-Modified-Since not',
@@ -189,11 +308,23 @@ onEveryBackend('parts and conditions', (start) => {
           ],
           [({ etag }) => ({ 'If-Match': etag }), 200, 'If-Match: the tag'],
           [() => ({ 'If-Match': '*' }), 200, 'If-Match: *'],
+          [({ etag }) => ({ 'If-Match': `"a",${etag}` }), 200, 'If-Match: the tag among others'],
+          [({ etag }) => ({ 'If-Match': `w/${etag}` }), 412, 'If-Match: the tag inside another text'],
           [() => ({ 'If-Match': '"another"' }), 412, 'If-Match: another tag'],
           [({ etag }) => ({ 'If-Match': `W/${etag}` }), 412, 'If-Match: the tag, but weak'],
           [(t) => ({ 'If-Unmodified-Since': at(t) }), 200, 'If-Unmodified-Since: the date'],
           [(t) => ({ 'If-Unmodified-Since': earlier(t) }), 412, 'If-Unmodified-Since: earlier'],
           [() => ({ 'If-Unmodified-Since': 'nonsense' }), 200, 'If-Unmodified-Since: nonsense'],
+          [
+            () => ({ 'If-Unmodified-Since': '1994-11-06' }),
+            200,
+            'If-Unmodified-Since: earlier, as no HTTP date is written',
+          ],
+          [
+            () => ({ 'If-Unmodified-Since': 'Sunday, 06-Nov-94 08:49:37 GMT' }),
+            412,
+            'If-Unmodified-Since: earlier, as it was written long ago',
+          ],
           [
             (t) => ({ 'If-Match': t.etag, 'If-Unmodified-Since': earlier(t) }),
             200,

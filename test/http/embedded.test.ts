@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, rm, stat, truncate, utimes } from 'node:fs/promises'
+import { readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../support/backends.ts'
@@ -7,6 +7,7 @@ import { postZip, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
+import { rejection } from '../support/rejection.ts'
 import { startService } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
@@ -47,6 +48,24 @@ describe('the service on a disk', () => {
     expect(dates.size).to.equal(1)
     expect(Date.parse([...dates][0] ?? '')).to.be.within(Date.now() - 60_000, Date.now())
   })
+
+  for (const [what, path] of [
+    ['a client', join('bucket', 'first', '.sluice', 'clients', 'x.json')],
+    ['its credentials', 'credentials.json'],
+    ['its jobs', join('jobs', 'CURRENT')],
+  ] as const)
+    it(`gives its folder back when it cannot read ${what}`, async () => {
+      const first = await start({ dataDir })
+      await first.stop({ keepData: true })
+      const file = join(dataDir, path)
+      const whole = await readFile(file).catch(() => undefined)
+      await writeFile(file, 'broken')
+      const error = await rejection(start({ dataDir }))
+      expect(error).to.be.instanceOf(Error)
+      expect((error as Error).message).not.to.include('in use')
+      await (whole ? writeFile(file, whole) : rm(file))
+      await start({ dataDir })
+    })
 
   it('is not ready while the folder of the bucket is away, as an unmounted volume is', async () => {
     const service = await start({ dataDir })

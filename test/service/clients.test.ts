@@ -119,7 +119,7 @@ describe('clients', () => {
 
     it('have to exist, and not to be on their way out', async () => {
       const { client } = await clients.create()
-      await store.save({ ...client, removing: true })
+      await store.save({ ...client, removing: { files: true } })
       expect(await problemOf(clients.rotate(client.id, { keepOldMs: 0 }))).to.have.property('status', 409)
       expect(await problemOf(clients.rotate('nobody', { keepOldMs: 0 }))).to.include({
         status: 404,

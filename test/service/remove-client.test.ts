@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../src/core/object-key.ts'
@@ -14,6 +16,7 @@ import { rejection } from '../support/rejection.ts'
 import { type Service, startService } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 type Other = Caller & { id: string }
 
@@ -48,6 +51,27 @@ for (const backend of [EMBEDDED, S3_REDIS])
       await (await fetch(`${url}?w=10`)).arrayBuffer()
       await settled(service)
       return { key: storedKey(s3PathOriginal), url }
+    }
+
+    /** Once, between the first look for files and the mark that ends access. */
+    function fileComes(andThen = () => {}): void {
+      let came = false
+      change = (bucket) => ({
+        async *list(prefix) {
+          yield* bucket.list(prefix)
+          if (came) return
+          came = true
+          await uploadOne(other, { name: 'a.png', bytes: png })
+          andThen()
+        },
+      })
+      // The index is asked after the bucket, and knows of it by then: the file has to come after both.
+      const { index } = service.storage
+      const { list } = index
+      index.list = async function* () {
+        index.list = list
+        yield* []
+      }
     }
 
     async function hasAccess(): Promise<boolean> {
@@ -119,26 +143,41 @@ for (const backend of [EMBEDDED, S3_REDIS])
       })
 
       it('is taken back where files come that were not spoken of', async () => {
-        let came = false
-        change = (bucket) => ({
-          async *list(prefix) {
-            yield* bucket.list(prefix)
-            if (came) return
-            came = true
-            await uploadOne(other, { name: 'a.png', bytes: png })
-          },
-        })
-        // The index is asked after the bucket, and knows of it by then: the file has to come after both.
-        const { index } = service.storage
-        const { list } = index
-        index.list = async function* () {
-          index.list = list
-          yield* []
-        }
+        fileComes()
         expect(await rejection(remove(other.id))).to.have.property('status', 409)
-        expect(came).to.equal(true)
+        expect(await objectsOf(other.id)).to.have.length(2)
         expect(await hasAccess()).to.equal(true)
         expect(await stateOf(other.id)).to.equal('active')
+      })
+
+      it('deletes no files that were not spoken of when it goes on after a crash', async () => {
+        const dataDir = await temporaryFolder()
+        const before = await start({ dataDir })
+        const client = await newClient(before)
+        const { src } = await uploadOne(client, { name: 'a.png', bytes: png })
+        await before.stop({ keepData: true })
+        // As a process leaves it that is killed between the mark and the second look, the file having come in between.
+        const file = join(dataDir, 'bucket', 'first', '.sluice', 'clients', `${client.id}.json`)
+        const record = JSON.parse(await readFile(file, 'utf8'))
+        await writeFile(file, JSON.stringify({ ...record, removing: { files: false } }))
+        const after = await start({ dataDir })
+        const get = async () => (await fetch(`${after.url}${new URL(src).pathname}`)).status
+        expect(await get()).to.equal(404)
+        expect(await rejection(command(after, 'client remove', { id: client.id, files: false })))
+          .to.be.instanceOf(Problem)
+          .with.property('status', 409)
+        expect(await get()).to.equal(200)
+        await after.stop()
+      })
+
+      it('is taken back when its operator leaves before files were spoken of', async () => {
+        const abort = new AbortController()
+        fileComes(() => abort.abort(new Error('Ctrl-C')))
+        const run = { signal: abort.signal, tell: async () => {} }
+        const work = service.app.commands['client remove']?.({ id: other.id, files: false }, run)
+        expect(await rejection(work as Promise<unknown>)).to.have.property('message', 'Ctrl-C')
+        expect(await stateOf(other.id)).to.equal('active')
+        expect(await objectsOf(other.id)).to.have.length(2)
       })
 
       it('is refused for the first one, with or without files', async () => {

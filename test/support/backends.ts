@@ -11,8 +11,19 @@ export type StartService = (options?: ServiceOptions) => Promise<Service>
  * A suite about what callers see, which is the same wherever files and states are kept. What it starts is stopped at
  * its end.
  */
-export function onEveryBackend(name: string, suite: (start: StartService, backend: Backend) => void): void {
-  for (const backend of BACKENDS)
+export function onEveryBackend(name: string, suite: Suite): void {
+  onBackends(BACKENDS, name, suite)
+}
+
+/** A suite for which it matters only how bytes come out of the bucket. */
+export function onEveryBucket(name: string, suite: Suite): void {
+  onBackends([EMBEDDED, S3_EMBEDDED], name, suite)
+}
+
+type Suite = (start: StartService, backend: Backend) => void
+
+function onBackends(backends: readonly Backend[], name: string, suite: Suite): void {
+  for (const backend of backends)
     describe(`${name} (${backend.name})`, () => {
       before('start the servers', async function () {
         // Ceph takes two seconds, on a machine with nothing else to do.

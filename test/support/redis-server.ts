@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { freePort } from './free-port.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A redis-server of this run alone, on a free port, with a temporary folder. */
@@ -104,16 +104,6 @@ async function launch(args: readonly string[]): Promise<{ shell: ChildProcess; p
       else if (output.includes('Failed listening')) shell.stdin.end()
     })
   })
-}
-
-/** Free at this moment: another may take it before the server does, which then says so. */
-async function freePort(): Promise<number> {
-  const holder = createServer().listen(0, '127.0.0.1')
-  await once(holder, 'listening')
-  const { port } = holder.address() as AddressInfo
-  holder.close()
-  await once(holder, 'close')
-  return port
 }
 
 /** A key prefix that no other suite has. */

@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
 import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 
 /** A Ceph gateway of this test run. */
 export interface S3Server {
@@ -109,14 +109,6 @@ function whenThisProcessEnds(folder: string): () => Promise<void> {
     guard.stdin.end()
     await once(guard, 'exit')
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -9,7 +9,7 @@ const clientRecord = z.object({
   token: z.string(),
   secrets: z.array(z.object({ digest, validUntil: z.number().optional() })),
   createdAt: z.number(),
-  removing: z.literal(true).optional(),
+  removing: z.object({ files: z.boolean() }).optional(),
 })
 
 /** As they were before secrets could end. */

@@ -55,7 +55,7 @@ export function createGuard(access: readonly FetchAccess[], resolve: Resolve): G
   }
 }
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port)
   return url.protocol === 'https:' ? 443 : 80
 }

@@ -10,6 +10,7 @@ import {
 import type { RedisOptions } from 'ioredis'
 import type { Log } from '../../core/log.ts'
 import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
+import { rarely } from '../../core/rarely.ts'
 import type { RedisConnection } from '../redis-connection.ts'
 import { type Outcome, runAttempt } from './attempt.ts'
 import { createLease, type Lease } from './lease.ts'
@@ -194,14 +195,4 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const over = pauseFor(ms, undefined, { signal: timer.signal }).catch(() => {})
   await Promise.race([work, over])
   timer.abort()
-}
-
-/** The same message at most once a minute: an outage brings one with every attempt to connect. */
-function rarely(report: (error: Error) => void): (error: Error) => void {
-  let last = { message: '', at: 0 }
-  return (error) => {
-    if (error.message === last.message && last.at + 60_000 > Date.now()) return
-    last = { message: error.message, at: Date.now() }
-    report(error)
-  }
 }

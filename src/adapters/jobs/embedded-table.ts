@@ -1,5 +1,5 @@
-import { type BatchOperation, ClassicLevel } from 'classic-level'
 import type { JobFailure, JobRef } from '../../core/ports/jobs.ts'
+import { lastingLevel, type Row } from '../lasting-level.ts'
 import type { Retention } from './rules.ts'
 
 /** A job that has yet to end. `turn` tells apart what is due at the same millisecond. */
@@ -20,19 +20,21 @@ export type JobRow = OpenRow | EndedRow
 
 /** Jobs on the disk, one row each. */
 export interface JobTable {
-  find(ref: JobRef): JobRow | undefined
+  find(ref: JobRef): Promise<JobRow | undefined>
   /** On the disk when it resolves. */
   write(ref: JobRef, row: JobRow): Promise<void>
   close(): Promise<void>
 }
+
+// A kind begins with a letter from a to z, and "{" comes after these.
+const ALL = { gt: '', lt: '{' }
 
 /** Opens a LevelDB folder. `open`: what had not ended, in no particular order. Ended jobs are forgotten as `keep` says. */
 export async function openJobTable(
   folder: string,
   keep: Retention,
 ): Promise<{ table: JobTable; open: Array<{ ref: JobRef; row: OpenRow }> }> {
-  const level = new ClassicLevel<string, JobRow>(folder, { valueEncoding: 'json' })
-  await level.open()
+  const level = await lastingLevel(folder)
 
   // Names in the order in which they ended, with the time: who has to go first stands first.
   const ended = { done: new Map<string, number>(), failed: new Map<string, number>() }
@@ -44,7 +46,7 @@ export async function openJobTable(
 
   const open: Array<{ ref: JobRef; row: OpenRow }> = []
   const found: Array<{ name: string; row: EndedRow }> = []
-  for await (const [name, row] of level.iterator()) {
+  for (const [name, row] of (await level.rows(ALL)) as Array<[string, JobRow]>) {
     if ('endedAt' in row) found.push({ name, row })
     else open.push({ ref: refOf(name), row })
   }
@@ -64,8 +66,8 @@ export async function openJobTable(
   }
 
   const table: JobTable = {
-    find(ref) {
-      const row = level.getSync(nameOf(ref))
+    async find(ref) {
+      const [row] = (await level.get([nameOf(ref)])) as [JobRow?]
       return row && 'endedAt' in row && isOver(row.state, row.endedAt) ? undefined : row
     },
     async write(ref, row) {
@@ -73,13 +75,13 @@ export async function openJobTable(
       ended.done.delete(name)
       ended.failed.delete(name)
       if ('endedAt' in row) ended[row.state].set(name, row.endedAt)
-      const rows: BatchOperation<typeof level, string, JobRow>[] = [{ type: 'put', key: name, value: row }]
+      const rows: Row[] = [{ type: 'put', key: name, value: row }]
       for (const old of [...superfluous()]) {
         rows.push({ type: 'del', key: old })
         ended.done.delete(old)
         ended.failed.delete(old)
       }
-      await level.batch(rows, { sync: true })
+      await level.write(rows)
     },
     close: () => level.close(),
   }

@@ -11,6 +11,8 @@ export interface EmbeddedJobsOptions {
   folder: string
   log: Log
   keep?: Retention
+  /** After how long a job is begun anew that could not be noted down. */
+  noteAgainMs?: number
 }
 
 /** A job that waits or runs. Its data stays on the disk until it runs. */
@@ -42,7 +44,12 @@ const TIMER_MAX_MS = 2 ** 31 - 1
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
-export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJobsOptions): Promise<Jobs> {
+export async function embeddedJobs({
+  folder,
+  log,
+  keep = RETENTION,
+  noteAgainMs = 10_000,
+}: EmbeddedJobsOptions): Promise<Jobs> {
   const { table, open } = await openJobTable(folder, keep)
   const openJobs = new Map<string, OpenJob>()
   const lines = new Map<string, Line>()
@@ -78,10 +85,13 @@ export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJo
     if (closed) throw unavailable('the process ends')
   }
 
-  /** A folder that has failed once takes nothing more until it is opened anew: LevelDB does not know how it ends. */
-  function broken(error: unknown): void {
-    log.error({ err: error }, 'the jobs cannot be written: none is begun until the next start')
-    pause()
+  /** The disk has taken no note, as when it is full: as after a restart, the job begins anew from the last one. */
+  function putBack(line: Line, job: OpenJob, error: unknown): void {
+    log.error(
+      { err: error, kind: job.ref.kind, jobId: job.ref.id },
+      'a job cannot be noted down; it will begin anew',
+    )
+    line.waiting.add(Object.assign(job, { state: 'waiting', progress: 0, dueAt: Date.now() + noteAgainMs }))
   }
 
   async function store(job: OpenJob, row: OpenRow): Promise<void> {
@@ -108,7 +118,7 @@ export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJo
       waiting.removeFirst()
       line.running += 1
       const ended = run(line, job, work)
-        .catch(broken)
+        .catch((error) => putBack(line, job, error))
         .finally(() => {
           running.delete(ended)
           line.running -= 1
@@ -118,18 +128,28 @@ export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJo
     }
   }
 
+  async function begin(job: OpenJob): Promise<OpenRow> {
+    const attempts = job.attempts + 1
+    Object.assign(job, { state: 'running', attempts })
+    try {
+      const row: OpenRow = { ...((await table.find(job.ref)) as OpenRow), state: 'running', attempts }
+      await table.write(job.ref, row)
+      return row
+    } catch (error) {
+      job.attempts -= 1
+      throw error
+    }
+  }
+
   /** One attempt, from one note on the disk to the next. */
   async function run(
     line: Line,
     job: OpenJob,
     { handler, options }: NonNullable<Line['work']>,
   ): Promise<void> {
-    const row = table.find(job.ref) as OpenRow
-    const attempt = job.attempts + 1
-    Object.assign(job, { state: 'running', attempts: attempt })
-    await table.write(job.ref, { ...row, state: 'running', attempts: attempt })
+    const row = await begin(job)
 
-    const given: Job<never> = { ...job.ref, data: row.data as never, attempt }
+    const given: Job<never> = { ...job.ref, data: row.data as never, attempt: row.attempts }
     const outcome = await runAttempt(given, handler, {
       work: options,
       stop: stop.signal,
@@ -138,7 +158,7 @@ export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJo
       },
       log,
     })
-    const next = rowAfter(outcome, { ...row, attempts: attempt }, options)
+    const next = rowAfter(outcome, row, options)
     await table.write(job.ref, next)
     if ('endedAt' in next) {
       openJobs.delete(nameOf(job.ref))
@@ -166,10 +186,11 @@ export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJo
       checkJob({ kind, id, data, delayMs })
       checkOpen()
       const ref = { kind, id }
+      const hasFailed = (await table.find(ref))?.state === 'failed'
       const known = openJobs.get(nameOf(ref))
       // Whoever asks for the same meanwhile is told when it is on the disk, too.
       if (known) return known.stored
-      if (table.find(ref)?.state === 'failed') return
+      if (hasFailed) return
 
       lastTurn += 1
       const row: OpenRow = {
@@ -191,7 +212,7 @@ export async function embeddedJobs({ folder, log, keep = RETENTION }: EmbeddedJo
       checkOpen()
       const open = openJobs.get(nameOf(ref))
       if (open) return { state: open.state, attempts: open.attempts, progress: open.progress }
-      return statusOf(table.find(ref))
+      return statusOf(await table.find(ref))
     },
 
     work(kind, handler, options) {

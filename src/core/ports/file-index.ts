@@ -34,7 +34,7 @@ export interface DerivativeRecord {
  *
  * - `pending`: being uploaded by someone who renews the lease
  * - `stored`
- * - `going`: being deleted by someone who renews the lease; from here on there is no way back
+ * - `going`: being deleted; whoever finds the lease over goes on with it. From here on there is no way back
  * - `gone`: a tombstone: deleted, but a transform that began before may still put bytes until its deadline
  */
 export type OriginalEntry =

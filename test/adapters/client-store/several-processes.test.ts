@@ -70,7 +70,7 @@ describe('bucket: the clients of several processes', () => {
     await elsewhere.refresh()
     expect(elsewhere.findBySecret(secret)).to.deep.equal(client)
 
-    await here.save({ ...client, removing: true })
+    await here.save({ ...client, removing: { files: true } })
     await elsewhere.refresh()
     expect(elsewhere.findBySecret(secret)).to.equal(undefined)
 

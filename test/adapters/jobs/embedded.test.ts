@@ -44,7 +44,7 @@ describe('embedded: the jobs from one process to the next', function () {
 
   async function open(): Promise<Jobs> {
     await jobs?.close({ graceMs: 0 })
-    jobs = await embeddedJobs({ folder, log })
+    jobs = await embeddedJobs({ folder, log, noteAgainMs: 50 })
     return jobs
   }
 
@@ -202,21 +202,20 @@ describe('embedded: the jobs from one process to the next', function () {
       [2, 'begun', []],
       [3, 'ended', [1]],
     ] as const) {
-      it(`begins nothing more when a job cannot be noted as ${what}, until the next start`, async () => {
+      it(`begins nothing while a job cannot be noted as ${what}, and goes on when it can`, async () => {
         const opened = await open()
         await opened.enqueue({ kind: 'make', id: 'two', data: null, delayMs: 50 })
         failFrom(first)
         await work()
         await opened.enqueue({ ...ONE, data: null })
-        await pause(100)
+        await pause(200)
         expect(begun.map(({ attempt }) => attempt)).to.deep.equal(expected)
-        expect(log.lines.filter(({ level }) => level === 'error')).to.have.length(1)
+        expect(log.lines.filter(({ level }) => level === 'error').length).to.be.at.least(2)
         ClassicLevel.prototype.batch = batch
-        await open()
-        await work()
         await eventually(() => expect(begun).to.have.length(expected.length + 2))
         const attempts = begun.filter(({ id }) => id === 'one').map(({ attempt }) => attempt)
         expect(attempts).to.deep.equal([...expected, expected.length + 1])
+        await eventually(async () => expect(await opened.status(ONE)).to.have.property('state', 'done'))
       })
     }
   })

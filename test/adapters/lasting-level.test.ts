@@ -2,9 +2,9 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
-import { type LastingLevel, lastingLevel } from '../../../src/adapters/file-index/lasting-level.ts'
-import { rejection } from '../../support/rejection.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { type LastingLevel, lastingLevel } from '../../src/adapters/lasting-level.ts'
+import { rejection } from '../support/rejection.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ALL = { gt: '', lt: '\xff' }
 
@@ -42,6 +42,20 @@ describe('a LevelDB that outlives a failed write', () => {
       ['b', 1],
     ])
     expect(await readdir(join(folder, 'index'))).to.not.include('room')
+  })
+
+  it('is opened anew for the next write as well when this one fails again', async () => {
+    breakNext('batch', 2)
+    expect(await rejection(put('b'))).to.have.property('code', 'LEVEL_IO_ERROR')
+    let openings = 0
+    const real = ClassicLevel.prototype.open as () => Promise<void>
+    ClassicLevel.prototype.open = async function (this: unknown) {
+      openings += 1
+      return real.apply(this as never)
+    } as never
+    await put('c')
+    expect(openings).to.equal(1)
+    expect(await level.names(ALL)).to.deep.equal(['a', 'c'])
   })
 
   it('is opened anew once for many, and lets nobody who reads meanwhile fail', async () => {

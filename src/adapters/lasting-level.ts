@@ -1,6 +1,6 @@
 import { type BatchOperation, ClassicLevel } from 'classic-level'
-import { Problem, unavailable } from '../../core/problem.ts'
-import { makeSureOfRoom } from '../full-disk.ts'
+import { Problem, unavailable } from '../core/problem.ts'
+import { makeSureOfRoom } from './full-disk.ts'
 
 export type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
 
@@ -42,7 +42,9 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
       await level.open()
       broken = false
     } catch (cause) {
-      throw cause instanceof Problem ? cause : unavailable('the index cannot be written', { cause })
+      throw cause instanceof Problem
+        ? cause
+        : unavailable('this cannot be noted down at the moment', { cause })
     }
   }
 
@@ -51,6 +53,15 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
       mending = undefined
     })
     return mending
+  }
+
+  async function append(rows: Row[]): Promise<void> {
+    try {
+      await level.batch(rows, { sync: true })
+    } catch (error) {
+      broken = !closing
+      throw error
+    }
   }
 
   async function reading<T>(work: () => T): Promise<Awaited<T>> {
@@ -71,12 +82,11 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
     async write(rows) {
       if (broken) await mend()
       try {
-        await level.batch(rows, { sync: true })
+        await append(rows)
       } catch (error) {
         if (closing) throw error
-        broken = true
         await mend()
-        await level.batch(rows, { sync: true })
+        await append(rows)
       }
     },
     async close() {

@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import type { Asset } from '../../../src/core/asset.ts'
+import { onEveryBucket } from '../../support/backends.ts'
+import { uploadOne, type WireRecord } from '../../support/client.ts'
+import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
+import { startNginx } from '../../support/peers/nginx.ts'
+import { startVarnish } from '../../support/peers/varnish.ts'
+import type { Service } from '../../support/service.ts'
+import { wrapBuckets } from '../../support/storage.ts'
+
+/** Loads a video into a page, goes to some moments, and tells how long it is and which colours are there. */
+const watch = (src: string, moments: readonly number[]) => `(async () => {
+  const video = document.createElement('video')
+  video.muted = true
+  video.preload = 'metadata'
+  // Without CORS no page may look at the pixels.
+  video.crossOrigin = 'anonymous'
+  const next = (name) => new Promise((done, fail) => {
+    video.addEventListener(name, done, { once: true })
+    video.addEventListener('error', () => fail(new Error(video.error.message)), { once: true })
+    setTimeout(() => fail(new Error('no ' + name)), 20000)
+  })
+  const loaded = next('loadedmetadata')
+  video.src = ${JSON.stringify(src)}
+  await loaded
+  const canvas = document.createElement('canvas').getContext('2d')
+  const colours = []
+  for (const moment of ${JSON.stringify(moments)}) {
+    const sought = Promise.all([next('seeked'), new Promise((done) => video.requestVideoFrameCallback(done))])
+    video.currentTime = moment
+    await sought
+    canvas.drawImage(video, 0, 0, 1, 1)
+    const [red, , blue] = canvas.getImageData(0, 0, 1, 1).data
+    colours.push(red > 2 * blue ? 'red' : blue > 2 * red ? 'blue' : 'neither')
+  }
+  const { duration, videoWidth, videoHeight } = video
+  video.removeAttribute('src')
+  video.load()
+  return { duration, videoWidth, videoHeight, colours }
+})()`
+
+onEveryBucket('a <video> in Chromium seeks', (start) => {
+  let service: Service
+  let nginx: Awaited<ReturnType<typeof startNginx>>
+  let varnish: Awaited<ReturnType<typeof startVarnish>>
+  let chromium: Chromium
+  let bytes: Buffer
+  let video: WireRecord
+  /** Where the parts begin that the service was asked for. */
+  let asked: number[]
+  before(async function () {
+    this.timeout(60_000)
+    service = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        find: async (key, known) => {
+          const asset = await bucket.find(key, known)
+          if (!asset) return undefined
+          const open: Asset['open'] = (options) => {
+            // A browser goes on with an earlier video for a moment.
+            if (key === video.s3PathOriginal) asked.push(options?.range?.start ?? 0)
+            return asset.open(options)
+          }
+          return { ...asset, open }
+        },
+      })),
+    })
+    ;[nginx, varnish, chromium, bytes] = await Promise.all([
+      startNginx(service),
+      startVarnish(service),
+      startChromium(),
+      clip(),
+    ])
+  })
+  after(() => Promise.all([nginx, varnish, chromium].map(({ stop }) => stop())))
+  beforeEach(async () => {
+    asked = []
+    // New for each, so that nobody has it already.
+    video = await uploadOne(service, { name: 'clip.mp4', bytes })
+  })
+
+  const ways: Array<[way: string, url: () => string, options?: { keepsWhole: boolean }]> = [
+    ['straight from the service', () => service.url],
+    ['through nginx', () => nginx.passing.url],
+    ['through nginx with proxy_cache', () => nginx.caching.url, { keepsWhole: true }],
+    ['through nginx with slice', () => nginx.slicing.url],
+    ['through Varnish', () => varnish.caching.url, { keepsWhole: true }],
+  ]
+  for (const [way, url, { keepsWhole } = { keepsWhole: false }] of ways) {
+    it(way, async function () {
+      this.timeout(60_000)
+      const src = video.src.replace(service.url, url())
+      // To the end, back, to the end again: the second time from whatever has been kept on the way.
+      for (const time of ['first', 'second']) {
+        expect(await chromium.evaluate(watch(src, [18, 2, 15, 5])), time).to.deep.equal({
+          duration: CLIP_SECONDS,
+          videoWidth: 320,
+          videoHeight: 180,
+          colours: ['blue', 'red', 'blue', 'red'],
+        })
+      }
+      if (keepsWhole) return
+      // The index at the end, after a little of the beginning, without all that is between them.
+      expect(asked.findIndex((at) => at > 0.9 * bytes.length)).to.be.within(0, 3)
+    })
+  }
+})

@@ -1,0 +1,35 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { DISK_REDIS, stoppedAtTheEnd } from '../support/backends.ts'
+import { newClient, postFiles } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+describe('clients that another process has changed', function () {
+  // A process looks every two seconds.
+  this.timeout(30_000)
+  const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
+
+  it('are warned about while they cannot be read, and learned when they can', async () => {
+    const dataDir = await temporaryFolder()
+    const here = await start({ dataDir })
+    const elsewhere = await start({ dataDir })
+    const broken = join(dataDir, 'bucket', 'first', '.sluice', 'clients', 'broken.json')
+    await writeFile(broken, 'no JSON')
+    const { tokens } = await newClient(elsewhere)
+    const warnings = () =>
+      here.log.lines.filter(
+        ({ level, message }) => level === 'warn' && message.includes('cannot be heard of'),
+      )
+    await eventually(() => expect(warnings()).to.have.length(1), { withinMs: 10_000 })
+    expect(String(warnings()[0]?.fields.err)).to.include('broken.json')
+
+    await rm(broken)
+    const isKnown = async () => (await postFiles({ url: here.url, tokens }, [])).status !== 401
+    await eventually(async () => expect(await isKnown()).to.equal(true), { withinMs: 10_000 })
+    for (const service of [here, elsewhere]) await service.stop({ keepData: true })
+    await rm(dataDir, { recursive: true })
+  })
+})

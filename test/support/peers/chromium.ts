@@ -1,0 +1,73 @@
+import { startProgram } from './program.ts'
+
+/** A browser without a window, with an empty page. */
+export interface Chromium {
+  /** Runs an expression in the page, awaits it if it is a promise, and returns its value, as JSON bears it. */
+  evaluate(expression: string): Promise<unknown>
+  stop(): Promise<void>
+}
+
+interface Message {
+  id?: number
+  result?: Record<string, unknown>
+  error?: { message: string }
+}
+
+const ARGS = [
+  '--headless=new',
+  // Its sandbox refuses root, which containers run as.
+  '--no-sandbox',
+  '--disable-gpu',
+  // A container's /dev/shm is 64 MB.
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--autoplay-policy=no-user-gesture-required',
+  '--remote-debugging-pipe',
+]
+
+/** Starts Chromium and speaks the DevTools protocol to it over its pipe: JSON with a NUL after each message. */
+export async function startChromium(): Promise<Chromium> {
+  const { input, output, stop } = await startProgram({
+    name: 'chromium',
+    args: (folder) => [...ARGS, `--user-data-dir=${folder}/profile`],
+  })
+  const waiting = new Map<number, (message: Message) => void>()
+  let rest = ''
+  output.setEncoding('utf8').on('data', (text: string) => {
+    const messages = (rest + text).split('\0')
+    rest = messages.pop() ?? ''
+    for (const message of messages.map((json): Message => JSON.parse(json))) {
+      if (message.id !== undefined) waiting.get(message.id)?.(message)
+    }
+  })
+  output.once('close', () => {
+    for (const done of waiting.values()) done({ error: { message: 'Chromium has ended' } })
+  })
+  let calls = 0
+  async function call(method: string, params: object, sessionId?: unknown) {
+    calls += 1
+    const id = calls
+    const answer = new Promise<Message>((done) => waiting.set(id, done))
+    input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
+    const { result = {}, error } = await answer
+    if (error) throw new Error(`${method}: ${error.message}`)
+    return result
+  }
+
+  const { targetId } = await call('Target.createTarget', { url: 'about:blank' })
+  const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true })
+  return {
+    async evaluate(expression) {
+      const params = { expression, awaitPromise: true, returnByValue: true }
+      const { result, exceptionDetails } = (await call('Runtime.evaluate', params, sessionId)) as {
+        result: { value: unknown }
+        exceptionDetails?: { exception?: { description?: string } }
+      }
+      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description)
+      return result.value
+    },
+    stop,
+  }
+}

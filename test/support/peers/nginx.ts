@@ -1,0 +1,73 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
+import type { Cache } from './cache.ts'
+import { startProgram } from './program.ts'
+
+// The ways in which nginx is put in front of a service, each by the lines that its manual gives for it.
+const WAYS = {
+  /** Keeps nothing: ranges and conditions reach the service. */
+  passing: 'proxy_cache off;',
+  /** Keeps whole files, and cuts parts out of them itself. */
+  caching: '',
+  /** Keeps files in slices, which it asks for by range. */
+  slicing: `
+    slice 256k;
+    proxy_cache_key $uri$is_args$args$slice_range;
+    proxy_set_header Range $slice_range;
+    proxy_set_header X-Forwarded-For $remote_addr;
+    proxy_http_version 1.1;`,
+  /** Keeps files for a second, whatever the service says, and asks then whether they have changed. */
+  renewing: `
+    proxy_ignore_headers Cache-Control;
+    proxy_cache_valid 200 1s;
+    proxy_cache_revalidate on;`,
+}
+
+/** Starts nginx in front of a service. Its answers say in `X-Cache` where they are from: MISS, HIT, REVALIDATED. */
+export async function startNginx(origin: { url: string }): Promise<Cache & { slicing: { url: string } }> {
+  const ports = Object.fromEntries(
+    await Promise.all(Object.keys(WAYS).map(async (way) => [way, await freePort()] as const)),
+  ) as Record<keyof typeof WAYS, number>
+  const servers = Object.entries(WAYS).map(
+    ([way, lines]) => `server {
+      listen 127.0.0.1:${ports[way as keyof typeof WAYS]};
+      location / { proxy_pass ${origin.url}; ${lines} }
+    }`,
+  )
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (what) => `${what}_temp_path temporary;`,
+  )
+  const configuration = `
+    daemon off;
+    user root;
+    pid nginx.pid;
+    error_log stderr;
+    events {}
+    http {
+      access_log off;
+      ${temporary.join('\n')}
+      proxy_cache_path cache keys_zone=files:1m;
+      proxy_cache files;
+      # Were it not for no-store, errors would be kept.
+      proxy_cache_valid any 1h;
+      add_header X-Cache $upstream_cache_status always;
+      ${servers.join('\n')}
+    }`
+  const { stop } = await startProgram({
+    name: 'nginx',
+    port: ports.passing,
+    async args(folder) {
+      await writeFile(join(folder, 'nginx.conf'), configuration)
+      return ['-p', folder, '-c', 'nginx.conf']
+    },
+  })
+  const at = (port: number) => ({ url: `http://127.0.0.1:${port}` })
+  return {
+    passing: at(ports.passing),
+    caching: at(ports.caching),
+    slicing: at(ports.slicing),
+    renewing: at(ports.renewing),
+    stop,
+  }
+}
