@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { postForm } from '../support/multipart.ts'
+import { environment } from '../support/peers/program.ts'
 import type { Service } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -138,7 +139,8 @@ onEveryBackend('file names', (start) => {
   for (const [name, withCurl = name, withWget = name] of travellers) {
     it(`takes ${name.slice(0, 30)} from browsers and curl, and gives it to wget and curl`, async () => {
       const folder = await temporaryFolder()
-      const run = (program: string, ...args: string[]) => promisify(execFile)(program, args, { cwd: folder })
+      const run = (program: string, ...args: string[]) =>
+        promisify(execFile)(program, args, { cwd: folder, env: environment(folder) })
       await writeFile(join(folder, 'bytes'), 'text')
       // curl takes a name in quotes, with its own escapes.
       const quoted = `"${name.replace(/["\\]/g, '\\$&')}"`

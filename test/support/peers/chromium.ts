@@ -1,9 +1,12 @@
+import { EventEmitter, once } from 'node:events'
 import { startProgram } from './program.ts'
 
 /** A browser without a window, with an empty page. */
 export interface Chromium {
   /** Runs an expression in the page, awaits it if it is a promise, and returns its value, as JSON bears it. */
   evaluate(expression: string): Promise<unknown>
+  /** Follows a link to a file that is to be saved, and saves it into this folder. */
+  download(url: string, folder: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -11,6 +14,8 @@ interface Message {
   id?: number
   result?: Record<string, unknown>
   error?: { message: string }
+  method?: string
+  params?: Record<string, unknown>
 }
 
 const ARGS = [
@@ -34,12 +39,14 @@ export async function startChromium(): Promise<Chromium> {
     args: (folder) => [...ARGS, `--user-data-dir=${folder}/profile`],
   })
   const waiting = new Map<number, (message: Message) => void>()
+  const downloads = new EventEmitter()
   let rest = ''
   output.setEncoding('utf8').on('data', (text: string) => {
     const messages = (rest + text).split('\0')
     rest = messages.pop() ?? ''
     for (const message of messages.map((json): Message => JSON.parse(json))) {
       if (message.id !== undefined) waiting.get(message.id)?.(message)
+      if (message.method === 'Browser.downloadProgress') downloads.emit(String(message.params?.state))
     }
   })
   output.once('close', () => {
@@ -67,6 +74,12 @@ export async function startChromium(): Promise<Chromium> {
       }
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description)
       return result.value
+    },
+    async download(url, downloadPath) {
+      await call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath, eventsEnabled: true })
+      const done = once(downloads, 'completed', { signal: AbortSignal.timeout(10_000) })
+      await call('Target.createTarget', { url })
+      await done
     },
     stop,
   }

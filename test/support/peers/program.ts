@@ -15,10 +15,14 @@ export interface Program {
   stop(): Promise<void>
 }
 
-/** Nothing of this environment but where programs are, which for servers may not be in everybody's PATH. */
+/**
+ * Nothing of this environment but where programs are, which for servers may not be in everybody's PATH; and names of
+ * files in UTF-8.
+ */
 export const environment = (home: string) => ({
   PATH: `${process.env.PATH}:/usr/sbin`,
   HOME: home,
+  LC_ALL: 'C.UTF-8',
 })
 
 // The shell holds the program's life in its standard input: when this process ends, however it ends, the program does.
