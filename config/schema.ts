@@ -214,7 +214,7 @@ export const VARIABLES = {
     help: 'Events that are told; all of them when absent',
   }),
   WEBHOOK_ALLOW_ADDRESSES: listOf({
-    item: (text) => !text.includes('%') && ipaddr.isValidCIDR(text),
+    item: isRange,
     expected: 'ranges like 10.1.0.0/16 or fd00::/8, with spaces or commas between',
     separator: /[\s,]+/,
     help: 'Addresses that are not public and may be told of events all the same',
@@ -244,6 +244,18 @@ function isEndpoint(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, username, password } = new URL(value)
   return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
+/** Four decimal parts, and nothing behind the mask: `10.1/16` and `10.1.2.3/8` open more than they seem to. */
+function isRange(value: string): boolean {
+  if (value.includes('%') || !ipaddr.isValidCIDR(value)) return false
+  const [address] = ipaddr.parseCIDR(value)
+  if (address.kind() === 'ipv6')
+    return ipaddr.IPv6.networkAddressFromCIDR(value).toString() === address.toString()
+  return (
+    ipaddr.IPv4.isValidCIDRFourPartDecimal(value) &&
+    ipaddr.IPv4.networkAddressFromCIDR(value).toString() === address.toString()
+  )
 }
 
 function isWebhookSecret(value: string): boolean {

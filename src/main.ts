@@ -46,13 +46,17 @@ async function main(): Promise<void> {
     process.stdout.write(greeting(config, baseUrl))
     return
   }
-  let handle: RequestListener = starting
-  const server = createServer((req, res) => handle(req, res))
+  // What comes before all is open waits for it: the port is known by then, and nobody is turned away.
+  let open: (handle: RequestListener) => void = () => {}
+  const opened = new Promise<RequestListener>((resolve) => {
+    open = resolve
+  })
+  const server = createServer(async (req, res) => (await opened)(req, res))
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({ config, root: projectRoot(), baseUrl, log })
-  handle = app.handle
   app.refuseUnreadable(server)
+  open(app.handle)
 
   let stoppingSince: number | undefined
   const stop = async (signal: NodeJS.Signals) => {
@@ -94,10 +98,6 @@ function greeting(
     credentials: credentials ?? { clientToken: CLIENT_TOKEN, secretClientToken: SECRET_CLIENT_TOKEN },
     showSecret: SECRET_CLIENT_TOKEN === '',
   })
-}
-
-const starting: RequestListener = (_req, res) => {
-  res.writeHead(503, { 'Retry-After': '1', 'Cache-Control': 'no-store' }).end()
 }
 
 /** @returns the port, which was chosen now when it is 0 in the configuration */

@@ -143,9 +143,10 @@ describe('configuration', () => {
   }
 
   it('does not repeat the credentials of a BASE_URL', () => {
-    expect(complaints({ BASE_URL: 'https://me:word@example.com' })).to.deep.equal([
-      'BASE_URL: expected an http or https URL without query, received "https://…@example.com"',
-    ])
+    for (const url of ['https://me:word@example.com', 'https://me:wo/rd@x@example.com'])
+      expect(complaints({ BASE_URL: url })).to.deep.equal([
+        'BASE_URL: expected an http or https URL without query, received "https://…@example.com"',
+      ])
   })
 
   for (const token of ['seven77', 'x'.repeat(129), 'has space', 'has/slash', 'naïve-token']) {
