@@ -113,6 +113,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
+    maxFiles: config.UPLOAD_MAX_FILES,
     ignoredParams: chain.ignoredParams,
     log,
   })
@@ -127,7 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   )
   return {
     handle,
-    refuseUnreadable: (server) => refuseUnreadable(server, log),
+    refuseUnreadable: (server) => refuseUnreadable(server, { maxHeaderBytes: config.HEADERS_MAX_BYTES, log }),
     clients,
     commands,
     credentials,

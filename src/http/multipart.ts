@@ -11,19 +11,19 @@ export interface FilePart {
   bytes: Readable
 }
 
-/** In one request. */
-const MAX_FILES = 100
-
 /**
  * The parts named `file` of a multipart request, as they arrive: the next one comes when the one before has been
  * consumed. Fields without a file are passed over.
  *
  * @throws Problem 415 for another content type, 400 for a body that is not of the grammar, a part of another name,
- *   more than {@link MAX_FILES} files, or none
+ *   more than `maxFiles` files, or none
  * @see RFC 7578
  */
-export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenerator<FilePart> {
-  const parser = createParser(req)
+export async function* fileParts(
+  req: Request,
+  { maxFiles, signal }: { maxFiles: number; signal: AbortSignal },
+): AsyncGenerator<FilePart> {
+  const parser = createParser(req, maxFiles)
   // A queue for the parts that the parser finds in one chunk, and its only end.
   const parts = new PassThrough({ objectMode: true })
   const fail = (problem: Error) => {
@@ -43,8 +43,8 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
     if (field === 'file')
       fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
   })
-  parser.on('filesLimit', () => fail(badForm(`at most ${MAX_FILES} files but received more`)))
-  parser.on('partsLimit', () => fail(badForm(`at most ${2 * MAX_FILES} parts but received more`)))
+  parser.on('filesLimit', () => fail(badForm(`at most ${maxFiles} files but received more`)))
+  parser.on('partsLimit', () => fail(badForm(`at most ${2 * maxFiles} parts but received more`)))
   let begun = false
   req.once('data', () => {
     begun = true
@@ -75,7 +75,7 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
   if (count === 0) throw badForm('at least one part named file but received none')
 }
 
-function createParser(req: Request): busboy.Busboy {
+function createParser(req: Request, maxFiles: number): busboy.Busboy {
   if (!isOfType(req, 'multipart/form-data')) {
     throw unsupportedMediaType({ expected: 'multipart/form-data', received: req.headers['content-type'] })
   }
@@ -85,9 +85,9 @@ function createParser(req: Request): busboy.Busboy {
       // Names come as UTF-8 from every browser and from curl.
       defParamCharset: 'utf8',
       limits: {
-        files: MAX_FILES,
-        fields: MAX_FILES,
-        parts: 2 * MAX_FILES,
+        files: maxFiles,
+        fields: maxFiles,
+        parts: 2 * maxFiles,
         fieldSize: 64 * 1024,
         fieldNameSize: 100,
       },

@@ -28,6 +28,8 @@ export interface HttpOptions {
   /** Without a slash at its end. */
   baseUrl: string
   fullContentRange: FullContentRange
+  /** Of one upload. */
+  maxFiles: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
   log: Log
