@@ -36,11 +36,30 @@ export function refuseUnreadable(
       socket.destroy()
       return
     }
-    socket.end(answer(problem, requestId))
-    const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
-    socket.once('close', () => clearTimeout(timer))
+    refuse(socket, problem, requestId)
+  })
+  // Node would close the connection without a word.
+  server.on('connect', (_req, socket) => {
+    const requestId = randomUUID()
+    const { status, code } = noProxy
+    log.info({ requestId, status, code }, 'a request cannot be read')
+    refuse(socket, noProxy, requestId)
   })
 }
+
+function refuse(socket: Duplex, problem: Problem, requestId: string): void {
+  // Whoever hangs up now has nothing left to be told.
+  socket.on('error', () => {})
+  socket.end(answer(problem, requestId))
+  const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+const noProxy = new Problem({
+  status: 400,
+  code: 'bad_request',
+  detail: 'expected a request for this service, which is no proxy, but received CONNECT',
+})
 
 /** The answers that a connection waits for, of which the first may have begun. */
 function answersOf(server: Server): (socket: Duplex) => ServerResponse[] {

@@ -3,7 +3,6 @@ import type { Client } from '../core/client.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Upload, UploadedFile } from '../service/upload.ts'
-import { drainAfterAnswer } from './drain.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, queryPairs } from './request.ts'
@@ -20,7 +19,7 @@ interface Dependencies {
 /** `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. */
 export function uploadRoutes({ clients, upload, baseUrl, maxFiles }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  routes.post('/v1/upload', drainAfterAnswer, async (req, res) => {
+  routes.post('/v1/upload', async (req, res) => {
     const client = clients.authenticate(req.headers.authorization)
     const folder = onlyPath(queryPairs(req))
     const signal = clientGone(res)

@@ -22,9 +22,13 @@ export function createWebServer(limits: ConnectionLimits, handle: RequestListene
       keepAliveTimeout: limits.KEEP_ALIVE_SECONDS * 1000,
       // A large upload takes as long as it takes; what must not happen is that nothing moves.
       requestTimeout: 0,
+      // By itself Node refuses requests without one, and not in the form of our problems.
+      requireHostHeader: false,
     },
     handle,
   )
+  // HEADERS_MAX_BYTES is the limit; by itself Node takes 2,000 and drops the others without a word.
+  server.maxHeadersCount = 0
   server.setTimeout(limits.IDLE_TIMEOUT_SECONDS * 1000)
   return server
 }
