@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import busboy from 'busboy'
 import type { Request } from 'express'
-import { clipped, Problem, unsupportedMediaType } from '../core/problem.ts'
+import { clipped, Problem, tooLarge, unsupportedMediaType } from '../core/problem.ts'
 import { isOfType } from './request.ts'
 
 /** A part that carries a file. */
@@ -11,12 +11,15 @@ export interface FilePart {
   bytes: Readable
 }
 
+// What may come outside of files: a hundred fields of 64 KB, and the headers of the parts.
+const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
+
 /**
  * The parts named `file` of a multipart request, as they arrive: the next one comes when the one before has been
  * consumed. Fields without a file are passed over.
  *
  * @throws Problem 415 for another content type, 400 for a body that is not of the grammar, a part of another name,
- *   more than `maxFiles` files, or none
+ *   more than `maxFiles` files, or none; 413 when too much of it is no file
  * @see RFC 7578
  */
 export async function* fileParts(
@@ -36,7 +39,7 @@ export async function* fileParts(
     stream.on('error', () => {})
     parts.write({
       name: filename ?? '',
-      bytes: Readable.from(wellFormed(stream), { objectMode: false }),
+      bytes: Readable.from(wellFormed(counted(stream)), { objectMode: false }),
     } satisfies FilePart)
   })
   parser.on('field', (field) => {
@@ -46,9 +49,19 @@ export async function* fileParts(
   parser.on('filesLimit', () => fail(badForm(`at most ${maxFiles} files but received more`)))
   parser.on('partsLimit', () => fail(badForm(`at most ${2 * maxFiles} parts but received more`)))
   let begun = false
-  req.once('data', () => {
+  let outside = 0
+  req.on('data', ({ length }: Buffer) => {
     begun = true
+    outside += length
+    // Text before the first boundary, or a field, may go on for ever: the parser passes over them.
+    if (outside > OUTSIDE_MAX_BYTES) fail(tooLarge('a form without its files', OUTSIDE_MAX_BYTES))
   })
+  async function* counted(file: Readable): AsyncGenerator<Buffer> {
+    for await (const bytes of file) {
+      outside -= bytes.length
+      yield bytes
+    }
+  }
   parser.on('error', (error) =>
     fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
   )
@@ -98,9 +111,9 @@ function createParser(req: Request, maxFiles: number): busboy.Busboy {
 }
 
 /** The part's bytes; a body that breaks off is the sender's fault, and says so. */
-async function* wellFormed(stream: Readable): AsyncGenerator<Buffer> {
+async function* wellFormed(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    yield* stream as AsyncIterable<Buffer>
+    yield* stream
   } catch (error) {
     throw malformed(error)
   }
