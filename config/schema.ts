@@ -176,6 +176,44 @@ export const VARIABLES = {
     default: 5 * GIB,
     help: 'Largest file that is accepted',
   }),
+  UPLOAD_MAX_FILES: integer({
+    min: 1,
+    max: 10_000,
+    unit: 'files',
+    default: 100,
+    help: 'Files that one request may upload; the whole form may have twice as many parts',
+  }),
+  HEADERS_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 3600,
+    unit: 'seconds',
+    // nginx and Node give 60; a browser sends its headers at once.
+    default: 30,
+    help: 'Time for the address and headers of a request',
+  }),
+  HEADERS_MAX_BYTES: integer({
+    min: 4096,
+    max: 1024 ** 2,
+    unit: 'bytes',
+    default: 16_384,
+    help: 'Largest address and headers of a request, together',
+  }),
+  IDLE_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    // A transformation that waits for its turn, and moves nothing, takes a minute at worst.
+    default: 120,
+    help: 'Time after which a connection is closed on which nothing moves in the middle of a request or its answer',
+  }),
+  KEEP_ALIVE_SECONDS: integer({
+    min: 1,
+    max: 3600,
+    unit: 'seconds',
+    // Load balancers in front keep theirs for 60 s: it is they who should close.
+    default: 75,
+    help: 'Time for which a connection is kept for the next request; longer than a proxy in front keeps it',
+  }),
   ZIP_RATE_POINTS: integer({
     min: 1,
     max: 1_000_000,
