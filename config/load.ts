@@ -47,7 +47,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     if (value === undefined) {
       const shown = variable.secret
         ? `a value of ${text.length} characters`
-        : JSON.stringify(text.replace(/\/\/[^@/]*@/, '//…@'))
+        : JSON.stringify(text.replace(/\/\/.*@/, '//…@'))
       errors.push(`${name}: expected ${variable.expected}, received ${shown}`)
     } else {
       values[name] = value

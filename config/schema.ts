@@ -176,6 +176,44 @@ export const VARIABLES = {
     default: 5 * GIB,
     help: 'Largest file that is accepted',
   }),
+  UPLOAD_MAX_FILES: integer({
+    min: 1,
+    max: 10_000,
+    unit: 'files',
+    default: 100,
+    help: 'Files that one request may upload; the whole form may have twice as many parts',
+  }),
+  HEADERS_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 3600,
+    unit: 'seconds',
+    // nginx and Node give 60; a browser sends its headers at once.
+    default: 30,
+    help: 'Time for the address and headers of a request',
+  }),
+  HEADERS_MAX_BYTES: integer({
+    min: 4096,
+    max: 1024 ** 2,
+    unit: 'bytes',
+    default: 16_384,
+    help: 'Largest address and headers of a request, together',
+  }),
+  IDLE_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    // A transformation that waits for its turn, and moves nothing, takes a minute at worst.
+    default: 120,
+    help: 'Time after which a connection is closed on which nothing moves in the middle of a request or its answer',
+  }),
+  KEEP_ALIVE_SECONDS: integer({
+    min: 1,
+    max: 3600,
+    unit: 'seconds',
+    // Load balancers in front keep theirs for 60 s: it is they who should close.
+    default: 75,
+    help: 'Time for which a connection is kept for the next request; longer than a proxy in front keeps it',
+  }),
   ZIP_RATE_POINTS: integer({
     min: 1,
     max: 1_000_000,
@@ -214,7 +252,7 @@ export const VARIABLES = {
     help: 'Events that are told; all of them when absent',
   }),
   WEBHOOK_ALLOW_ADDRESSES: listOf({
-    item: (text) => !text.includes('%') && ipaddr.isValidCIDR(text),
+    item: isRange,
     expected: 'ranges like 10.1.0.0/16 or fd00::/8, with spaces or commas between',
     separator: /[\s,]+/,
     help: 'Addresses that are not public and may be told of events all the same',
@@ -244,6 +282,18 @@ function isEndpoint(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, username, password } = new URL(value)
   return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
+/** Four decimal parts, and nothing behind the mask: `10.1/16` and `10.1.2.3/8` open more than they seem to. */
+function isRange(value: string): boolean {
+  if (value.includes('%') || !ipaddr.isValidCIDR(value)) return false
+  const [address] = ipaddr.parseCIDR(value)
+  if (address.kind() === 'ipv6')
+    return ipaddr.IPv6.networkAddressFromCIDR(value).toString() === address.toString()
+  return (
+    ipaddr.IPv4.isValidCIDRFourPartDecimal(value) &&
+    ipaddr.IPv4.networkAddressFromCIDR(value).toString() === address.toString()
+  )
 }
 
 function isWebhookSecret(value: string): boolean {

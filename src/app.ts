@@ -125,6 +125,7 @@ async function openApp(
     checks: { bucket: () => buckets.ping(), index: () => index.ping() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
+    maxFiles: config.UPLOAD_MAX_FILES,
     ignoredParams: chain.ignoredParams,
     log,
   })
@@ -140,7 +141,7 @@ async function openApp(
   const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
   return {
     handle,
-    refuseUnreadable: (server) => refuseUnreadable(server, log),
+    refuseUnreadable: (server) => refuseUnreadable(server, { maxHeaderBytes: config.HEADERS_MAX_BYTES, log }),
     clients,
     commands,
     credentials,

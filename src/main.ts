@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -10,6 +10,7 @@ import { checkReport } from './process/check-report.ts'
 import { holderOfPort } from './process/port-holder.ts'
 import { projectRoot } from './process/project-root.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
+import { createWebServer } from './process/web-server.ts'
 
 // How long requests in progress may take to end after SIGTERM.
 const DRAIN_MS = 10_000
@@ -18,11 +19,6 @@ const CLOSE_MS = 2_000
 const FLUSH_MS = 250
 // Ctrl-C under npm comes twice: from the terminal and from npm.
 const SAME_KEY_MS = 1_000
-// A socket on which nothing moves: longer than a transformation that waits for its turn, shorter than forever.
-const IDLE_MS = 120_000
-const HEADERS_MS = 30_000
-// Longer than the load balancers in front keep theirs (60 s), so that it is they who close.
-const KEEP_ALIVE_MS = 75_000
 
 async function main(): Promise<void> {
   const argument = process.argv[2]
@@ -46,13 +42,17 @@ async function main(): Promise<void> {
     process.stdout.write(greeting(config, baseUrl))
     return
   }
-  let handle: RequestListener = starting
-  const server = createServer((req, res) => handle(req, res))
+  // What comes before all is open waits for it: the port is known by then, and nobody is turned away.
+  let open: (handle: RequestListener) => void = () => {}
+  const opened = new Promise<RequestListener>((resolve) => {
+    open = resolve
+  })
+  const server = createWebServer(config, async (req, res) => (await opened)(req, res))
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({ config, root: projectRoot(), baseUrl, log })
-  handle = app.handle
   app.refuseUnreadable(server)
+  open(app.handle)
 
   let stoppingSince: number | undefined
   const stop = async (signal: NodeJS.Signals) => {
@@ -96,17 +96,8 @@ function greeting(
   })
 }
 
-const starting: RequestListener = (_req, res) => {
-  res.writeHead(503, { 'Retry-After': '1', 'Cache-Control': 'no-store' }).end()
-}
-
 /** @returns the port, which was chosen now when it is 0 in the configuration */
 async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
-  // A large upload takes as long as it takes; what must not happen is that nothing moves.
-  server.requestTimeout = 0
-  server.headersTimeout = HEADERS_MS
-  server.keepAliveTimeout = KEEP_ALIVE_MS
-  server.setTimeout(IDLE_MS)
   await new Promise<void>((listening, reject) => {
     server.once('error', reject)
     server.listen(PORT, HOST, listening)

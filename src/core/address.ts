@@ -101,11 +101,21 @@ export function mayConnect(text: string, allowed: readonly Cidr[] = []): boolean
   return address !== undefined && accepted(address, allowed)
 }
 
-/** Reads `10.0.0.0/8` or `fd00::/8`. @throws Error for anything else */
+/**
+ * Reads `10.0.0.0/8` or `fd00::/8`. Four decimal parts, and nothing behind the mask: what can be read in two ways would
+ * open another network than the one that was meant.
+ *
+ * @throws Error for anything else
+ */
 export function parseCidr(text: string): Cidr {
-  const [address, bits] = text.includes('%') ? [] : ipaddr.parseCIDR(text)
-  if (!address || bits === undefined) throw new Error(`not a range of addresses: ${JSON.stringify(text)}`)
-  return [address, bits]
+  if (!text.includes('%') && ipaddr.isValidCIDR(text)) {
+    const [address, bits] = ipaddr.parseCIDR(text)
+    const family = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
+    const network = family.networkAddressFromCIDR(text).toString()
+    const plain = address.kind() === 'ipv6' || ipaddr.IPv4.isValidCIDRFourPartDecimal(text)
+    if (plain && network === address.toString()) return [address, bits]
+  }
+  throw new Error(`not a range of addresses: ${JSON.stringify(text)}`)
 }
 
 function accepted(address: Address, allowed: readonly Cidr[]): boolean {

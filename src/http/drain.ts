@@ -12,7 +12,7 @@ const LIMIT_MS = 5_000
 export const drainAfterAnswer: RequestHandler = (req, res, next) => {
   res.once('finish', () => {
     if (req.complete || req.destroyed) return
-    // Node does so by itself only when nobody had begun to read.
+    // Node does so by itself only when nobody had begun to read, and then for as long as something comes.
     req.resume()
     const timer = setTimeout(() => req.destroy(), LIMIT_MS)
     for (const event of ['end', 'close']) req.once(event, () => clearTimeout(timer))

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import busboy from 'busboy'
 import type { Request } from 'express'
-import { clipped, Problem, unsupportedMediaType } from '../core/problem.ts'
+import { clipped, Problem, tooLarge, unsupportedMediaType } from '../core/problem.ts'
 import { isOfType } from './request.ts'
 
 /** A part that carries a file. */
@@ -11,19 +11,22 @@ export interface FilePart {
   bytes: Readable
 }
 
-/** In one request. */
-const MAX_FILES = 100
+// What may come outside of files: a hundred fields of 64 KB, and the headers of the parts.
+const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
 
 /**
  * The parts named `file` of a multipart request, as they arrive: the next one comes when the one before has been
  * consumed. Fields without a file are passed over.
  *
  * @throws Problem 415 for another content type, 400 for a body that is not of the grammar, a part of another name,
- *   more than {@link MAX_FILES} files, or none
+ *   more than `maxFiles` files, or none; 413 when too much of it is no file
  * @see RFC 7578
  */
-export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenerator<FilePart> {
-  const parser = createParser(req)
+export async function* fileParts(
+  req: Request,
+  { maxFiles, signal }: { maxFiles: number; signal: AbortSignal },
+): AsyncGenerator<FilePart> {
+  const parser = createParser(req, maxFiles)
   // A queue for the parts that the parser finds in one chunk, and its only end.
   const parts = new PassThrough({ objectMode: true })
   const fail = (problem: Error) => {
@@ -37,19 +40,29 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
     parts.write({
       // Browsers and curl write a quote so, and nothing else.
       name: (filename ?? '').replaceAll('%22', '"'),
-      bytes: Readable.from(wellFormed(stream), { objectMode: false }),
+      bytes: Readable.from(wellFormed(counted(stream)), { objectMode: false }),
     } satisfies FilePart)
   })
   parser.on('field', (field) => {
     if (field === 'file')
       fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
   })
-  parser.on('filesLimit', () => fail(badForm(`at most ${MAX_FILES} files but received more`)))
-  parser.on('partsLimit', () => fail(badForm(`at most ${2 * MAX_FILES} parts but received more`)))
+  parser.on('filesLimit', () => fail(badForm(`at most ${maxFiles} files but received more`)))
+  parser.on('partsLimit', () => fail(badForm(`at most ${2 * maxFiles} parts but received more`)))
   let begun = false
-  req.once('data', () => {
+  let outside = 0
+  req.on('data', ({ length }: Buffer) => {
     begun = true
+    outside += length
+    // Text before the first boundary, or a field, may go on for ever: the parser passes over them.
+    if (outside > OUTSIDE_MAX_BYTES) fail(tooLarge('a form without its files', OUTSIDE_MAX_BYTES))
   })
+  async function* counted(file: Readable): AsyncGenerator<Buffer> {
+    for await (const bytes of file) {
+      outside -= bytes.length
+      yield bytes
+    }
+  }
   parser.on('error', (error) =>
     fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
   )
@@ -76,7 +89,7 @@ export async function* fileParts(req: Request, signal: AbortSignal): AsyncGenera
   if (count === 0) throw badForm('at least one part named file but received none')
 }
 
-function createParser(req: Request): busboy.Busboy {
+function createParser(req: Request, maxFiles: number): busboy.Busboy {
   if (!isOfType(req, 'multipart/form-data')) {
     throw unsupportedMediaType({ expected: 'multipart/form-data', received: req.headers['content-type'] })
   }
@@ -86,9 +99,9 @@ function createParser(req: Request): busboy.Busboy {
       // Names come as UTF-8 from every browser and from curl.
       defParamCharset: 'utf8',
       limits: {
-        files: MAX_FILES,
-        fields: MAX_FILES,
-        parts: 2 * MAX_FILES,
+        files: maxFiles,
+        fields: maxFiles,
+        parts: 2 * maxFiles,
         fieldSize: 64 * 1024,
         fieldNameSize: 100,
       },
@@ -99,9 +112,9 @@ function createParser(req: Request): busboy.Busboy {
 }
 
 /** The part's bytes; a body that breaks off is the sender's fault, and says so. */
-async function* wellFormed(stream: Readable): AsyncGenerator<Buffer> {
+async function* wellFormed(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    yield* stream as AsyncIterable<Buffer>
+    yield* stream
   } catch (error) {
     throw malformed(error)
   }

@@ -7,8 +7,10 @@ import type { Deliveries } from '../service/deliver.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
+import { drainAfterAnswer } from './drain.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
+import { oneHost } from './host.ts'
 import { notFound, problemHandler } from './problem.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
@@ -28,6 +30,8 @@ export interface HttpOptions {
   /** Without a slash at its end. */
   baseUrl: string
   fullContentRange: FullContentRange
+  /** Of one upload. */
+  maxFiles: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
   log: Log
@@ -40,6 +44,8 @@ export function createHttp(options: HttpOptions): Express {
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
   app.use(requestLog(options))
+  app.use(drainAfterAnswer)
+  app.use(oneHost)
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   app.use(uploadRoutes(options))

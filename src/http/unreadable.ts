@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { maxHeaderSize, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../core/log.ts'
 import { Problem } from '../core/problem.ts'
@@ -12,7 +12,10 @@ const LIMIT_MS = 5_000
  * Answers what node:http cannot read as a request with a problem document, and closes the connection: nobody knows
  * where the next request would begin. Logged is what was wrong, never the bytes, which may hold a secret.
  */
-export function refuseUnreadable(server: Server, log: Log): void {
+export function refuseUnreadable(
+  server: Server,
+  { maxHeaderBytes, log }: { maxHeaderBytes: number; log: Log },
+): void {
   const answering = answersOf(server)
   const refused = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
@@ -24,7 +27,7 @@ export function refuseUnreadable(server: Server, log: Log): void {
       socket.destroy()
       return
     }
-    const problem = asProblem(error)
+    const problem = asProblem(error, maxHeaderBytes)
     const requestId = randomUUID()
     const { status, code } = problem
     log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'a request cannot be read')
@@ -33,11 +36,30 @@ export function refuseUnreadable(server: Server, log: Log): void {
       socket.destroy()
       return
     }
-    socket.end(answer(problem, requestId))
-    const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
-    socket.once('close', () => clearTimeout(timer))
+    refuse(socket, problem, requestId)
+  })
+  // Node would close the connection without a word.
+  server.on('connect', (_req, socket) => {
+    const requestId = randomUUID()
+    const { status, code } = noProxy
+    log.info({ requestId, status, code }, 'a request cannot be read')
+    refuse(socket, noProxy, requestId)
   })
 }
+
+function refuse(socket: Duplex, problem: Problem, requestId: string): void {
+  // Whoever hangs up now has nothing left to be told.
+  socket.on('error', () => {})
+  socket.end(answer(problem, requestId))
+  const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+const noProxy = new Problem({
+  status: 400,
+  code: 'bad_request',
+  detail: 'expected a request for this service, which is no proxy, but received CONNECT',
+})
 
 /** The answers that a connection waits for, of which the first may have begun. */
 function answersOf(server: Server): (socket: Duplex) => ServerResponse[] {
@@ -48,14 +70,14 @@ function answersOf(server: Server): (socket: Duplex) => ServerResponse[] {
   return answering
 }
 
-function asProblem({ code }: NodeJS.ErrnoException): Problem {
+function asProblem({ code }: NodeJS.ErrnoException, maxHeaderBytes: number): Problem {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new Problem({
         status: 431,
         code: 'headers_too_large',
-        detail: `expected an address and headers of at most ${maxHeaderSize} bytes but received more`,
-        members: { maxBytes: maxHeaderSize },
+        detail: `expected an address and headers of at most ${maxHeaderBytes} bytes but received more`,
+        members: { maxBytes: maxHeaderBytes },
       })
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem({

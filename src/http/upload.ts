@@ -3,7 +3,6 @@ import type { Client } from '../core/client.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Upload, UploadedFile } from '../service/upload.ts'
-import { drainAfterAnswer } from './drain.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, queryPairs } from './request.ts'
@@ -13,16 +12,18 @@ interface Dependencies {
   clients: Clients
   upload: Upload
   baseUrl: string
+  /** Of one request. */
+  maxFiles: number
 }
 
 /** `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. */
-export function uploadRoutes({ clients, upload, baseUrl }: Dependencies): Router {
+export function uploadRoutes({ clients, upload, baseUrl, maxFiles }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  routes.post('/v1/upload', drainAfterAnswer, async (req, res) => {
+  routes.post('/v1/upload', async (req, res) => {
     const client = clients.authenticate(req.headers.authorization)
     const folder = onlyPath(queryPairs(req))
     const signal = clientGone(res)
-    const stored = await upload({ client, folder, files: fileParts(req, signal), signal })
+    const stored = await upload({ client, folder, files: fileParts(req, { maxFiles, signal }), signal })
     res.setHeader('Cache-Control', 'no-store')
     res.json(stored.map((file) => toWire(file, { client, baseUrl })))
   })

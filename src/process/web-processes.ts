@@ -10,6 +10,10 @@ export interface WebProcessesOptions {
   log: Log
 }
 
+// Each takes connections by itself. When this process hands them out, those on their way to one that is killed are
+// neither answered nor closed.
+cluster.schedulingPolicy = cluster.SCHED_NONE
+
 // A process that ends again and again shall not use up the machine by starting.
 const RESTART_MIN_MS = 1_000
 const RESTART_MAX_MS = 30_000

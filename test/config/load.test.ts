@@ -23,6 +23,11 @@ describe('configuration', () => {
       HOST: '0.0.0.0',
       DATA_DIR: './data',
       UPLOAD_MAX_BYTES: 5_368_709_120,
+      UPLOAD_MAX_FILES: 100,
+      HEADERS_TIMEOUT_SECONDS: 30,
+      HEADERS_MAX_BYTES: 16_384,
+      IDLE_TIMEOUT_SECONDS: 120,
+      KEEP_ALIVE_SECONDS: 75,
       ZIP_RATE_POINTS: 10,
       ZIP_RATE_SECONDS: 60,
       S3_FORCE_PATH_STYLE: 'false',
@@ -118,6 +123,11 @@ describe('configuration', () => {
     ['UPLOAD_MAX_BYTES', '10MB', 'a whole number of bytes from 1'],
     ['UPLOAD_MAX_BYTES', '1e9', 'a whole number of bytes from 1'],
     ['UPLOAD_MAX_BYTES', '9999999999999999', 'a whole number of bytes from 1'],
+    ['UPLOAD_MAX_FILES', '0', 'a whole number of files from 1 to 10000'],
+    ['HEADERS_TIMEOUT_SECONDS', '0', 'a whole number of seconds from 1 to 3600'],
+    ['HEADERS_MAX_BYTES', '4095', 'a whole number of bytes from 4096 to 1048576'],
+    ['IDLE_TIMEOUT_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
+    ['KEEP_ALIVE_SECONDS', '3601', 'a whole number of seconds from 1 to 3600'],
     ['ZIP_RATE_POINTS', '0', 'a whole number of requests from 1 to 1000000'],
     ['ZIP_RATE_POINTS', '1000001', 'a whole number of requests from 1 to 1000000'],
     ['ZIP_RATE_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
@@ -143,9 +153,10 @@ describe('configuration', () => {
   }
 
   it('does not repeat the credentials of a BASE_URL', () => {
-    expect(complaints({ BASE_URL: 'https://me:word@example.com' })).to.deep.equal([
-      'BASE_URL: expected an http or https URL without query, received "https://…@example.com"',
-    ])
+    for (const url of ['https://me:word@example.com', 'https://me:wo/rd@x@example.com'])
+      expect(complaints({ BASE_URL: url })).to.deep.equal([
+        'BASE_URL: expected an http or https URL without query, received "https://…@example.com"',
+      ])
   })
 
   for (const token of ['seven77', 'x'.repeat(129), 'has space', 'has/slash', 'naïve-token']) {

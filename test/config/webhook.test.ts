@@ -39,6 +39,10 @@ describe('the variables of webhooks', () => {
     ['WEBHOOK_ALLOW_ADDRESSES', '10.0.0.1'],
     ['WEBHOOK_ALLOW_ADDRESSES', '10.0.0.0/33'],
     ['WEBHOOK_ALLOW_ADDRESSES', 'fe80::%1/10'],
+    ['WEBHOOK_ALLOW_ADDRESSES', '10.1/16'],
+    ['WEBHOOK_ALLOW_ADDRESSES', '010.0.0.0/8'],
+    ['WEBHOOK_ALLOW_ADDRESSES', '10.1.2.3/8'],
+    ['WEBHOOK_ALLOW_ADDRESSES', 'fd00::1/8'],
   ] as const) {
     it(`refuse ${name}=${value.slice(0, 50)}, and show no secret`, () => {
       expect(() => loadConfig({ [name]: value }))

@@ -226,7 +226,10 @@ describe('mayConnect', () => {
 })
 
 describe('parseCidr', () => {
-  for (const wrong of ['', '10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '::/129', '/8', 'fe80::%1/10', 'a/8']) {
+  for (const wrong of [
+    ...['', '10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '::/129', '/8', 'fe80::%1/10', 'a/8'],
+    ...['10.1/16', '010.0.0.0/8', '0x0a.0.0.0/8', '1/0', '10.1.2.3/8', 'fd00::1/8'],
+  ]) {
     it(`refuses ${JSON.stringify(wrong)}`, () => expect(() => parseCidr(wrong)).to.throw())
   }
 })

@@ -15,16 +15,22 @@ onEveryBackend('senders that do not end', (start) => {
   // All at once, since each takes five seconds.
   it('are cut off some seconds after their answer, to a body on every endpoint or to what was no request', async () => {
     const kinds: Array<[endpoint: string, type: string, secret: string, status: string]> = [
-      ['upload', MULTIPART, 'wrong', '401'],
-      ['upload', 'text/plain', service.tokens.secretClientToken, '415'],
-      ['zip', 'application/json', 'wrong', '401'],
-      ['zip', 'text/plain', service.tokens.secretClientToken, '415'],
+      ['POST /v1/upload', MULTIPART, 'wrong', '401'],
+      ['POST /v1/upload', 'text/plain', service.tokens.secretClientToken, '415'],
+      ['POST /v1/zip', 'application/json', 'wrong', '401'],
+      ['POST /v1/zip', 'text/plain', service.tokens.secretClientToken, '415'],
+      // To these nobody sends one, unless to hold a connection.
+      ['PUT /v1/zip', 'text/plain', 'wrong', '405'],
+      ['DELETE /v1/upload/image/png/a.png', 'text/plain', 'wrong', '401'],
+      ['GET /v1/image/upload/nobody/a.png', 'text/plain', 'wrong', '404'],
+      ['GET /healthz', 'text/plain', 'wrong', '200'],
+      ['POST /nothing', 'text/plain', 'wrong', '404'],
     ]
     const cut = kinds.map(async ([endpoint, type, secret, status]) => {
       const socket = await openSocket(service)
       socket.on('error', () => {})
       socket.write(
-        `POST /v1/${endpoint} HTTP/1.1\r\nHost: x\r\nAuthorization: ${secret}\r\n` +
+        `${endpoint} HTTP/1.1\r\nHost: x\r\nAuthorization: ${secret}\r\n` +
           `Content-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`,
       )
       const sending = setInterval(() => socket.write('4\r\nmore\r\n'), 50)

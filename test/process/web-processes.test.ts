@@ -43,6 +43,43 @@ describe('several web processes', function () {
     expect(record.src).to.include(`http://localhost:${new URL(server.url).port}/`)
   })
 
+  it('leave no connection open when one is killed', async () => {
+    const server = await fleet.start()
+    let asking = true
+    const outcomes = new Set<string>()
+    const ask = async () => {
+      while (asking) {
+        const answer = fetch(`${server.url}/healthz`, {
+          headers: { Connection: 'close' },
+          signal: AbortSignal.timeout(5000),
+        })
+        outcomes.add(
+          await answer.then(
+            ({ status }) => String(status),
+            ({ name }) => name,
+          ),
+        )
+      }
+    }
+    const askers = Array.from({ length: 8 }, ask)
+    for (let kills = 0; kills < 3; kills += 1) {
+      const [victim = 0] = await childrenOf(server.pid)
+      process.kill(victim, 'SIGKILL')
+      await untilEnded([victim])
+      await eventually(async () => expect(await childrenOf(server.pid)).to.have.length(2), {
+        withinMs: 10_000,
+      })
+      await pause(500)
+    }
+    asking = false
+    await Promise.all(askers)
+    // Answered, or broken off: never without an end, and never turned away by one that has just started.
+    expect([...outcomes].sort().filter((outcome) => !['200', 'TypeError'].includes(outcome))).to.deep.equal(
+      [],
+    )
+    expect(outcomes).to.include('200')
+  })
+
   it('are as many again after one was killed, and the others answer meanwhile', async () => {
     const server = await fleet.start()
     const [killed = 0, other = 0] = await childrenOf(server.pid)

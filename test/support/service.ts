@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
 import type { Log } from '../../src/core/log.ts'
+import { createWebServer } from '../../src/process/web-server.ts'
 import type { Tokens } from '../../src/service/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -60,8 +61,8 @@ export async function startService({
   const folder = dataDir ?? (await temporaryFolder())
   const config = loadConfig({ ...(await backend.env(folder)), ...env, DATA_DIR: folder })
   const log = keptLog()
-  let handle: Parameters<typeof createServer>[1]
-  const server = createServer((req, res) => handle?.(req, res))
+  let handle: RequestListener | undefined
+  const server = createWebServer(config, (req, res) => handle?.(req, res))
   const port = await listen(server)
   const url = `http://127.0.0.1:${port}`
   let storage: Storage | undefined

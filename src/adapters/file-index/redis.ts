@@ -129,7 +129,8 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
 
     async ping() {
-      await redis.send((client) => client.ping())
+      // A write: a Redis that is full, or a replica, still answers a PING.
+      await redis.send((client) => client.set(`${keyPrefix}ping`, '', 'PX', 1000))
     },
     async close() {},
   }

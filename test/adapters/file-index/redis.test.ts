@@ -249,6 +249,16 @@ describe('redis: the index when Redis is not there', () => {
     })
   }
 
+  it('does not answer the ping while Redis takes no writes: full, or a replica', async () => {
+    await start({ appendOnly: false })
+    await redis.client.config('SET', 'maxmemory', '1')
+    expect(await rejection(index.ping())).to.include({ status: 503 })
+    await redis.client.config('SET', 'maxmemory', '0')
+    await index.ping()
+    await redis.client.replicaof('127.0.0.1', 1)
+    expect(await rejection(index.ping())).to.include({ status: 503 })
+  })
+
   it('has kept every entry when a Redis that writes to its disk comes back', async () => {
     await start({ appendOnly: true })
     await index.adopt(REF.clientId, recordOf(REF))
