@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import type { Log } from '../core/log.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
 import type { Clients } from '../service/clients.ts'
 import { callerId } from './caller.ts'
 import { problemCode } from './problem.ts'
@@ -10,9 +11,18 @@ import { trafficSince } from './traffic.ts'
  * Gives every request an id, in `X-Request-Id`, and logs its end: the route that answered it, the client if one was
  * found, the `code` of the problem if there was one, bytes with headers. When the client has left before its answer
  * began, `aborted` stands for the status. Paths are logged without their query, headers not at all, and a segment that
- * is a client's secret token, by mistake, is masked: none ever reaches a line.
+ * is a client's secret token, by mistake, is masked: none ever reaches a line. The metrics are told the same, without
+ * path, client and code.
  */
-export function requestLog({ log, clients }: { log: Log; clients: Clients }): RequestHandler {
+export function requestLog({
+  log,
+  clients,
+  metrics,
+}: {
+  log: Log
+  clients: Clients
+  metrics: Pick<Metrics, 'requestEnded'>
+}): RequestHandler {
   const masked = (segment: string) =>
     // A generated one is known by its prefix, also when a part of it is cut off.
     segment.startsWith('sec_') || clients.isSecret(segment) ? '…' : segment
@@ -26,6 +36,8 @@ export function requestLog({ log, clients }: { log: Log; clients: Clients }): Re
       const code = problemCode(res)
       const client = callerId(req)
       const route = routeOf(req)
+      const traffic = trafficSince(socket)
+      const ms = performance.now() - startedAt
       const fields = {
         requestId: id,
         method: req.method,
@@ -34,11 +46,13 @@ export function requestLog({ log, clients }: { log: Log; clients: Clients }): Re
         ...(client === undefined ? {} : { client }),
         ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),
         ...(code === undefined ? {} : { code }),
-        ms: Math.round(performance.now() - startedAt),
-        ...trafficSince(socket),
+        ms: Math.round(ms),
+        ...traffic,
         complete: res.writableFinished,
       }
       log.info(fields, 'request')
+      const status = res.headersSent ? res.statusCode : 'aborted'
+      metrics.requestEnded({ route, method: req.method, status, seconds: ms / 1000, ...traffic })
     })
     next()
   }

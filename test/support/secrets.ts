@@ -1,6 +1,11 @@
 // A generated secret token, of any client.
 const SECRET_TOKEN = /sec_[1-9A-HJ-NP-Za-km-z]{40,}/
-const SECRET_VARIABLES = ['SECRET_CLIENT_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
+const SECRET_VARIABLES = [
+  'SECRET_CLIENT_TOKEN',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'METRICS_TOKEN',
+]
 
 /**
  * Nothing of what must not be read in a log is in `text`: called with all that a service or a process of the tests has
