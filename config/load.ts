@@ -12,6 +12,8 @@ type Optional =
   | 'S3_PREFIX'
   | 'S3_PUBLIC_URL'
   | 'REDIS_URL'
+  | 'METRICS_TOKEN'
+  | 'METRICS_PORT'
   | Extract<VariableName, `AWS_${string}` | `WEBHOOK_${string}`>
 
 /** Every variable's value, by its name. Frozen. */

@@ -18,18 +18,19 @@ function integer({
   min,
   max,
   unit,
+  default: byDefault,
   ...rest
 }: {
   min: number
   max?: number
   unit?: string
   help: string
-  default: number
+  default?: number
 }): Variable<number> {
   const bounds = max === undefined ? `from ${min}` : `from ${min} to ${max}`
   return {
     ...rest,
-    default: String(rest.default),
+    ...(byDefault === undefined ? {} : { default: String(byDefault) }),
     expected: `a whole number${unit ? ` of ${unit}` : ''} ${bounds}`,
     read(text) {
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -268,6 +269,23 @@ export const VARIABLES = {
     unit: 'processes',
     default: 1,
     help: 'Web processes that share the port; more than one need REDIS_URL',
+  }),
+  METRICS_TOKEN: text({
+    pattern: /^[\x21-\x7e]{16,256}$/,
+    expected: '16 to 256 printable characters without spaces',
+    secret: true,
+    help: 'Who may read GET /metrics on PORT, as "Authorization: Bearer <token>"; no such address when absent',
+  }),
+  METRICS_PORT: integer({
+    min: 0,
+    max: 65535,
+    help: 'Port of its own for GET /metrics, without a token; none when absent, 0 takes a free one',
+  }),
+  METRICS_HOST: text({
+    pattern: /^[\w.:%-]+$/,
+    expected: 'an address or host name',
+    default: '127.0.0.1',
+    help: 'Address to listen on at METRICS_PORT',
   }),
   LOG_LEVEL: oneOf({
     words: ['debug', 'info', 'warn', 'error', 'silent'],

@@ -5,15 +5,20 @@ import type { Express } from 'express'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
+import { measuredStorage } from './adapters/metrics/measured-storage.ts'
+import { noMetrics } from './adapters/metrics/none.ts'
+import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
+import type { MetricsReader } from './core/ports/metrics.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
+import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
 import { createRunner } from './pipeline/run.ts'
 import { controlPath, openControl } from './process/control.ts'
@@ -25,6 +30,7 @@ import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 
 export { DataDirError } from './adapters/data-dir.ts'
+export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
 export type { Storage } from './foundation.ts'
 
 export interface AppOptions {
@@ -37,6 +43,8 @@ export interface AppOptions {
   engines?: readonly Engine[]
   /** See {@link FoundationOptions}. */
   wrapStorage?: FoundationOptions['wrapStorage']
+  /** Where this is one of several processes: makes, of what this one has measured, what all have. */
+  shareMetrics?: (parts: MetricsReader['parts']) => MetricsReader['text']
 }
 
 /** A running service without a socket. */
@@ -50,6 +58,8 @@ export interface App {
   /** The first client's tokens. */
   credentials: Credentials
   sweep: Sweep
+  /** What has been measured, where it can be read: by all processes when they share. */
+  readMetrics: MetricsReader['text'] | undefined
   /** Lets work in progress end, then gives the data folder back. */
   close(): Promise<void>
 }
@@ -77,37 +87,53 @@ const JOBS_GRACE_MS = 1_500
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
-  const foundation = await openFoundation({ ...options, plugins: loaded.plugins })
+  const { config } = options
+  const prometheus = isWatched(config) ? prometheusMetrics() : undefined
+  const foundation = await openFoundation({
+    ...options,
+    plugins: loaded.plugins,
+    wrapStorage(storage) {
+      const wrapped = options.wrapStorage?.(storage) ?? storage
+      return prometheus ? measuredStorage(wrapped, prometheus) : wrapped
+    },
+  })
   try {
-    return await openApp(foundation, { ...options, ...loaded })
+    return await openApp(foundation, { ...options, ...loaded, prometheus })
   } catch (error) {
     await foundation.close({ graceMs: 0 })
     throw error
   }
 }
 
+type OpenAppOptions = Omit<AppOptions, 'engines'> &
+  Loaded & { prometheus: ReturnType<typeof prometheusMetrics> | undefined }
+
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, chain, engines, plugins }: Omit<AppOptions, 'engines'> & Loaded,
+  { config, baseUrl, log, chain, engines, plugins, prometheus, shareMetrics }: OpenAppOptions,
 ): Promise<App> {
   const { backends, buckets, index, events, clients, originals, removals, sweep, sweepPuts, commands } =
     foundation
+  const metrics = prometheus ?? noMetrics
+  const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const credentials = await firstCredentials(config, foundation.credentialsFile)
   await clients.ensureFirst(credentials)
   foundation.delivery.work()
 
+  const admit = createAdmission({ atOnce: transformsAtOnce(config), waiting: WAITING_TRANSFORMS })
+  metrics.watchTransforms(admit.load)
   const derivations = createDerivations({
     index,
     buckets,
     locks: backends.locks,
     events,
-    run: createRunner(engines),
-    admit: createAdmission({ atOnce: transformsAtOnce(config), waiting: WAITING_TRANSFORMS }),
+    run: measuredRunner(createRunner(engines), metrics),
+    admit,
     limits: LIMITS,
     log,
   })
   const plan = createPlanner(plugins.transforms, chain.ignoredParams)
-  const deliveries = createDeliveries({ originals, derivations, buckets, plan })
+  const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
   const handle = createHttp({
     clients,
     deliveries,
@@ -128,6 +154,9 @@ async function openApp(
     maxFiles: config.UPLOAD_MAX_FILES,
     ignoredParams: chain.ignoredParams,
     log,
+    metrics,
+    metricsAccess:
+      readMetrics && config.METRICS_TOKEN ? { token: config.METRICS_TOKEN, read: readMetrics } : undefined,
   })
 
   // The embedded index is this process's alone: who wants to know of it has to ask here.
@@ -146,6 +175,7 @@ async function openApp(
     commands,
     credentials,
     sweep,
+    readMetrics,
     async close() {
       await control?.close()
       await following?.stop()
@@ -172,6 +202,11 @@ export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Pr
   const { plugins } = await loadEverything(options)
   const { commands, close } = await openFoundation({ ...options, plugins })
   return { commands, close: () => close({ graceMs: 0 }) }
+}
+
+/** Whether there is a way to read what would be measured. */
+function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
+  return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
 }
 
 /** As many as there are cores, shared with the other web processes of this machine. */

@@ -4,11 +4,13 @@ import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
-import { createApp, loadEverything } from './app.ts'
+import { aggregateMetrics, createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
 import { checkReport } from './process/check-report.ts'
+import { serveMetrics } from './process/metrics-server.ts'
 import { holderOfPort } from './process/port-holder.ts'
 import { projectRoot } from './process/project-root.ts'
+import { gatherMetrics, shareMetrics } from './process/shared-metrics.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
 import { createWebServer } from './process/web-server.ts'
 
@@ -38,6 +40,7 @@ async function main(): Promise<void> {
   const log = pino({ level: config.LOG_LEVEL })
   if (config.WEB_CONCURRENCY > 1 && !isOneOfSeveral) {
     const count = config.WEB_CONCURRENCY
+    await openMetrics(config, { log, read: gatherMetrics(aggregateMetrics) })
     const baseUrl = await runWebProcesses({ count, graceMs: DRAIN_MS + 2 * CLOSE_MS, log })
     process.stdout.write(greeting(config, baseUrl))
     return
@@ -50,7 +53,11 @@ async function main(): Promise<void> {
   const server = createWebServer(config, async (req, res) => (await opened)(req, res))
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
-  const app = await createApp({ config, root: projectRoot(), baseUrl, log })
+  const app = await createApp({
+    ...{ config, root: projectRoot(), baseUrl, log },
+    ...(isOneOfSeveral ? { shareMetrics } : {}),
+  })
+  if (!isOneOfSeveral) await openMetrics(config, { log, read: app.readMetrics })
   app.refuseUnreadable(server)
   open(app.handle)
 
@@ -94,6 +101,15 @@ function greeting(
     credentials: credentials ?? { clientToken: CLIENT_TOKEN, secretClientToken: SECRET_CLIENT_TOKEN },
     showSecret: SECRET_CLIENT_TOKEN === '',
   })
+}
+
+/** On their own port, if there is to be one: of all processes. */
+async function openMetrics(
+  { METRICS_PORT: port, METRICS_HOST: host }: Config,
+  { log, read }: { log: pino.Logger; read: (() => Promise<string>) | undefined },
+): Promise<void> {
+  if (port === undefined || read === undefined) return
+  log.info({ url: await serveMetrics({ port, host, read }) }, 'metrics')
 }
 
 /** @returns the port, which was chosen now when it is 0 in the configuration */

@@ -6,6 +6,7 @@ import { clipped, Problem } from '../core/problem.ts'
 import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
+import { callerByToken } from './caller.ts'
 import { methodNotAllowed, notFound } from './problem.ts'
 import { clientGone, queryPairs, wildcardPath } from './request.ts'
 import { type FullContentRange, sendAsset } from './send.ts'
@@ -36,10 +37,10 @@ export function deliverRoutes({
   const upload = '/v1/:group/upload/:token/*path'
   const bucket = '/v1/bucket/:token/*path'
 
-  routes.all([bucket, upload], readableByAll)
+  for (const path of [bucket, upload]) routes.all(path, readableByAll)
 
   routes.get(bucket, async (req, res) => {
-    const client = clients.ofToken(String(req.params.token))
+    const client = callerByToken(req, clients)
     const path = wildcardPath(req)
     const delivery = await deliveries.object({ client, path })
     const given = queryPairs(req).find(
@@ -52,7 +53,7 @@ export function deliverRoutes({
   routes.get(upload, async (req, res, next) => {
     const group = String(req.params.group)
     if (!isMediaGroup(group)) return notFound(req, res, next)
-    const client = clients.ofToken(String(req.params.token))
+    const client = callerByToken(req, clients)
     const pairs = queryPairs(req)
     const signal = clientGone(res)
     const delivery = await deliveries.deliver({
@@ -72,7 +73,7 @@ export function deliverRoutes({
     })
   })
 
-  routes.all([bucket, upload], methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes
 }
 

@@ -27,7 +27,7 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     if (!ready) res.setHeader('Retry-After', '5')
     res.status(ready ? 200 : 503).json({ status, checks: { bucket, index } })
   })
-  routes.all(['/healthz', '/readyz'], methodNotAllowed('GET', 'HEAD'))
+  for (const path of ['/healthz', '/readyz']) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes
 }
 

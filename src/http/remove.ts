@@ -2,6 +2,7 @@ import { Router } from 'express'
 import { parsePath } from '../core/object-key.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Removals } from '../service/remove.ts'
+import { callerBySecret } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
 import { wildcardPath } from './request.ts'
 
@@ -9,7 +10,7 @@ import { wildcardPath } from './request.ts'
 export function removeRoutes({ clients, removals }: { clients: Clients; removals: Removals }): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.delete('/v1/upload/*path', async (req, res) => {
-    const client = clients.authenticate(req.headers.authorization)
+    const client = callerBySecret(req, clients)
     const { key, derivatives } = await removals.remove(client, parsePath(wildcardPath(req)))
     res.setHeader('Cache-Control', 'no-store')
     res.json({ s3PathOriginal: key, derivatives })

@@ -1,35 +1,64 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import type { Log } from '../core/log.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
 import type { Clients } from '../service/clients.ts'
+import { callerId } from './caller.ts'
 import { problemCode } from './problem.ts'
+import { trafficSince } from './traffic.ts'
 
 /**
- * Gives every request an id, in `X-Request-Id`, and logs its end, with the `code` of the problem if there was one. When
- * the client has left before its answer began, `aborted` stands for the status. Paths are logged without their query,
- * headers not at all, and a segment that is a client's secret token, by mistake, is masked: none ever reaches a line.
+ * Gives every request an id, in `X-Request-Id`, and logs its end: the route that answered it, the client if one was
+ * found, the `code` of the problem if there was one, bytes with headers. When the client has left before its answer
+ * began, `aborted` stands for the status. Paths are logged without their query, headers not at all, and a segment that
+ * is a client's secret token, by mistake, is masked: none ever reaches a line. The metrics are told the same, without
+ * path, client and code.
  */
-export function requestLog({ log, clients }: { log: Log; clients: Clients }): RequestHandler {
+export function requestLog({
+  log,
+  clients,
+  metrics,
+}: {
+  log: Log
+  clients: Clients
+  metrics: Pick<Metrics, 'requestEnded'>
+}): RequestHandler {
   const masked = (segment: string) =>
     // A generated one is known by its prefix, also when a part of it is cut off.
     segment.startsWith('sec_') || clients.isSecret(segment) ? '…' : segment
   return (req, res, next) => {
     const startedAt = performance.now()
     const id = randomUUID()
+    // An answer that has ended has none any more.
+    const { socket } = req
     res.setHeader('X-Request-Id', id)
     res.once('close', () => {
       const code = problemCode(res)
+      const client = callerId(req)
+      const route = routeOf(req)
+      const traffic = trafficSince(socket)
+      const ms = performance.now() - startedAt
       const fields = {
         requestId: id,
         method: req.method,
         path: req.path.split('/').map(masked).join('/'),
+        ...(route === undefined ? {} : { route }),
+        ...(client === undefined ? {} : { client }),
         ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),
         ...(code === undefined ? {} : { code }),
-        ms: Math.round(performance.now() - startedAt),
+        ms: Math.round(ms),
+        ...traffic,
         complete: res.writableFinished,
       }
       log.info(fields, 'request')
+      const status = res.headersSent ? res.statusCode : 'aborted'
+      metrics.requestEnded({ route, method: req.method, status, seconds: ms / 1000, ...traffic })
     })
     next()
   }
+}
+
+/** The template of the route that a request has come to, `/v1/bucket/:token/*path`; undefined when there is none. */
+export function routeOf(req: Request): string | undefined {
+  return req.route?.path
 }

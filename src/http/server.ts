@@ -1,5 +1,6 @@
 import express, { type Express } from 'express'
 import type { Log } from '../core/log.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
 import type { RateLimiter } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
@@ -11,6 +12,7 @@ import { drainAfterAnswer } from './drain.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
+import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { notFound, problemHandler } from './problem.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
@@ -35,6 +37,9 @@ export interface HttpOptions {
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
   log: Log
+  metrics: Metrics
+  /** Where there is a token to read them with. */
+  metricsAccess?: MetricsAccess | undefined
 }
 
 /** All routes of the service. */
@@ -48,6 +53,7 @@ export function createHttp(options: HttpOptions): Express {
   app.use(oneHost)
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
+  if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(uploadRoutes(options))
   app.use(removeRoutes(options))
   app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))

@@ -3,6 +3,7 @@ import type { Client } from '../core/client.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Upload, UploadedFile } from '../service/upload.ts'
+import { callerBySecret } from './caller.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, queryPairs } from './request.ts'
@@ -20,7 +21,7 @@ interface Dependencies {
 export function uploadRoutes({ clients, upload, baseUrl, maxFiles }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/upload', async (req, res) => {
-    const client = clients.authenticate(req.headers.authorization)
+    const client = callerBySecret(req, clients)
     const folder = onlyPath(queryPairs(req))
     const signal = clientGone(res)
     const stored = await upload({ client, folder, files: fileParts(req, { maxFiles, signal }), signal })

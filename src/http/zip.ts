@@ -4,6 +4,7 @@ import type { RateLimiter } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import { attachment } from './attachment.ts'
+import { callerBySecret } from './caller.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoint } from './rate-limit.ts'
@@ -23,7 +24,7 @@ const BODY_MAX_BYTES = 1024 * 1024
 export function zipRoutes({ clients, archive, limiter }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip', async (req, res) => {
-    const client = clients.authenticate(req.headers.authorization)
+    const client = callerBySecret(req, clients)
     const { items, archiveName } = readZipRequest(await jsonBody(req, { maxBytes: BODY_MAX_BYTES }))
     // After all checks: what is refused costs nothing.
     await takePoint(res, limiter, { policy: 'zip', key: client.id })

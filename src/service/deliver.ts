@@ -3,6 +3,7 @@ import type { Client } from '../core/client.ts'
 import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
 import { fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
@@ -46,11 +47,13 @@ export function createDeliveries({
   derivations,
   buckets,
   plan,
+  metrics,
 }: {
   originals: Originals
   derivations: Derivations
   buckets: Buckets
   plan: Planner
+  metrics: Pick<Metrics, 'derivativeLookedUp'>
 }): Deliveries {
   async function original(
     client: Client,
@@ -82,6 +85,7 @@ export function createDeliveries({
   ): Promise<Omit<Delivery, 'variesByAccept'>> {
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
+    metrics.derivativeLookedUp(known ? 'hit' : 'miss')
     if (known) return known
     try {
       const asset = await derivations.derive({ ...found, client, plan: planned, signal })

@@ -34,6 +34,7 @@ describe('configuration', () => {
       REDIS_TLS_VERIFY: 'true',
       FULL_CONTENT_RANGE: 'auto',
       WEB_CONCURRENCY: 1,
+      METRICS_HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
     })
   })
@@ -92,6 +93,8 @@ describe('configuration', () => {
     ['FULL_CONTENT_RANGE', 'always', 'always'],
     ['FULL_CONTENT_RANGE', 'never', 'never'],
     ['WEB_CONCURRENCY', '1', 1],
+    ['METRICS_PORT', '0', 0],
+    ['METRICS_TOKEN', 'sixteen+letters!', 'sixteen+letters!'],
     ['LOG_LEVEL', 'silent', 'silent'],
   ] as const) {
     it(`reads ${name}=${text} as ${value}`, () => {
@@ -143,6 +146,8 @@ describe('configuration', () => {
     ['AWS_REGION', 'eu west', 'a region'],
     ['AWS_ENDPOINT_URL_S3', 'store.example', 'an http or https URL without query'],
     ['REDIS_TLS_VERIFY', 'no', 'one of true, false'],
+    ['METRICS_PORT', '65536', 'a whole number from 0 to 65535'],
+    ['METRICS_HOST', 'a b', 'an address or host name'],
     ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
   ] as const) {
     it(`refuses ${name}=${JSON.stringify(text)}, and says what was expected`, () => {

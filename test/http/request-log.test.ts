@@ -3,9 +3,84 @@ import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { openSocket } from '../support/exchange.ts'
+import { exchange, openSocket } from '../support/exchange.ts'
 import { MULTIPART, multipart } from '../support/multipart.ts'
-import type { Service } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('the log of requests', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+
+  /** What is logged of the one request that `ask` sends. */
+  async function lineOf(ask: () => Promise<unknown>) {
+    const earlier = service.log.lines.length
+    await ask()
+    await eventually(() => expect(service.log.lines).to.have.length.above(earlier))
+    const [line, ...more] = service.log.lines.slice(earlier)
+    expect(more).to.deep.equal([])
+    return line?.fields ?? {}
+  }
+
+  const upload = () => uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(100_000) })
+
+  it('has route, client, milliseconds and bytes of an upload', async () => {
+    const fields = await lineOf(upload)
+    expect(fields).to.include({ method: 'POST', route: '/v1/upload', client: 'first', status: 200 })
+    expect(fields.receivedBytes).to.be.within(100_000, 101_000)
+    expect(fields.bytes).to.be.within(300, 2000)
+    expect(fields.ms).to.be.a('number')
+  })
+
+  it("has the template of a delivery's route, and the client of its token", async () => {
+    const { src } = await upload()
+    const path = new URL(src).pathname
+    const fields = await lineOf(() => exchange(service, path))
+    const route = '/v1/:group/upload/:token/*path'
+    expect(fields).to.include({ method: 'GET', route, client: 'first', status: 200, path })
+    expect(fields.bytes).to.be.within(100_000, 101_000)
+    expect(fields.receivedBytes).to.be.within(50, 1000)
+  })
+
+  it('counts the bytes of each request of a connection by itself', async () => {
+    const path = new URL((await upload()).src).pathname
+    const socket = await openSocket(service)
+    const earlier = service.log.lines.length
+    let received = 0
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.length
+    })
+    const lines = () => service.log.lines.slice(earlier).map(({ fields }) => Number(fields.bytes))
+    const send = async (what: string, count: number) => {
+      socket.write(`GET ${what} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      await eventually(() => expect(lines()).to.have.length(count))
+    }
+    await send(path, 1)
+    await send('/healthz', 2)
+    await send(path, 3)
+    await eventually(() => expect(received).to.equal(lines().reduce((sum, bytes) => sum + bytes)))
+    const [large, small, again] = lines()
+    expect(small).to.be.below(1000)
+    expect(again).to.equal(large)
+    socket.destroy()
+  })
+
+  it('has no client of a request that says none, or a wrong one', async () => {
+    for (const headers of [{}, { Authorization: 'sec_wrong' }]) {
+      const fields = await lineOf(() => exchange(service, '/v1/upload', { method: 'POST', headers }))
+      expect(fields).to.include({ route: '/v1/upload', status: 401, code: 'unauthorized' })
+      expect(fields).not.to.have.any.keys('client')
+    }
+  })
+
+  it('has no route of an address that has none', async () => {
+    const fields = await lineOf(() => exchange(service, '/nowhere'))
+    expect(fields).to.include({ status: 404, code: 'route_not_found' })
+    expect(fields).not.to.have.any.keys('client', 'route')
+  })
+})
 
 onEveryBackend('the log of requests that are cut', (start) => {
   let service: Service

@@ -41,6 +41,28 @@ describe('admission', () => {
     expect(await Promise.all(outcomes)).to.deep.equal(['first', 'second', 'third', 'fourth'])
   })
 
+  it('tells how many work and how many wait, without those that have left', async () => {
+    const admit = createAdmission({ atOnce: 2, waiting: 10 })
+    const { running, work } = gate()
+    expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
+    const leaver = new AbortController()
+    const left = rejection(admit(work, signal).then(() => admit(work, leaver.signal)))
+    const outcomes = [0, 1, 2].map(() => admit(work, signal))
+    await settle()
+    expect(admit.load()).to.deep.equal({ running: 2, waiting: 2 })
+    running[0]?.('first')
+    await settle()
+    expect(admit.load()).to.deep.equal({ running: 2, waiting: 2 })
+    leaver.abort()
+    expect(admit.load()).to.deep.equal({ running: 2, waiting: 1 })
+    for (let i = 1; i < 4; i += 1) {
+      running[i]?.('next')
+      await settle()
+    }
+    await Promise.all([left, ...outcomes])
+    expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
+  })
+
   it('gives the place of one that has failed to the next, and passes the failure on', async () => {
     const admit = createAdmission({ atOnce: 1, waiting: 10 })
     const { running, work } = gate()

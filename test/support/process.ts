@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tokens } from '../../src/service/clients.ts'
+import { expectNoSecrets } from './secrets.ts'
 import { PROJECT } from './service.ts'
 
 /** A process of ours and what it has printed so far. */
@@ -43,7 +44,12 @@ export function run({ script = BUILT_SERVER, env = {}, program = process.execPat
       output += text
     })
   }
-  const ended = once(child, 'close').then(([code, signal]) => code ?? signal)
+  const ended = once(child, 'close').then(([code, signal]) => {
+    // Not the banner, which tells an operator the secret that was made at the first start.
+    const logged = output.split('\n').filter((line) => line.startsWith('{'))
+    expectNoSecrets(logged.join('\n'), env)
+    return code ?? signal
+  })
   return { child, output: () => output, ended }
 }
 

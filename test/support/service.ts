@@ -2,12 +2,14 @@ import { rm } from 'node:fs/promises'
 import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { loadConfig } from '../../config/load.ts'
 import { type App, type AppOptions, createApp, type Storage } from '../../src/app.ts'
 import type { Log } from '../../src/core/log.ts'
 import { createWebServer } from '../../src/process/web-server.ts'
 import type { Tokens } from '../../src/service/clients.ts'
 import { type Backend, EMBEDDED } from './backend.ts'
+import { expectNoSecrets } from './secrets.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A log that keeps its lines, as pino would write them. */
@@ -59,7 +61,8 @@ export async function startService({
   ...options
 }: ServiceOptions = {}): Promise<Service> {
   const folder = dataDir ?? (await temporaryFolder())
-  const config = loadConfig({ ...(await backend.env(folder)), ...env, DATA_DIR: folder })
+  const environment = { ...(await backend.env(folder)), ...env, DATA_DIR: folder }
+  const config = loadConfig(environment)
   const log = keptLog()
   let handle: RequestListener | undefined
   const server = createWebServer(config, (req, res) => handle?.(req, res))
@@ -85,6 +88,7 @@ export async function startService({
   handle = app.handle
   app.refuseUnreadable(server)
   const { clientToken, secretClientToken } = app.credentials
+  const secrets = { ...environment, SECRET_CLIENT_TOKEN: secretClientToken }
   return {
     app,
     url,
@@ -98,6 +102,7 @@ export async function startService({
       await new Promise((done) => server.close(done))
       await app.close()
       if (!keepData) await rm(folder, { recursive: true, force: true })
+      expectNoSecrets(inspect(log.lines, { depth: 20, maxArrayLength: null }), secrets)
     },
   }
 }

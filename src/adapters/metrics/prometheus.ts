@@ -1,0 +1,85 @@
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Metrics, MetricsReader } from '../../core/ports/metrics.ts'
+
+// From a healthz to a large upload; a slow transformation ends at 30 s.
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const TRANSFORM_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+// An embedded index answers within 0.1 ms, S3 gives up after 5 s.
+const STORAGE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** Counts for Prometheus, in a registry of its own; also what prom-client knows of the process and its event loop. */
+export function prometheusMetrics(): Metrics & MetricsReader {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'sluice_http_requests_total',
+    help: 'Requests that have ended',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  })
+  const requestSeconds = new Histogram({
+    name: 'sluice_http_request_duration_seconds',
+    help: 'From the headers of a request to the end of its answer',
+    labelNames: ['route', 'method'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  })
+  const requestBytes = new Counter({
+    name: 'sluice_http_bytes_total',
+    help: 'Bytes of requests and answers, headers included',
+    labelNames: ['route', 'direction'],
+    registers,
+  })
+  const derivatives = new Counter({
+    name: 'sluice_derivative_lookups_total',
+    help: 'Derivatives asked for: stored already (hit) or not (miss)',
+    labelNames: ['found'],
+    registers,
+  })
+  const transformSeconds = new Histogram({
+    name: 'sluice_transform_duration_seconds',
+    help: 'Transformations, without the wait for their turn',
+    labelNames: ['outcome'],
+    buckets: TRANSFORM_SECONDS,
+    registers,
+  })
+  const storageSeconds = new Histogram({
+    name: 'sluice_storage_duration_seconds',
+    help: 'Calls of the bucket and of the index',
+    labelNames: ['store', 'operation', 'outcome'],
+    buckets: STORAGE_SECONDS,
+    registers,
+  })
+  return {
+    requestEnded({ route = 'none', method, status, seconds, bytes, receivedBytes }) {
+      requests.inc({ route, method, status })
+      requestSeconds.observe({ route, method }, seconds)
+      requestBytes.inc({ route, direction: 'sent' }, bytes)
+      requestBytes.inc({ route, direction: 'received' }, receivedBytes)
+    },
+    derivativeLookedUp: (found) => derivatives.inc({ found }),
+    transformed: ({ outcome, seconds }) => transformSeconds.observe({ outcome }, seconds),
+    watchTransforms(load) {
+      for (const name of ['running', 'waiting'] as const)
+        new Gauge({
+          name: `sluice_transforms_${name}`,
+          help: `Transformations that are ${name} now`,
+          registers,
+          collect() {
+            this.set(load()[name])
+          },
+        })
+    },
+    storageCalled: ({ store, operation, failed, seconds }) =>
+      storageSeconds.observe({ store, operation, outcome: failed ? 'error' : 'ok' }, seconds),
+    text: () => registry.metrics(),
+    parts: () => registry.getMetricsAsJSON(),
+  }
+}
+
+/** The text of several processes' {@link MetricsReader.parts} as one: sums, but averages of the event loop's lag. */
+export function aggregateMetrics(parts: readonly unknown[]): Promise<string> {
+  // prom-client declares an array of what it declares as an array.
+  return AggregatorRegistry.aggregate(parts as object[]).metrics()
+}

@@ -1,0 +1,21 @@
+import type { Metrics, TransformOutcome } from '../core/ports/metrics.ts'
+import { Problem } from '../core/problem.ts'
+import type { Runner } from './run.ts'
+
+/** The same runner, with each run told. */
+export function measuredRunner(run: Runner, metrics: Pick<Metrics, 'transformed'>): Runner {
+  return async (plan, source, context) => {
+    const startedAt = performance.now()
+    const tell = (outcome: TransformOutcome) =>
+      metrics.transformed({ outcome, seconds: (performance.now() - startedAt) / 1000 })
+    try {
+      const asset = await run(plan, source, context)
+      tell('done')
+      return asset
+    } catch (error) {
+      if (context.signal.aborted) tell('aborted')
+      else tell(error instanceof Problem && error.status < 500 ? 'refused' : 'failed')
+      throw error
+    }
+  }
+}

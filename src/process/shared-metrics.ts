@@ -1,0 +1,79 @@
+import cluster, { type Worker } from 'node:cluster'
+
+// A process that is busy for longer is left out of this answer.
+const ANSWER_MS = 2_000
+
+/** Between the first process and the web processes: `of` names the question that an answer is for. */
+type Message = { metricsOf: number; parts?: unknown; text?: string }
+
+/**
+ * In the process that has started the others: asks them all for what they have measured, and has each of them ask for
+ * the whole.
+ *
+ * @param aggregate puts the parts together
+ */
+export function gatherMetrics(
+  aggregate: (parts: readonly unknown[]) => Promise<string>,
+): () => Promise<string> {
+  // Those that have said something: that they are ready. One that starts would not answer.
+  const ready = new Set<Worker>()
+  const waiting = new Map<number, (parts: unknown) => void>()
+  let questions = 0
+
+  function ask(worker: Worker): Promise<unknown> {
+    questions += 1
+    const metricsOf = questions
+    const answered = new Promise((resolve) => {
+      waiting.set(metricsOf, resolve)
+      setTimeout(resolve, ANSWER_MS).unref()
+      worker.send({ metricsOf }, (error) => error && resolve(undefined))
+    })
+    return answered.finally(() => waiting.delete(metricsOf))
+  }
+
+  async function gather(): Promise<string> {
+    const parts = await Promise.all([...ready].map(ask))
+    return aggregate(parts.filter((part) => part !== undefined))
+  }
+
+  /** One that has died meanwhile, or cannot be answered, asks no more or gives up. */
+  async function answer(worker: Worker, metricsOf: number): Promise<void> {
+    const text = await gather().catch(() => undefined)
+    if (text !== undefined) worker.send({ metricsOf, text }, () => undefined)
+  }
+
+  cluster.on('exit', (worker) => ready.delete(worker))
+  cluster.on('message', (worker, message: Partial<Message>) => {
+    ready.add(worker)
+    if (message.metricsOf === undefined) return
+    if (message.parts !== undefined) waiting.get(message.metricsOf)?.(message.parts)
+    else void answer(worker, message.metricsOf)
+  })
+  return gather
+}
+
+/**
+ * In a web process: answers those questions.
+ *
+ * @param parts what this process has measured; of one that measures nothing there is nothing to ask
+ * @returns asks for what all have measured
+ */
+export function shareMetrics(parts: () => Promise<unknown>): () => Promise<string> {
+  const waiting = new Map<number, (text: string) => void>()
+  let questions = 0
+  process.on('message', async ({ metricsOf, text }: Partial<Message>) => {
+    if (metricsOf === undefined) return
+    if (text !== undefined) return waiting.get(metricsOf)?.(text)
+    process.send?.({ metricsOf, parts: await parts() })
+  })
+  return () => {
+    questions += 1
+    const metricsOf = questions
+    const answered = new Promise<string>((resolve, reject) => {
+      waiting.set(metricsOf, resolve)
+      setTimeout(reject, 2 * ANSWER_MS, new Error('the first process does not answer')).unref()
+      process.send?.({ metricsOf })
+    })
+    return answered.finally(() => waiting.delete(metricsOf))
+  }
+}
