@@ -59,9 +59,12 @@ export function createClients({
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
   now?: () => number
 }): Clients {
-  async function save(client: Client): Promise<Client> {
-    await store.save(client)
-    events.emit('client.changed', { clientId: client.id })
+  async function change(
+    id: string,
+    make: (client: Client | undefined) => Client | Promise<Client>,
+  ): Promise<Client> {
+    const client = await store.change(id, make)
+    events.emit('client.changed', { clientId: id })
     return client
   }
 
@@ -93,51 +96,58 @@ export function createClients({
     async create({ name } = {}) {
       if (name !== undefined) checkName(name)
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
-      const client = await save({
-        id: newClientId(),
+      const id = newClientId()
+      const client = await change(id, () => ({
+        id,
         ...(name === undefined ? {} : { name }),
         token: tokens.clientToken,
         secrets: [{ digest: digestSecret(tokens.secretClientToken) }],
         createdAt: now(),
-      })
+      }))
       return { client, tokens }
     },
     async rotate(id, { keepOldMs }) {
       await store.refresh()
-      const client = store.find(id)
-      if (!client) throw noSuchClient(id)
-      if (client.removing) throw refused(`${id} is being removed`)
-      const tokens = { clientToken: client.token, secretClientToken: newSecretToken() }
-      // First for the next start: were it the other way round, a crash in between would end the old secret one day
-      // without anybody having the new one.
-      if (id === FIRST_CLIENT_ID) {
-        if (!keepFirst)
-          throw refused(
-            "the first client's secret is set by SECRET_CLIENT_TOKEN: change it there and restart the service",
-          )
-        await keepFirst(tokens)
-      }
-      const until = now() + keepOldMs
-      const old = client.secrets
-        .map((secret) => ({ ...secret, validUntil: Math.min(secret.validUntil ?? until, until) }))
-        .filter((secret) => isValid(secret, now()))
-      const secrets = [{ digest: digestSecret(tokens.secretClientToken) }, ...old]
-      return { client: await save({ ...client, secrets }), tokens }
+      if (!store.find(id)) throw noSuchClient(id)
+      const secretClientToken = newSecretToken()
+      const client = await change(id, async (present) => {
+        if (!present) throw noSuchClient(id)
+        if (present.removing) throw refused(`${id} is being removed`)
+        // First for the next start: were it the other way round, a crash in between would end the old secret one day
+        // without anybody having the new one.
+        if (id === FIRST_CLIENT_ID) {
+          if (!keepFirst)
+            throw refused(
+              "the first client's secret is set by SECRET_CLIENT_TOKEN: change it there and restart the service",
+            )
+          await keepFirst({ clientToken: present.token, secretClientToken })
+        }
+        const until = now() + keepOldMs
+        const old = present.secrets
+          .map((secret) => ({ ...secret, validUntil: Math.min(secret.validUntil ?? until, until) }))
+          .filter((secret) => isValid(secret, now()))
+        return { ...present, secrets: [{ digest: digestSecret(secretClientToken) }, ...old] }
+      })
+      return { client, tokens: { clientToken: client.token, secretClientToken } }
     },
     async ensureFirst(tokens) {
-      const known = store.find(FIRST_CLIENT_ID)
       const secret = { digest: digestSecret(tokens.secretClientToken) }
-      const isKept = known?.secrets.some(
-        (one) => one.digest === secret.digest && one.validUntil === undefined,
+      const isKept = (client: Client) =>
+        client.token === tokens.clientToken &&
+        client.secrets.some((one) => one.digest === secret.digest && one.validUntil === undefined)
+      const known = store.find(FIRST_CLIENT_ID)
+      if (known && isKept(known)) return known
+      return change(FIRST_CLIENT_ID, (present) =>
+        present && isKept(present)
+          ? present
+          : {
+              ...present,
+              id: FIRST_CLIENT_ID,
+              token: tokens.clientToken,
+              secrets: [secret],
+              createdAt: present?.createdAt ?? now(),
+            },
       )
-      if (isKept && known?.token === tokens.clientToken) return known
-      return save({
-        ...known,
-        id: FIRST_CLIENT_ID,
-        token: tokens.clientToken,
-        secrets: [secret],
-        createdAt: known?.createdAt ?? now(),
-      })
     },
   }
 }

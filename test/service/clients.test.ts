@@ -117,6 +117,23 @@ describe('clients', () => {
       expect(store.find(client.id)?.secrets, 'without those that have ended').to.have.length(2)
     })
 
+    it('keep both secrets of two rotations at once', async () => {
+      const { client } = await clients.create()
+      const both = await Promise.all([1, 2].map(() => clients.rotate(client.id, { keepOldMs: HOUR })))
+      expect(both.map(({ tokens }) => accepts(tokens.secretClientToken))).to.deep.equal([true, true])
+    })
+
+    it('stay on their way out when that begins meanwhile', async () => {
+      const { client } = await clients.create()
+      const removing = { files: true }
+      const outcomes = await Promise.allSettled([
+        store.change(client.id, (present) => present && { ...present, removing }),
+        clients.rotate(client.id, { keepOldMs: HOUR }),
+      ])
+      expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected'])
+      expect(store.find(client.id)?.removing).to.deep.equal(removing)
+    })
+
     it('have to exist, and not to be on their way out', async () => {
       const { client } = await clients.create()
       await store.save({ ...client, removing: { files: true } })
