@@ -9,7 +9,7 @@ import {
 } from '../core/client.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import { badParameter, Problem } from '../core/problem.ts'
+import { badParameter, Problem, unavailable } from '../core/problem.ts'
 import { CONTROL_CHARACTERS } from '../core/relative-path.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
@@ -32,8 +32,11 @@ export interface Clients {
   isSecret(text: string): boolean
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
-  /** Whether it exists, and is not being removed. */
-  admits(id: string): boolean
+  /**
+   * Whether it may still store files: it exists, and is not being removed, by what is heard of other processes.
+   * @throws Problem 503 when nothing has been heard for too long: this process may have been frozen
+   */
+  admits(id: string): Promise<boolean>
   /** Adds a client with new tokens. @throws Problem 400 for a name that is none */
   create(options?: { name?: string | undefined }): Promise<NewTokens>
   /**
@@ -51,12 +54,15 @@ export function createClients({
   store,
   events,
   keepFirst,
+  trustMs = Number.POSITIVE_INFINITY,
   now = Date.now,
 }: {
   store: ClientStore
   events: EventBus
   /** Keeps the first client's tokens for the next start; absent when the environment has them. */
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
+  /** How long what was heard of other processes' changes is good for: no longer than a removal waits for all to hear. */
+  trustMs?: number
   now?: () => number
 }): Clients {
   async function change(
@@ -89,7 +95,15 @@ export function createClients({
         })
       return client
     },
-    admits(id) {
+    async admits(id) {
+      await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
+        throw unavailable(
+          'nobody can tell at the moment whether this client may store files; send it again',
+          {
+            cause,
+          },
+        )
+      })
       const client = store.find(id)
       return client !== undefined && !client.removing
     },

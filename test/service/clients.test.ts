@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { diskBuckets } from '../../src/adapters/bucket/disk.ts'
 import { bucketClientStore } from '../../src/adapters/client-store/bucket.ts'
 import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
+import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
 import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { Problem } from '../../src/core/problem.ts'
@@ -71,6 +72,47 @@ describe('clients', () => {
       expect(store.list()).to.deep.equal([])
     })
   }
+
+  describe('that another process may have removed', () => {
+    const TRUST_MS = 5000
+    let version: () => string
+    let elsewhere: ClientStore
+    let here: Clients
+
+    beforeEach(async () => {
+      let count = 0
+      version = () => `v${count}`
+      const announce = async () => {
+        count += 1
+      }
+      const shared = { changes: { announce, version: async () => version() }, locks: inProcessLocks() }
+      const bucket = (await diskBuckets({ folder, urlOf: (key) => key })).of({ id: 'first', token: '' })
+      elsewhere = await bucketClientStore(bucket, { shared, now })
+      const heard = await bucketClientStore(bucket, { shared, now })
+      here = createClients({ store: heard, events, trustMs: TRUST_MS, now })
+    })
+
+    it('may store files for as long as a removal waits for all to hear, and then only when it is asked', async () => {
+      const { client } = await here.create()
+      await elsewhere.save({ ...client, removing: { files: true } })
+      clock.now += TRUST_MS - 1
+      expect(await here.admits(client.id)).to.equal(true)
+      clock.now += 1
+      expect(await here.admits(client.id)).to.equal(false)
+    })
+
+    it('may not while nothing can be heard, with a 503', async () => {
+      const { client } = await here.create()
+      const heard = version
+      version = () => {
+        throw new Error('Redis is away')
+      }
+      clock.now += TRUST_MS
+      expect(await problemOf(here.admits(client.id))).to.have.property('status', 503)
+      version = heard
+      expect(await here.admits(client.id)).to.equal(true)
+    })
+  })
 
   describe('given a new secret', () => {
     it('have two for a time, then the new one', async () => {

@@ -259,6 +259,25 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await objectsOf(other.id)).to.deep.equal([])
       })
 
+      it('takes the files of one whose record is gone, when they are spoken of', async () => {
+        await stored(other)
+        const records = service.storage.buckets.of({ id: 'first', token: '' })
+        await records.delete([clientRecordKey(other.id)])
+        // Reads it anew, as all do in time.
+        await rejection(command(service, 'client rotate', { id: other.id, keepOldMs: 0 }))
+        const { findings } = await command(service, 'check')
+        expect(new Set(findings.map((one) => one.split(':')[0]))).to.deep.equal(new Set(['client unknown']))
+        const refusals = [remove(other.id), remove(`./${other.id}`, true)]
+        for (const refusal of refusals)
+          expect(await rejection(refusal))
+            .to.be.instanceOf(Problem)
+            .with.property('status', 404)
+        expect((await remove(other.id, true)).answer).to.deep.equal({ originals: 1 })
+        expect(await objectsOf(other.id)).to.deep.equal([])
+        expect((await command(service, 'check')).findings).to.deep.equal([])
+        expect(await rejection(remove(other.id, true))).to.have.property('status', 404)
+      })
+
       it('waits for an upload, which then keeps nothing', async () => {
         let removal: Promise<unknown> | undefined
         change = (bucket) => ({

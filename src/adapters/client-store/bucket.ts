@@ -40,6 +40,8 @@ export async function bucketClientStore(
   // Taken before the reading: a change that comes during it makes another version.
   let version = await changes?.version().catch(() => undefined)
   let readAt = now()
+  /** When the version was last asked for, with all that it led to. */
+  let heardAt = Number.NEGATIVE_INFINITY
   let known = tableOf(await readClients(bucket))
   // One after the other: each is checked against those before it, and the last one stays.
   let last: Promise<unknown> = Promise.resolve()
@@ -49,19 +51,21 @@ export async function bucketClientStore(
     return turn
   }
 
-  async function refresh(): Promise<void> {
+  async function refresh({ maxAgeMs } = { maxAgeMs: 0 }): Promise<void> {
+    const begun = now()
+    if (begun < heardAt + maxAgeMs) return
     let failure: { error: unknown } | undefined
     const present = await changes?.version().catch((error) => {
       failure = { error }
       return version
     })
     if (present !== version || now() >= readAt + READ_AGAIN_MS) {
-      const begun = now()
       known = tableOf(await readClients(bucket))
       version = present
       readAt = begun
     }
     if (failure) throw failure.error
+    heardAt = begun
   }
 
   const others = (id: string) => [...known.clients.values()].filter((one) => one.id !== id)
@@ -129,7 +133,7 @@ export async function bucketClientStore(
     change,
     save: async (client) => void (await change(client.id, () => client)),
     remove: async (id) => void (await change(id, () => undefined)),
-    refresh: () => inTurn(refresh),
+    refresh: (options) => inTurn(() => refresh(options)),
   }
 }
 

@@ -23,6 +23,9 @@ export interface ClientStore {
   save(client: Client): Promise<void>
   /** Forgets a client, if there is one. @throws Problem 503 */
   remove(id: string): Promise<void>
-  /** Learns what other processes have changed. @throws when it cannot; what is known stays */
-  refresh(): Promise<void>
+  /**
+   * Learns what other processes have changed, unless it has done so in the last `maxAgeMs` (0 when absent).
+   * @throws when it cannot; what is known stays
+   */
+  refresh(options?: { maxAgeMs: number }): Promise<void>
 }
