@@ -157,6 +157,21 @@ describe('bucket: the clients of several processes', () => {
     expect(elsewhere.find(client.id)).to.deep.equal(client)
   })
 
+  it('notices a change whose version Redis has lost before anyone looked, also the first one', async () => {
+    const { client, secret } = newClient()
+    await here.save(client)
+    await redis.client.flushall()
+    await elsewhere.refresh()
+    expect(elsewhere.findBySecret(secret)).to.deep.equal(client)
+    await here.save({ ...client, secrets: [] })
+    await redis.client.flushall()
+    await Promise.all([here.refresh(), elsewhere.refresh()])
+    expect(elsewhere.findBySecret(secret)).to.equal(undefined)
+    readings = 0
+    await Promise.all([here.refresh(), elsewhere.refresh()])
+    expect(readings, 'while nothing changes').to.equal(0)
+  })
+
   it('reads all again when Redis was emptied', async () => {
     await here.save(newClient().client)
     await elsewhere.refresh()
