@@ -49,6 +49,8 @@ export interface Clients {
 }
 
 const NAME_MAX_BYTES = 100
+// A mark such as U+202E shows all that follows it on the line the other way round.
+const UNSEEN = new RegExp(`${CONTROL_CHARACTERS.source}|\\p{Bidi_Control}`, 'u')
 
 export function createClients({
   store,
@@ -169,10 +171,10 @@ export function createClients({
 /** @throws Problem 400 */
 function checkName(name: string): void {
   const bytes = Buffer.byteLength(name)
-  if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !CONTROL_CHARACTERS.test(name)) return
+  if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !UNSEEN.test(name)) return
   throw badParameter({
     param: 'name',
-    expected: `1 to ${NAME_MAX_BYTES} bytes without control characters, and without spaces at the ends,`,
+    expected: `1 to ${NAME_MAX_BYTES} bytes without control characters and marks of text direction, and without spaces at the ends,`,
     received: name,
   })
 }

@@ -66,7 +66,17 @@ describe('clients', () => {
     expect((await clients.create()).client).to.not.have.property('name')
   })
 
-  for (const name of ['', ' shop', 'shop ', 'a\nb', 'a\u001b[31m', 'ä'.repeat(51)]) {
+  for (const name of [
+    '',
+    ' shop',
+    'shop ',
+    'a\nb',
+    'a\u001b[31m',
+    'a\u202eb',
+    'a\u2066b',
+    'a\u200fb',
+    'ä'.repeat(51),
+  ]) {
     it(`cannot be called ${JSON.stringify(name.slice(0, 20))}`, async () => {
       expect(await problemOf(clients.create({ name }))).to.include({ status: 400, code: 'bad_parameter' })
       expect(store.list()).to.deep.equal([])
