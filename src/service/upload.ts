@@ -59,7 +59,7 @@ export function createUpload({
   events: EventBus
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
-  admits: (clientId: string) => boolean
+  admits: (clientId: string) => Promise<boolean>
   /** Of each file. */
   maxBytes: number
   now?: () => number
@@ -104,7 +104,7 @@ export function createUpload({
     try {
       for await (const file of files) records.push(await store(file, context))
       signal.throwIfAborted()
-      if (!admits(client.id))
+      if (!(await admits(client.id)))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
       if (!(await index.finishUpload(client.id, records)))
         throw unavailable('the upload took too long to finish; send it again')
