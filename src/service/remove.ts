@@ -18,7 +18,10 @@ export interface Removals {
   remove(client: Client, meanings: PathMeanings): Promise<{ key: ObjectKey; derivatives: number }>
   /** Takes back uploads that failed. Throws nothing: what stays is swept when its lease is over. */
   abandon(client: Client, keys: readonly ObjectKey[]): Promise<void>
-  /** Ends what a dead process left: an upload, a delete, a tombstone. */
+  /**
+   * Ends what a dead process left: a delete, a tombstone, an upload. An upload that is all there is kept: perhaps it was
+   * this index that has lost a step, after a restore or a failover, and its sender holds a 200.
+   */
   sweep(client: Client, ref: FileRef): Promise<void>
 }
 
@@ -73,8 +76,9 @@ export function createRemovals({
       for (const name of [full, short]) {
         if (!name || (name === full && full.variant !== undefined)) continue
         const ref = { clientId: client.id, key: name.key }
-        // An original that the index has lost is taken in first, so that its delete is known to all.
-        if (!(await index.find(ref)).original) await originals.resolve(client, { full: name })
+        // An original that the index has lost, wholly or its last step, is taken in first, so that its delete is known to all.
+        const state = (await index.find(ref)).original?.state
+        if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
         const taken = await take(client, ref, 'delete')
         if (!taken) continue
         const { derivatives, finished } = taken
@@ -101,6 +105,8 @@ export function createRemovals({
     },
 
     async sweep(client, ref) {
+      const { original } = await index.find(ref)
+      if (original?.state === 'pending' && (await originals.commit(client, ref.key))) return
       await take(client, ref, 'sweep')
     },
   }

@@ -10,7 +10,7 @@ import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
-import { serializeRecord } from './originals.ts'
+import { serializeRecord, tellStored } from './originals.ts'
 import type { Removals } from './remove.ts'
 
 /** One file that is coming in. */
@@ -64,7 +64,7 @@ export function createUpload({
   maxBytes: number
   now?: () => number
 }): Upload {
-  /** `pending` → bytes → record. */
+  /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
     context: { client: Client; bucket: Bucket; folder: string; begun: OriginalName[]; signal: AbortSignal },
@@ -79,17 +79,17 @@ export function createUpload({
     const meter = { size: 0, digest: createHash('sha256') }
     const bytes = Readable.from(metered(head, rest, { meter, maxBytes }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
-    const record = describe(file, name, {
-      sniffed,
-      size: meter.size,
-      sha256: meter.digest.digest('hex'),
-      storedAt: now(),
-    })
-    await bucket.put(recordKey(name.key), Readable.from([serializeRecord(record)]), {
-      mediaType: 'application/json',
-      signal,
-    })
-    return record
+    const sha256 = meter.digest.digest('hex')
+    return describe(file, name, { sniffed, size: meter.size, sha256, storedAt: now() })
+  }
+
+  /** The commit: whoever finds it takes the file for stored. One after the other: none may land after a failure. */
+  async function storeRecords(bucket: Bucket, records: readonly OriginalRecord[], signal: AbortSignal) {
+    for (const record of records)
+      await bucket.put(recordKey(record.key), Readable.from([serializeRecord(record)]), {
+        mediaType: 'application/json',
+        signal,
+      })
   }
 
   return async ({ client, folder, files, signal }) => {
@@ -103,6 +103,7 @@ export function createUpload({
     const records: OriginalRecord[] = []
     try {
       for await (const file of files) records.push(await store(file, context))
+      await storeRecords(bucket, records, signal)
       signal.throwIfAborted()
       if (!admits(client.id))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
@@ -118,9 +119,7 @@ export function createUpload({
     } finally {
       clearInterval(renewal)
     }
-    for (const { key, originalName, mediaType, size, sha256 } of records) {
-      events.emit('original.stored', { clientId: client.id, key, originalName, mediaType, size, sha256 })
-    }
+    for (const record of records) tellStored(events, client, record)
     return records.map((record, i) => ({
       name: context.begun[i] as OriginalName,
       record,
