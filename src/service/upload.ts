@@ -11,7 +11,7 @@ import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
 import { serializeRecord, tellStored } from './originals.ts'
-import type { Removals } from './remove.ts'
+import type { FailedUpload, Removals } from './remove.ts'
 
 /** One file that is coming in. */
 export interface IncomingFile {
@@ -34,6 +34,11 @@ export interface UploadedFile {
   name: OriginalName
   record: OriginalRecord
   bucketUrl: string
+}
+
+/** A file on its way into the bucket, as whoever takes it back has to know it. */
+interface Coming extends FailedUpload {
+  name: OriginalName
 }
 
 /** Stores all files of a request, or none. @throws Problem 400 (a folder, an empty file), 413, 503 */
@@ -67,7 +72,7 @@ export function createUpload({
   /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
-    context: { client: Client; bucket: Bucket; folder: string; begun: OriginalName[]; signal: AbortSignal },
+    context: { client: Client; bucket: Bucket; folder: string; begun: Coming[]; signal: AbortSignal },
   ) {
     const { client, bucket, begun, signal } = context
     const { head, rest } = await takeHead(file.bytes)
@@ -75,26 +80,37 @@ export function createUpload({
     const sniffed = await sniff(head, file.name)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newFileId() })
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
-    begun.push(name)
+    const coming = { name, key: name.key, mayLand: false }
+    begun.push(coming)
     const meter = { size: 0, digest: createHash('sha256') }
-    const bytes = Readable.from(metered(head, rest, { meter, maxBytes }), { objectMode: false })
+    // All or nothing: before its last byte has been sent none of it can land.
+    const sent = () => {
+      coming.mayLand = true
+    }
+    const bytes = Readable.from(metered(head, rest, { meter, maxBytes, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
+    coming.mayLand = false
     const sha256 = meter.digest.digest('hex')
     return describe(file, name, { sniffed, size: meter.size, sha256, storedAt: now() })
   }
 
   /** The commit: whoever finds it takes the file for stored. One after the other: none may land after a failure. */
-  async function storeRecords(bucket: Bucket, records: readonly OriginalRecord[], signal: AbortSignal) {
-    for (const record of records)
-      await bucket.put(recordKey(record.key), Readable.from([serializeRecord(record)]), {
-        mediaType: 'application/json',
-        signal,
-      })
+  async function storeRecords(
+    records: readonly OriginalRecord[],
+    { bucket, begun, signal }: { bucket: Bucket; begun: readonly Coming[]; signal: AbortSignal },
+  ) {
+    for (const [i, record] of records.entries()) {
+      const coming = begun[i] as Coming
+      coming.mayLand = true
+      const bytes = Readable.from([serializeRecord(record)])
+      await bucket.put(recordKey(record.key), bytes, { mediaType: 'application/json', signal })
+      coming.mayLand = false
+    }
   }
 
   return async ({ client, folder, files, signal }) => {
     const bucket = buckets.of(client)
-    const context = { client, bucket, folder: parseFolder(folder), begun: [] as OriginalName[], signal }
+    const context = { client, bucket, folder: parseFolder(folder), begun: [] as Coming[], signal }
     const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
       () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
@@ -103,17 +119,14 @@ export function createUpload({
     const records: OriginalRecord[] = []
     try {
       for await (const file of files) records.push(await store(file, context))
-      await storeRecords(bucket, records, signal)
+      await storeRecords(records, context)
       signal.throwIfAborted()
       if (!admits(client.id))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
       if (!(await index.finishUpload(client.id, records)))
         throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
-      const abandoned = removals.abandon(
-        client,
-        context.begun.map(({ key }) => key),
-      )
+      const abandoned = removals.abandon(client, context.begun)
       await Promise.race([abandoned, setTimeout(ABANDON_MS, undefined, { ref: false })])
       throw error
     } finally {
@@ -121,7 +134,7 @@ export function createUpload({
     }
     for (const record of records) tellStored(events, client, record)
     return records.map((record, i) => ({
-      name: context.begun[i] as OriginalName,
+      name: (context.begun[i] as Coming).name,
       record,
       bucketUrl: bucket.urlOf(record.key),
     }))
@@ -160,11 +173,15 @@ async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIte
   return { head: Buffer.concat(chunks), rest }
 }
 
-/** Passes the bytes on, counts and hashes them. @throws Problem 413 past `maxBytes` */
+/** Passes the bytes on, counts and hashes them, and tells when all are `sent`. @throws Problem 413 past `maxBytes` */
 async function* metered(
   head: Buffer,
   rest: AsyncIterator<Buffer>,
-  { meter, maxBytes }: { meter: { size: number; digest: ReturnType<typeof createHash> }; maxBytes: number },
+  {
+    meter,
+    maxBytes,
+    sent,
+  }: { meter: { size: number; digest: ReturnType<typeof createHash> }; maxBytes: number; sent: () => void },
 ): AsyncGenerator<Buffer> {
   try {
     for (let chunk = head; ; ) {
@@ -173,7 +190,7 @@ async function* metered(
       meter.digest.update(chunk)
       yield chunk
       const next = await rest.next()
-      if (next.done) return
+      if (next.done) return sent()
       chunk = next.value
     }
   } finally {
