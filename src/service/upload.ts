@@ -50,6 +50,10 @@ const LEASE_MS = 60_000
 // than this is taken back after the answer.
 const ABANDON_MS = 1000
 
+// A question to a Redis that does not answer fails after 1.5 s: one that begins by now is over within those 5 s.
+const ASK_MS = 3300
+const ASK_AGAIN_MS = 100
+
 export function createUpload({
   index,
   buckets,
@@ -108,6 +112,22 @@ export function createUpload({
     }
   }
 
+  /**
+   * Asks again while the index does not answer: it may have carried the step out, and a second time does no harm.
+   * @returns undefined when it has not answered in time
+   */
+  async function finish(clientId: string, records: readonly OriginalRecord[]): Promise<boolean | undefined> {
+    for (const until = performance.now() + ASK_MS; ; ) {
+      try {
+        return await index.finishUpload(clientId, records)
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'unavailable') throw error
+        if (performance.now() + ASK_AGAIN_MS > until) return undefined
+        await setTimeout(ASK_AGAIN_MS)
+      }
+    }
+  }
+
   return async ({ client, folder, files, signal }) => {
     const bucket = buckets.of(client)
     const context = { client, bucket, folder: parseFolder(folder), begun: [] as Coming[], signal }
@@ -117,14 +137,15 @@ export function createUpload({
       LEASE_MS / 3,
     )
     const records: OriginalRecord[] = []
+    let finished: boolean | undefined
     try {
       for await (const file of files) records.push(await store(file, context))
       await storeRecords(records, context)
       signal.throwIfAborted()
       if (!admits(client.id))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
-      if (!(await index.finishUpload(client.id, records)))
-        throw unavailable('the upload took too long to finish; send it again')
+      finished = await finish(client.id, records)
+      if (finished === false) throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
       const abandoned = removals.abandon(client, context.begun)
       await Promise.race([abandoned, setTimeout(ABANDON_MS, undefined, { ref: false })])
@@ -132,6 +153,9 @@ export function createUpload({
     } finally {
       clearInterval(renewal)
     }
+    // All of it is there, and the index may know it by now: a sweep finishes what it does not, and tells of it.
+    if (finished === undefined)
+      throw unavailable('a part of the service does not answer; send the upload again in a few seconds')
     for (const record of records) tellStored(events, client, record)
     return records.map((record, i) => ({
       name: (context.begun[i] as Coming).name,
