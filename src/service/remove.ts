@@ -108,7 +108,10 @@ export function createRemovals({
         const ref = { clientId: client.id, key }
         try {
           if (await take(client, ref, { cause: 'abandon', mayLand })) continue
-          if ((await index.find(ref)).original) continue
+          const { original } = await index.find(ref)
+          // A sweep that took it for dead may have been here before its last put.
+          if (original?.state === 'going') await deleteAll(buckets.of(client), [key, recordKey(key)])
+          if (original) continue
           // The index was emptied since the upload began, or a sweep took it for dead: what was put after that is to go.
           await index.beginUpload(ref, now() + LEASE_MS)
           await take(client, ref, { cause: 'abandon', mayLand })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type ObjectKey, storedKey } from '../../src/core/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
+import type { FileRef } from '../../src/core/ports/file-index.ts'
 import { listOf } from '../contracts/file-index-model.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
@@ -48,6 +49,42 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
     })
     const response = await postFiles(service, [{ name: 'a.png', bytes: png }])
     expect(response.status).to.equal(503)
+    await expectNothing()
+  })
+
+  it('of a form with two files, between their records: it fails, and leaves nothing of either', async () => {
+    let records = 0
+    change = (bucket) => ({
+      async put(key, bytes, options) {
+        await bucket.put(key, bytes, options)
+        if (!key.startsWith('.sluice/meta/')) return
+        records += 1
+        if (records > 1) return
+        for (const name of Object.keys(await listOf(service.storage.index)))
+          await forget(storedKey(name.replace('first ', '')))
+      },
+    })
+    const files = ['a.png', 'b.png'].map((name) => ({ name, bytes: png }))
+    expect((await postFiles(service, files)).status).to.equal(503)
+    expect(records).to.equal(2)
+    await expectNothing()
+  })
+
+  it('of an upload that a sweep is taking away just then: nothing that came after is left', async () => {
+    let ref: FileRef | undefined
+    change = (bucket) => ({
+      async put(key, bytes, options) {
+        if (key.startsWith('.sluice/meta/')) {
+          const original = storedKey(key.slice('.sluice/meta/'.length, -'.json'.length))
+          ref = { clientId: 'first', key: original }
+          await service.storage.index.beginRemoval(ref, { cause: 'abandon', leaseUntil: 9e15, now: 0 })
+          await bucket.delete([original, storedKey(key)])
+        }
+        return bucket.put(key, bytes, options)
+      },
+    })
+    expect((await postFiles(service, [{ name: 'a.png', bytes: png }])).status).to.equal(503)
+    expect(ref && (await service.storage.index.finishRemoval(ref, 9e15))).to.equal(true)
     await expectNothing()
   })
 
