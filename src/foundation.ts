@@ -77,7 +77,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
   const clients = createClients({ store, events, keepFirst, ...(clientChanges ? { trustMs: LEARN_MS } : {}) })
-  const originals = createOriginals({ index, buckets })
+  const originals = createOriginals({ index, buckets, events })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, log })
