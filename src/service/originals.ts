@@ -69,7 +69,9 @@ export function createOriginals({
   const findToRead: Find = async (client, name) => {
     const known = await unlessAway(index.find({ clientId: client.id, key: name.key }))
     if (known?.original?.state === 'stored') return { name, record: known.original.record }
-    if (known) return find(client, name)
+    // It may answer and take nothing in: a Redis that is full.
+    const taken = known && (await unlessAway(find(client, name).then((found) => ({ found }))))
+    if (taken) return taken.found
     const record = await recordInBucket(client, name.key)
     return record && { name, record }
   }
@@ -99,7 +101,8 @@ export function createOriginals({
     const bucket = buckets.of(client)
     const record = await bucket.find(recordKey(key))
     if (!record || !(await bucket.find(key))) return undefined
-    return parseRecord(key, await readAll(record))
+    const bytes = await unlessGone(readAll(record))
+    return bytes && parseRecord(key, bytes)
   }
 
   async function firstOf(by: Find, client: Client, { full, short }: PathMeanings) {
@@ -140,11 +143,20 @@ function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined 
 }
 
 /** What the index answers, or undefined while it cannot be asked. */
-async function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
+function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
+  return unlessStatus(503, answer)
+}
+
+/** Undefined when it has been deleted since it was found. */
+function unlessGone<T>(bytes: Promise<T>): Promise<T | undefined> {
+  return unlessStatus(404, bytes)
+}
+
+async function unlessStatus<T>(status: number, answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof Problem && error.status === 503) return undefined
+    if (error instanceof Problem && error.status === status) return undefined
     throw error
   }
 }
