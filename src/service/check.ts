@@ -13,7 +13,7 @@ import {
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord } from '../core/ports/file-index.ts'
-import { Problem } from '../core/problem.ts'
+import { unlessStatus } from '../core/problem.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
 import { walkedClients } from './walked-clients.ts'
 
@@ -167,20 +167,11 @@ async function wrongOriginal(bucket: Bucket, known: OriginalRecord): Promise<Wro
   if (asset.size !== known.size) return sizeDiffers(asset, known)
   const record = await bucket.find(recordKey(known.key))
   if (!record) return { kind: 'record missing' }
-  const text = await textOf(record)
-  if (text === undefined) return { kind: 'record missing' }
-  const detail = differences(text, known)
+  const bytes = await unlessStatus(404, readAll(record))
+  // Deleted since it was found.
+  if (!bytes) return { kind: 'record missing' }
+  const detail = differences(bytes.toString('utf8'), known)
   return detail === undefined ? undefined : { kind: 'record differs', detail }
-}
-
-/** Undefined when it has been deleted since it was found. */
-async function textOf(record: Asset): Promise<string | undefined> {
-  try {
-    return (await readAll(record)).toString('utf8')
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return undefined
-    throw error
-  }
 }
 
 async function wrongDerivative(bucket: Bucket, known: DerivativeRecord): Promise<Wrong | undefined> {

@@ -5,7 +5,7 @@ import { type ObjectKey, type OriginalName, type PathMeanings, recordKey } from 
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalEntry, OriginalRecord } from '../core/ports/file-index.ts'
-import { Problem } from '../core/problem.ts'
+import { unlessStatus } from '../core/problem.ts'
 
 /** An original that can be delivered. */
 export interface FoundOriginal {
@@ -150,15 +150,6 @@ function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
 /** Undefined when it has been deleted since it was found. */
 function unlessGone<T>(bytes: Promise<T>): Promise<T | undefined> {
   return unlessStatus(404, bytes)
-}
-
-async function unlessStatus<T>(status: number, answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof Problem && error.status === status) return undefined
-    throw error
-  }
 }
 
 /** An original's record as it lies in the bucket. */
