@@ -7,7 +7,7 @@ import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
 import type { CommandRun } from './core/command.ts'
 import { ANSWERS } from './process/command-answers.ts'
-import { type CommandOutput, humanOutput, jsonOutput } from './process/command-output.ts'
+import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/command-output.ts'
 import { callControl, controlPath, NotRunning } from './process/control.ts'
 import { DURATION, parseDuration } from './process/duration.ts'
 import { projectRoot } from './process/project-root.ts'
@@ -146,9 +146,9 @@ function forPeople(command: string) {
   }
 }
 
-function fail({ message }: Error, output: CommandOutput): void {
+function fail(error: Error, output: CommandOutput): void {
   output.clear()
-  process.stderr.write(`sluice: ${message}\n`)
+  process.stderr.write(`sluice: ${failureText(error)}\n`)
 }
 
 // Who reads may leave early: `sluice check | head`.

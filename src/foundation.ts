@@ -62,19 +62,22 @@ export async function openFoundation(options: FoundationOptions) {
 
 async function layFoundation(backends: Backends, { config, log, plugins, wrapStorage }: FoundationOptions) {
   const { buckets, index } = wrapStorage?.(backends) ?? backends
-  const { jobs, clientChanges } = backends
+  const { jobs, locks, clientChanges } = backends
 
   const events = inProcessEventBus(log)
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
-  const store = await bucketClientStore(firstBucket, clientChanges ? { changes: clientChanges } : {})
+  const store = await bucketClientStore(
+    firstBucket,
+    clientChanges ? { shared: { changes: clientChanges, locks } } : {},
+  )
   const credentialsFile = join(config.DATA_DIR, 'credentials.json')
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
-  const clients = createClients({ store, events, keepFirst })
-  const originals = createOriginals({ index, buckets })
+  const clients = createClients({ store, events, keepFirst, ...(clientChanges ? { trustMs: LEARN_MS } : {}) })
+  const originals = createOriginals({ index, buckets, events })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, log })

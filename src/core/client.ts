@@ -40,6 +40,11 @@ export function newClientId(): string {
   return base58.encode(randomBytes(8)).padStart(11, '1')
 }
 
+/** Whether it could be one of {@link newClientId}. */
+export function isClientId(text: string): boolean {
+  return /^[1-9A-HJ-NP-Za-km-z]{11}$/.test(text)
+}
+
 /** A public token: 128 random bits, `pub_…`. */
 export function newClientToken(): string {
   return `pub_${base58.encode(randomBytes(16))}`

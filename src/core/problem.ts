@@ -176,3 +176,13 @@ export function storageFull(cause: unknown): Problem {
     cause,
   })
 }
+
+/** The outcome, or undefined when it fails with a Problem of this status: 404 for what is gone, 503 for who is away. */
+export async function unlessStatus<T>(status: number, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Problem && error.status === status) return undefined
+    throw error
+  }
+}

@@ -58,7 +58,7 @@ export function humanOutput({
       if (finding) {
         clear()
         counts.set(finding.kind, (counts.get(finding.kind) ?? 0) + 1)
-        write(`${findingLine(finding)}\n`)
+        write(printable(`${findingLine(finding)}\n`))
       }
       if (progress && status) {
         status(
@@ -72,13 +72,29 @@ export function humanOutput({
     answer(value) {
       clear()
       if (counts.size > 0) write(`\n${meanings(counts)}\n`)
-      write(show(value))
+      write(printable(show(value)))
     },
     get findings() {
       return [...counts.values()].reduce((sum, count) => sum + count, 0)
     },
     clear,
   }
+}
+
+/** Text as a terminal may show it: what would move its cursor or turn its lines around is spelled out. */
+function printable(text: string): string {
+  return text.replace(
+    /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Why a command has failed, and what is at the bottom of it. */
+export function failureText(error: Error): string {
+  let root = error
+  while (root.cause instanceof Error) root = root.cause
+  const reason = root.message || root.name
+  return printable(error.message.includes(reason) ? error.message : `${error.message} (${reason})`)
 }
 
 const KIND_WIDTH = Math.max(...Object.keys(FINDINGS).map(({ length }) => length))

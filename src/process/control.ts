@@ -210,6 +210,8 @@ async function connected(socket: Socket): Promise<void> {
     await once(socket, 'connect')
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    throw ['ENOENT', 'ECONNREFUSED'].includes(code) ? new NotRunning('no server is running') : error
+    throw ['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(code)
+      ? new NotRunning('no server is running')
+      : error
   }
 }

@@ -13,6 +13,7 @@ import {
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord } from '../core/ports/file-index.ts'
+import { unlessStatus } from '../core/problem.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
 import { walkedClients } from './walked-clients.ts'
 
@@ -166,8 +167,10 @@ async function wrongOriginal(bucket: Bucket, known: OriginalRecord): Promise<Wro
   if (asset.size !== known.size) return sizeDiffers(asset, known)
   const record = await bucket.find(recordKey(known.key))
   if (!record) return { kind: 'record missing' }
-  const text = (await readAll(record)).toString('utf8')
-  const detail = differences(text, known)
+  const bytes = await unlessStatus(404, readAll(record))
+  // Deleted since it was found.
+  if (!bytes) return { kind: 'record missing' }
+  const detail = differences(bytes.toString('utf8'), known)
   return detail === undefined ? undefined : { kind: 'record differs', detail }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../core/client.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import { badParameter, Problem } from '../core/problem.ts'
+import { badParameter, Problem, unavailable } from '../core/problem.ts'
 import { CONTROL_CHARACTERS } from '../core/relative-path.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
@@ -32,8 +32,11 @@ export interface Clients {
   isSecret(text: string): boolean
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
-  /** Whether it exists, and is not being removed. */
-  admits(id: string): boolean
+  /**
+   * Whether it may still store files: it exists, and is not being removed, by what is heard of other processes.
+   * @throws Problem 503 when nothing has been heard for too long: this process may have been frozen
+   */
+  admits(id: string): Promise<boolean>
   /** Adds a client with new tokens. @throws Problem 400 for a name that is none */
   create(options?: { name?: string | undefined }): Promise<NewTokens>
   /**
@@ -46,22 +49,30 @@ export interface Clients {
 }
 
 const NAME_MAX_BYTES = 100
+// A mark such as U+202E shows all that follows it on the line the other way round.
+const UNSEEN = new RegExp(`${CONTROL_CHARACTERS.source}|\\p{Bidi_Control}`, 'u')
 
 export function createClients({
   store,
   events,
   keepFirst,
+  trustMs = Number.POSITIVE_INFINITY,
   now = Date.now,
 }: {
   store: ClientStore
   events: EventBus
   /** Keeps the first client's tokens for the next start; absent when the environment has them. */
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
+  /** How long what was heard of other processes' changes is good for: no longer than a removal waits for all to hear. */
+  trustMs?: number
   now?: () => number
 }): Clients {
-  async function save(client: Client): Promise<Client> {
-    await store.save(client)
-    events.emit('client.changed', { clientId: client.id })
+  async function change(
+    id: string,
+    make: (client: Client | undefined) => Client | Promise<Client>,
+  ): Promise<Client> {
+    const client = await store.change(id, make)
+    events.emit('client.changed', { clientId: id })
     return client
   }
 
@@ -86,58 +97,73 @@ export function createClients({
         })
       return client
     },
-    admits(id) {
+    async admits(id) {
+      await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
+        throw unavailable(
+          'nobody can tell at the moment whether this client may store files; send it again',
+          {
+            cause,
+          },
+        )
+      })
       const client = store.find(id)
       return client !== undefined && !client.removing
     },
     async create({ name } = {}) {
       if (name !== undefined) checkName(name)
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
-      const client = await save({
-        id: newClientId(),
+      const id = newClientId()
+      const client = await change(id, () => ({
+        id,
         ...(name === undefined ? {} : { name }),
         token: tokens.clientToken,
         secrets: [{ digest: digestSecret(tokens.secretClientToken) }],
         createdAt: now(),
-      })
+      }))
       return { client, tokens }
     },
     async rotate(id, { keepOldMs }) {
       await store.refresh()
-      const client = store.find(id)
-      if (!client) throw noSuchClient(id)
-      if (client.removing) throw refused(`${id} is being removed`)
-      const tokens = { clientToken: client.token, secretClientToken: newSecretToken() }
-      // First for the next start: were it the other way round, a crash in between would end the old secret one day
-      // without anybody having the new one.
-      if (id === FIRST_CLIENT_ID) {
-        if (!keepFirst)
-          throw refused(
-            "the first client's secret is set by SECRET_CLIENT_TOKEN: change it there and restart the service",
-          )
-        await keepFirst(tokens)
-      }
-      const until = now() + keepOldMs
-      const old = client.secrets
-        .map((secret) => ({ ...secret, validUntil: Math.min(secret.validUntil ?? until, until) }))
-        .filter((secret) => isValid(secret, now()))
-      const secrets = [{ digest: digestSecret(tokens.secretClientToken) }, ...old]
-      return { client: await save({ ...client, secrets }), tokens }
+      if (!store.find(id)) throw noSuchClient(id)
+      const secretClientToken = newSecretToken()
+      const client = await change(id, async (present) => {
+        if (!present) throw noSuchClient(id)
+        if (present.removing) throw refused(`${id} is being removed`)
+        // First for the next start: were it the other way round, a crash in between would end the old secret one day
+        // without anybody having the new one.
+        if (id === FIRST_CLIENT_ID) {
+          if (!keepFirst)
+            throw refused(
+              "the first client's secret is set by SECRET_CLIENT_TOKEN: change it there and restart the service",
+            )
+          await keepFirst({ clientToken: present.token, secretClientToken })
+        }
+        const until = now() + keepOldMs
+        const old = present.secrets
+          .map((secret) => ({ ...secret, validUntil: Math.min(secret.validUntil ?? until, until) }))
+          .filter((secret) => isValid(secret, now()))
+        return { ...present, secrets: [{ digest: digestSecret(secretClientToken) }, ...old] }
+      })
+      return { client, tokens: { clientToken: client.token, secretClientToken } }
     },
     async ensureFirst(tokens) {
-      const known = store.find(FIRST_CLIENT_ID)
       const secret = { digest: digestSecret(tokens.secretClientToken) }
-      const isKept = known?.secrets.some(
-        (one) => one.digest === secret.digest && one.validUntil === undefined,
+      const isKept = (client: Client) =>
+        client.token === tokens.clientToken &&
+        client.secrets.some((one) => one.digest === secret.digest && one.validUntil === undefined)
+      const known = store.find(FIRST_CLIENT_ID)
+      if (known && isKept(known)) return known
+      return change(FIRST_CLIENT_ID, (present) =>
+        present && isKept(present)
+          ? present
+          : {
+              ...present,
+              id: FIRST_CLIENT_ID,
+              token: tokens.clientToken,
+              secrets: [secret],
+              createdAt: present?.createdAt ?? now(),
+            },
       )
-      if (isKept && known?.token === tokens.clientToken) return known
-      return save({
-        ...known,
-        id: FIRST_CLIENT_ID,
-        token: tokens.clientToken,
-        secrets: [secret],
-        createdAt: known?.createdAt ?? now(),
-      })
     },
   }
 }
@@ -145,10 +171,10 @@ export function createClients({
 /** @throws Problem 400 */
 function checkName(name: string): void {
   const bytes = Buffer.byteLength(name)
-  if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !CONTROL_CHARACTERS.test(name)) return
+  if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !UNSEEN.test(name)) return
   throw badParameter({
     param: 'name',
-    expected: `1 to ${NAME_MAX_BYTES} bytes without control characters, and without spaces at the ends,`,
+    expected: `1 to ${NAME_MAX_BYTES} bytes without control characters and marks of text direction, and without spaces at the ends,`,
     received: name,
   })
 }

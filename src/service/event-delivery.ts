@@ -7,6 +7,7 @@ import type { Fetcher } from '../core/ports/fetcher.ts'
 import type { JobRequest, Jobs, WorkOptions } from '../core/ports/jobs.ts'
 import { Problem } from '../core/problem.ts'
 import type { LoadedEventPlugin } from '../pipeline/load.ts'
+import { createEventPlaces, type EventPlacesOptions } from './event-places.ts'
 
 /** Brings events to the event plugins: at once and at most once, or, to the durable ones, by way of the queue. */
 export interface EventDelivery {
@@ -16,17 +17,24 @@ export interface EventDelivery {
   work(): void
 }
 
+/** How the durable plugins are told; the concurrency is that of a plugin, whatever its targets. */
+export type DeliveryPlan = WorkOptions & EventPlacesOptions
+
 /**
  * The tries of a durable plugin: the first at once, then after 1 to 2 minutes, 2 to 4, and so on, the last one after 17
  * to 34 hours: a receiver that is restarted waits two minutes, one that is down overnight misses nothing.
  */
-export const RETRY_PLAN: WorkOptions = {
+export const RETRY_PLAN: DeliveryPlan = {
   attempts: 11,
   retryMs: 2 * 60_000,
   retryMaxMs: 24 * 3_600_000,
   limitMs: 30_000,
-  // Ten that wait for a dead receiver leave six for those that answer.
-  concurrency: 16,
+  // Three targets that begin to hang at once leave eight for those that answer; later each of them has a single one.
+  concurrency: 32,
+  perTarget: 8,
+  // Half of what a webhook waits for its answer: neither a refusal nor a slow answer takes as long.
+  hungMs: 5000,
+  waitMs: 250,
 }
 
 /** What a job of a durable plugin holds. */
@@ -54,10 +62,11 @@ export function createEventDelivery({
   jobs: Jobs
   fetcher: Fetcher
   log: Log
-  plan?: WorkOptions
+  plan?: DeliveryPlan
 }): EventDelivery {
   /** Plugin and target of those who want nothing more. */
   const stopped = new Set<string>()
+  const places = createEventPlaces(plan)
 
   async function call<N extends EventName>(
     { plugin, options }: LoadedEventPlugin,
@@ -114,7 +123,8 @@ export function createEventDelivery({
           const target = loaded.targets.get(name)?.find((each) => digest(each) === queued.target)
           if (target === undefined) return
           const stamp = { id, occurredAt: new Date(queued.occurredAt) }
-          await call(loaded, { name, event, target, signal, stamp })
+          const told = { name, event, target, signal, stamp }
+          await places.take(`${loaded.plugin.name} ${target}`, signal, () => call(loaded, told))
         }
         jobs.work<QueuedEvent>(
           kindOf(loaded.plugin),

@@ -3,8 +3,9 @@ import { type Asset, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { type ObjectKey, type OriginalName, type PathMeanings, recordKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
-import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
-import { Problem } from '../core/problem.ts'
+import type { EventBus } from '../core/ports/event-bus.ts'
+import type { FileIndex, OriginalEntry, OriginalRecord } from '../core/ports/file-index.ts'
+import { unlessStatus } from '../core/problem.ts'
 
 /** An original that can be delivered. */
 export interface FoundOriginal {
@@ -39,22 +40,38 @@ export interface Originals {
    * index cannot be asked, the bucket alone is.
    */
   derivativeToRead(client: Client, original: ObjectKey, derivative: ObjectKey): Promise<Asset | undefined>
+  /**
+   * `pending` → `stored`, if all of it is in the bucket: a record is written after all bytes of its form, so its sender
+   * may have been told that it is stored. Does no harm beside an uploader who is only slow.
+   * @returns the record, or undefined when it is not all there or somebody took it away
+   */
+  commit(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined>
 }
 
 type Find = (client: Client, name: OriginalName) => Promise<FoundOriginal | undefined>
 
-export function createOriginals({ index, buckets }: { index: FileIndex; buckets: Buckets }): Originals {
+export function createOriginals({
+  index,
+  buckets,
+  events,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  events: EventBus
+}): Originals {
   const find: Find = async (client, name) => {
     const ref = { clientId: client.id, key: name.key }
     const entry = (await index.find(ref)).original ?? (await adopt(client, name))
-    return entry?.state === 'stored' ? { name, record: entry.record } : undefined
+    const record = entry?.state === 'pending' ? await commit(client, name.key) : recordOf(entry)
+    return record && { name, record }
   }
 
   const findToRead: Find = async (client, name) => {
     const known = await unlessAway(index.find({ clientId: client.id, key: name.key }))
     if (known?.original?.state === 'stored') return { name, record: known.original.record }
-    if (known?.original) return undefined
-    if (known) return find(client, name)
+    // It may answer and take nothing in: a Redis that is full.
+    const taken = known && (await unlessAway(find(client, name).then((found) => ({ found }))))
+    if (taken) return taken.found
     const record = await recordInBucket(client, name.key)
     return record && { name, record }
   }
@@ -72,12 +89,20 @@ export function createOriginals({ index, buckets }: { index: FileIndex; buckets:
     return undefined
   }
 
+  async function commit(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined> {
+    const record = await recordInBucket(client, key)
+    if (!record || !(await index.finishUpload(client.id, [record]))) return undefined
+    tellStored(events, client, record)
+    return record
+  }
+
   /** The record of an original whose bytes are there. */
   async function recordInBucket(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined> {
     const bucket = buckets.of(client)
     const record = await bucket.find(recordKey(key))
     if (!record || !(await bucket.find(key))) return undefined
-    return parseRecord(key, await readAll(record))
+    const bytes = await unlessGone(readAll(record))
+    return bytes && parseRecord(key, bytes)
   }
 
   async function firstOf(by: Find, client: Client, { full, short }: PathMeanings) {
@@ -103,17 +128,28 @@ export function createOriginals({ index, buckets }: { index: FileIndex; buckets:
       // Begun anew since we looked, or its original is going: these bytes are not it any more.
       return !now || now.taken?.state === 'stored' ? asset : undefined
     },
+    commit,
   }
 }
 
+/** Tells that an original is stored; some are told of twice. */
+export function tellStored(events: EventBus, { id }: Client, record: OriginalRecord): void {
+  const { key, originalName, mediaType, size, sha256 } = record
+  events.emit('original.stored', { clientId: id, key, originalName, mediaType, size, sha256 })
+}
+
+function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined {
+  return entry?.state === 'stored' ? entry.record : undefined
+}
+
 /** What the index answers, or undefined while it cannot be asked. */
-async function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof Problem && error.status === 503) return undefined
-    throw error
-  }
+function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
+  return unlessStatus(503, answer)
+}
+
+/** Undefined when it has been deleted since it was found. */
+function unlessGone<T>(bytes: Promise<T>): Promise<T | undefined> {
+  return unlessStatus(404, bytes)
 }
 
 /** An original's record as it lies in the bucket. */

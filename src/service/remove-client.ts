@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { mapAtOnce } from '../core/at-once.ts'
-import { type Client, FIRST_CLIENT_ID } from '../core/client.ts'
+import { type Client, FIRST_CLIENT_ID, isClientId } from '../core/client.ts'
 import { keyMeaning, type ObjectKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
@@ -16,7 +16,7 @@ import { AT_ONCE } from './walk.ts'
  * it goes on where it was when it is called again, with `files` or without when it has been asked for them before.
  *
  * @returns how many originals were deleted by this call
- * @throws Problem 404 when there is no such client; 409 for the first one, and for one that has files unless `files`;
+ * @throws Problem 404 when there is no such client, nor files of one that `files` could be about; 409 for the first one, and for one that has files unless `files`;
  *   503 when an upload, transformation or delete of its goes on for too long, or bucket or index are away
  */
 export type RemoveClient = (id: string, options: RemoveClientOptions) => Promise<{ originals: number }>
@@ -51,9 +51,18 @@ export function createRemoveClient({
   learnMs: number
   now?: () => number
 }): RemoveClient {
-  async function save(client: Client): Promise<void> {
-    await clients.save(client)
-    events.emit('client.changed', { clientId: client.id })
+  /** @param removing what it is to be, of what it is; undefined when the removal is taken back */
+  async function mark(
+    id: string,
+    removing: (present: Client['removing']) => Client['removing'],
+  ): Promise<void> {
+    await clients.change(id, (client) => {
+      if (!client) throw noSuchClient(id)
+      const { removing: before, ...active } = client
+      const after = removing(before)
+      return after ? { ...active, removing: after } : active
+    })
+    events.emit('client.changed', { clientId: id })
   }
 
   async function hasFiles(client: Client): Promise<boolean> {
@@ -62,22 +71,36 @@ export function createRemoveClient({
     return false
   }
 
-  /** From now on its tokens are nobody's. */
+  /** A client whose record is gone, and whose files are not. */
+  async function lost(id: string): Promise<Client | undefined> {
+    if (!isClientId(id)) return undefined
+    const client: Client = { id, token: '', secrets: [], createdAt: 0 }
+    return (await hasFiles(client)) ? client : undefined
+  }
+
+  /** From now on its tokens are nobody's. Begun anew on each call: the one before may have died before others heard. */
   async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
-    const { removing: _, ...active } = client
+    const { id } = client
+    const areSpokenOf = files || client.removing?.files === true
     const check = async () => {
-      if (!files && (await hasFiles(client)))
-        throw refused(`the client ${client.id} has files, and it was not asked to delete them with it`)
+      if (!areSpokenOf && (await hasFiles(client)))
+        throw refused(`the client ${id} has files, and it was not asked to delete them with it`)
     }
     try {
       await check()
-      await save({ ...active, removing: { files } })
+      await mark(id, (before) => ({ files: areSpokenOf || before?.files === true }))
       await wait(learnMs, signal)
       // Some may have come since the first look.
       await check()
+      // From here on nobody takes it back.
+      await mark(id, (before) => {
+        if (!before) throw refused(`the removal of ${id} was taken back by another one; call it again`)
+        return { files: true }
+      })
     } catch (error) {
       // Nobody has spoken of files, and perhaps the operator has left.
-      if (!files && clients.find(client.id)?.removing) await save(active)
+      if (!areSpokenOf && clients.find(id)?.removing)
+        await mark(id, (before) => (before?.files ? before : undefined))
       throw error
     }
   }
@@ -85,11 +108,12 @@ export function createRemoveClient({
   return async (id, options) => {
     const { signal, progress } = options
     await clients.refresh()
-    const client = clients.find(id)
+    const known = clients.find(id)
+    const client = known ?? (options.files ? await lost(id) : undefined)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
       throw refused('the first client cannot be removed: the service starts with it')
-    if (!client.removing?.files) await endAccess(client, options)
+    if (known) await endAccess(known, options)
 
     const bucket = buckets.of(client)
     let originals = 0

@@ -17,9 +17,18 @@ export interface Removals {
    */
   remove(client: Client, meanings: PathMeanings): Promise<{ key: ObjectKey; derivatives: number }>
   /** Takes back uploads that failed. Throws nothing: what stays is swept when its lease is over. */
-  abandon(client: Client, keys: readonly ObjectKey[]): Promise<void>
-  /** Ends what a dead process left: an upload, a delete, a tombstone. */
+  abandon(client: Client, uploads: readonly FailedUpload[]): Promise<void>
+  /**
+   * Ends what a dead process left: a delete, a tombstone, an upload. An upload that is all there is kept: perhaps it was
+   * this index that has lost a step, after a restore or a failover, and its sender holds a 200.
+   */
   sweep(client: Client, ref: FileRef): Promise<void>
+}
+
+export interface FailedUpload {
+  key: ObjectKey
+  /** Whether the bucket may still store something of it: a put that failed when all its bytes had been sent. */
+  mayLand: boolean
 }
 
 interface Taken {
@@ -28,7 +37,8 @@ interface Taken {
   finished: boolean
 }
 
-// How long a delete may be silent before another process goes on with it.
+// How long a delete may be silent before another process goes on with it. And how long after an upload has failed a put
+// of it may land: a request to S3 is given up when it has been silent for 3.5 s.
 const LEASE_MS = 60_000
 
 export function createRemovals({
@@ -50,7 +60,11 @@ export function createRemovals({
    * @returns the derivatives that went, and whether it was this call that finished; undefined when the original's
    *   state does not allow it
    */
-  async function take(client: Client, ref: FileRef, cause: RemovalCause): Promise<Taken | undefined> {
+  async function take(
+    client: Client,
+    ref: FileRef,
+    { cause, mayLand = false }: { cause: RemovalCause; mayLand?: boolean },
+  ): Promise<Taken | undefined> {
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
@@ -62,9 +76,12 @@ export function createRemovals({
     for await (const key of bucket.list(derivativePrefix(ref.key))) derivatives.add(key)
     await deleteAll(bucket, [...derivatives])
     await deleteAll(bucket, [recordKey(ref.key)])
+    // It stays `going`: a sweep deletes once more when the lease is over, and then forgets it.
+    if (mayLand) return { derivatives: [...derivatives], finished: false }
     const finished = await index.finishRemoval(ref, now())
     // The index was emptied meanwhile, and somebody has taken in what is deleted by now.
-    if (!finished && (await index.find(ref)).original?.state === 'stored') return take(client, ref, 'delete')
+    if (!finished && (await index.find(ref)).original?.state === 'stored')
+      return take(client, ref, { cause: 'delete' })
     return { derivatives: [...derivatives], finished }
   }
 
@@ -73,9 +90,10 @@ export function createRemovals({
       for (const name of [full, short]) {
         if (!name || (name === full && full.variant !== undefined)) continue
         const ref = { clientId: client.id, key: name.key }
-        // An original that the index has lost is taken in first, so that its delete is known to all.
-        if (!(await index.find(ref)).original) await originals.resolve(client, { full: name })
-        const taken = await take(client, ref, 'delete')
+        // An original that the index has lost, wholly or its last step, is taken in first, so that its delete is known to all.
+        const state = (await index.find(ref)).original?.state
+        if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
+        const taken = await take(client, ref, { cause: 'delete' })
         if (!taken) continue
         const { derivatives, finished } = taken
         // Of two deletes at the same moment both have deleted, one tells.
@@ -85,15 +103,18 @@ export function createRemovals({
       throw fileNotFound()
     },
 
-    async abandon(client, keys) {
-      for (const key of keys) {
+    async abandon(client, uploads) {
+      for (const { key, mayLand } of uploads) {
         const ref = { clientId: client.id, key }
         try {
-          if (await take(client, ref, 'abandon')) continue
-          if ((await index.find(ref)).original) continue
+          if (await take(client, ref, { cause: 'abandon', mayLand })) continue
+          const { original } = await index.find(ref)
+          // A sweep that took it for dead may have been here before its last put.
+          if (original?.state === 'going') await deleteAll(buckets.of(client), [key, recordKey(key)])
+          if (original) continue
           // The index was emptied since the upload began, or a sweep took it for dead: what was put after that is to go.
           await index.beginUpload(ref, now() + LEASE_MS)
-          await take(client, ref, 'abandon')
+          await take(client, ref, { cause: 'abandon', mayLand })
         } catch (error) {
           log.warn({ err: error, client: client.id, key }, 'a failed upload is left to the sweep')
         }
@@ -101,7 +122,9 @@ export function createRemovals({
     },
 
     async sweep(client, ref) {
-      await take(client, ref, 'sweep')
+      const { original } = await index.find(ref)
+      if (original?.state === 'pending' && (await originals.commit(client, ref.key))) return
+      await take(client, ref, { cause: 'sweep' })
     },
   }
 }

@@ -10,8 +10,8 @@ import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
-import { serializeRecord } from './originals.ts'
-import type { Removals } from './remove.ts'
+import { serializeRecord, tellStored } from './originals.ts'
+import type { FailedUpload, Removals } from './remove.ts'
 
 /** One file that is coming in. */
 export interface IncomingFile {
@@ -36,6 +36,11 @@ export interface UploadedFile {
   bucketUrl: string
 }
 
+/** A file on its way into the bucket, as whoever takes it back has to know it. */
+interface Coming extends FailedUpload {
+  name: OriginalName
+}
+
 /** Stores all files of a request, or none. @throws Problem 400 (a folder, an empty file), 413, 503 */
 export type Upload = (request: UploadRequest) => Promise<UploadedFile[]>
 
@@ -44,6 +49,10 @@ const LEASE_MS = 60_000
 // Of the 5 s in which an answer is promised a bucket that is out of order has had 3.5 s by then; what is taken back later
 // than this is taken back after the answer.
 const ABANDON_MS = 1000
+
+// A question to a Redis that does not answer fails after 1.5 s: one that begins by now is over within those 5 s.
+const ASK_MS = 3300
+const ASK_AGAIN_MS = 100
 
 export function createUpload({
   index,
@@ -59,15 +68,15 @@ export function createUpload({
   events: EventBus
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
-  admits: (clientId: string) => boolean
+  admits: (clientId: string) => Promise<boolean>
   /** Of each file. */
   maxBytes: number
   now?: () => number
 }): Upload {
-  /** `pending` → bytes → record. */
+  /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
-    context: { client: Client; bucket: Bucket; folder: string; begun: OriginalName[]; signal: AbortSignal },
+    context: { client: Client; bucket: Bucket; folder: string; begun: Coming[]; signal: AbortSignal },
   ) {
     const { client, bucket, begun, signal } = context
     const { head, rest } = await takeHead(file.bytes)
@@ -75,54 +84,81 @@ export function createUpload({
     const sniffed = await sniff(head, file.name)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newFileId() })
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
-    begun.push(name)
+    const coming = { name, key: name.key, mayLand: false }
+    begun.push(coming)
     const meter = { size: 0, digest: createHash('sha256') }
-    const bytes = Readable.from(metered(head, rest, { meter, maxBytes }), { objectMode: false })
+    // All or nothing: before its last byte has been sent none of it can land.
+    const sent = () => {
+      coming.mayLand = true
+    }
+    const bytes = Readable.from(metered(head, rest, { meter, maxBytes, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
-    const record = describe(file, name, {
-      sniffed,
-      size: meter.size,
-      sha256: meter.digest.digest('hex'),
-      storedAt: now(),
-    })
-    await bucket.put(recordKey(name.key), Readable.from([serializeRecord(record)]), {
-      mediaType: 'application/json',
-      signal,
-    })
-    return record
+    coming.mayLand = false
+    const sha256 = meter.digest.digest('hex')
+    return describe(file, name, { sniffed, size: meter.size, sha256, storedAt: now() })
+  }
+
+  /** The commit: whoever finds it takes the file for stored. One after the other: none may land after a failure. */
+  async function storeRecords(
+    records: readonly OriginalRecord[],
+    { bucket, begun, signal }: { bucket: Bucket; begun: readonly Coming[]; signal: AbortSignal },
+  ) {
+    for (const [i, record] of records.entries()) {
+      const coming = begun[i] as Coming
+      coming.mayLand = true
+      const bytes = Readable.from([serializeRecord(record)])
+      await bucket.put(recordKey(record.key), bytes, { mediaType: 'application/json', signal })
+      coming.mayLand = false
+    }
+  }
+
+  /**
+   * Asks again while the index does not answer: it may have carried the step out, and a second time does no harm.
+   * @returns undefined when it has not answered in time
+   */
+  async function finish(clientId: string, records: readonly OriginalRecord[]): Promise<boolean | undefined> {
+    for (const until = performance.now() + ASK_MS; ; ) {
+      try {
+        return await index.finishUpload(clientId, records)
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'unavailable') throw error
+        if (performance.now() + ASK_AGAIN_MS > until) return undefined
+        await setTimeout(ASK_AGAIN_MS)
+      }
+    }
   }
 
   return async ({ client, folder, files, signal }) => {
     const bucket = buckets.of(client)
-    const context = { client, bucket, folder: parseFolder(folder), begun: [] as OriginalName[], signal }
+    const context = { client, bucket, folder: parseFolder(folder), begun: [] as Coming[], signal }
     const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
       () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
       LEASE_MS / 3,
     )
     const records: OriginalRecord[] = []
+    let finished: boolean | undefined
     try {
       for await (const file of files) records.push(await store(file, context))
+      await storeRecords(records, context)
       signal.throwIfAborted()
-      if (!admits(client.id))
+      if (!(await admits(client.id)))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
-      if (!(await index.finishUpload(client.id, records)))
-        throw unavailable('the upload took too long to finish; send it again')
+      finished = await finish(client.id, records)
+      if (finished === false) throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
-      const abandoned = removals.abandon(
-        client,
-        context.begun.map(({ key }) => key),
-      )
+      const abandoned = removals.abandon(client, context.begun)
       await Promise.race([abandoned, setTimeout(ABANDON_MS, undefined, { ref: false })])
       throw error
     } finally {
       clearInterval(renewal)
     }
-    for (const { key, originalName, mediaType, size, sha256 } of records) {
-      events.emit('original.stored', { clientId: client.id, key, originalName, mediaType, size, sha256 })
-    }
+    // All of it is there, and the index may know it by now: a sweep finishes what it does not, and tells of it.
+    if (finished === undefined)
+      throw unavailable('a part of the service does not answer; send the upload again in a few seconds')
+    for (const record of records) tellStored(events, client, record)
     return records.map((record, i) => ({
-      name: context.begun[i] as OriginalName,
+      name: (context.begun[i] as Coming).name,
       record,
       bucketUrl: bucket.urlOf(record.key),
     }))
@@ -161,11 +197,15 @@ async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIte
   return { head: Buffer.concat(chunks), rest }
 }
 
-/** Passes the bytes on, counts and hashes them. @throws Problem 413 past `maxBytes` */
+/** Passes the bytes on, counts and hashes them, and tells when all are `sent`. @throws Problem 413 past `maxBytes` */
 async function* metered(
   head: Buffer,
   rest: AsyncIterator<Buffer>,
-  { meter, maxBytes }: { meter: { size: number; digest: ReturnType<typeof createHash> }; maxBytes: number },
+  {
+    meter,
+    maxBytes,
+    sent,
+  }: { meter: { size: number; digest: ReturnType<typeof createHash> }; maxBytes: number; sent: () => void },
 ): AsyncGenerator<Buffer> {
   try {
     for (let chunk = head; ; ) {
@@ -174,7 +214,7 @@ async function* metered(
       meter.digest.update(chunk)
       yield chunk
       const next = await rest.next()
-      if (next.done) return
+      if (next.done) return sent()
       chunk = next.value
     }
   } finally {

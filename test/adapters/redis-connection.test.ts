@@ -25,14 +25,17 @@ describe('the address of Redis', () => {
     ['redis://[::1]:7000', { host: '::1', port: 7000, db: 0 }],
     ['redis://:p%40ss%2F@h/', { host: 'h', port: 6379, db: 0, password: 'p@ss/' }],
     ['redis://us%3Aer:pass@h:1', { host: 'h', port: 1, db: 0, username: 'us:er', password: 'pass' }],
-    ['rediss://h:6380', { host: 'h', port: 6380, db: 0, tls: {} }],
+    ['rediss://h:6380', { host: 'h', port: 6380, db: 0, tls: { rejectUnauthorized: true } }],
   ]
   for (const [url, expected] of addresses) {
     it(`is read: ${url}`, () => expect(redisOptions({ url })).to.deep.equal(expected))
   }
 
   it('brings the authority to trust with TLS', () => {
-    expect(redisOptions({ url: 'rediss://h', ca: 'PEM' })).to.have.deep.property('tls', { ca: 'PEM' })
+    expect(redisOptions({ url: 'rediss://h', ca: 'PEM' })).to.have.deep.property('tls', {
+      rejectUnauthorized: true,
+      ca: 'PEM',
+    })
   })
 
   it('takes no options of the client along', () => {
@@ -271,7 +274,7 @@ describe('a connection to Redis', () => {
     })
 
     it('uses no other when there is no such one', async () => {
-      const redis = connect({ url: `${server.url}/999` })
+      const redis = connect({ url: `${server.url}/99999` })
       const { failure } = await timed(redis.ready())
       expect(inspect(failure.cause)).to.include('DB index is out of range')
       expect((await timed(ask(redis))).failure).to.include({ status: 503 })
@@ -303,6 +306,16 @@ describe('rediss://', () => {
 
   it('talks to a server whose certificate it trusts', async () => {
     const redis = connectRedis({ url: server.url, ca })
+    try {
+      await redis.ready()
+      expect(await redis.send((client) => client.ping())).to.equal('PONG')
+    } finally {
+      await redis.close()
+    }
+  })
+
+  it('talks to any when it is told not to look', async () => {
+    const redis = connectRedis({ url: server.url, verify: false })
     try {
       await redis.ready()
       expect(await redis.send((client) => client.ping())).to.equal('PONG')

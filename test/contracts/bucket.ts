@@ -185,6 +185,14 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         expect(await bucket.find(storedKey(`${key}/c`))).to.equal(undefined)
       })
 
+      it('finds, lists and deletes nothing under a name that is too long for a file', async () => {
+        const key = storedKey(`${'x'.repeat(300)}/image/png/a.png`)
+        await put(bucket, originalKey(), 'another')
+        expect(await bucket.find(key)).to.equal(undefined)
+        expect(await bucket.delete([key])).to.deep.equal({ failed: [] })
+        expect(await listed(bucket, key)).to.deep.equal([])
+      })
+
       it('gives back the bytes, again and again, and several times at once', async () => {
         const key = originalKey()
         const bytes = someBytes(300_000)

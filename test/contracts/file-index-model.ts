@@ -60,8 +60,10 @@ export function createIndexModel() {
     },
     finishUpload(clientId: string, records: readonly OriginalRecord[]): boolean {
       const all = records.map((record) => ({ record, row: rowOf({ clientId, key: record.key }) }))
-      if (all.some(({ row }) => row.original?.state !== 'pending')) return false
-      for (const { record, row } of all) row.original = { state: 'stored', record }
+      if (all.some(({ row }) => row.original?.state !== 'pending' && row.original?.state !== 'stored'))
+        return false
+      for (const { record, row } of all)
+        if (row.original?.state === 'pending') row.original = { state: 'stored', record }
       return true
     },
     adopt(clientId: string, record: OriginalRecord): OriginalEntry {

@@ -119,7 +119,7 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
   stored: {
     beginUpload: 'throws',
     renewUpload: 'ok',
-    finishUpload: 'false',
+    finishUpload: 'true',
     adopt: 'stored',
     beginDerivative: 'true → stored [pending+7]',
     finishDerivative: 'true → stored [stored]',

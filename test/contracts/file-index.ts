@@ -103,9 +103,9 @@ export function fileIndexContract(
         expect(await index.find(ref)).to.deep.equal(before)
       })
 
-      it('finish all or none, whichever of them is not pending any more', async () => {
+      it('finish all or none, whichever of them has been taken away', async () => {
         for (const spoilt of [0, 1, 2]) {
-          for (const state of ['unknown', 'stored', 'going, lease ahead', 'gone, deadline ahead'] as const) {
+          for (const state of ['unknown', 'going, lease ahead', 'gone, deadline ahead'] as const) {
             const { clientId } = newRef()
             const refs = [newRef(clientId), newRef(clientId), newRef(clientId)]
             for (const [i, each] of refs.entries())
@@ -116,6 +116,21 @@ export function fileIndexContract(
             expect(await Promise.all(refs.map((each) => index.find(each)))).to.deep.equal(before)
           }
         }
+      })
+
+      it('finish again, and beside one that is stored already and stays as it was', async () => {
+        const refs = [ref, newRef(ref.clientId)]
+        for (const each of refs) await index.beginUpload(each, AHEAD)
+        expect(await index.finishUpload(ref.clientId, [record(ref.key, 'first')])).to.equal(true)
+        const again = refs.map(({ key }) => record(key, 'again'))
+        for (const time of [1, 2]) {
+          expect(await elsewhere.finishUpload(ref.clientId, again), `${time}`).to.equal(true)
+          const names = await Promise.all(
+            refs.map(async (each) => (await index.find(each)).original as { record: OriginalRecord }),
+          )
+          expect(names.map((each) => each.record.originalName)).to.deep.equal(['first', 'again'])
+        }
+        expect(await overdue(index, AHEAD + 1, refs)).to.deep.equal([])
       })
 
       it('finish together, 100 at once', async () => {
@@ -624,7 +639,7 @@ export function fileIndexContract(
         })
       })
 
-      it('lets one of 50 finish, in whatever order they name their files', async () => {
+      it('keeps what the first of 50 has finished, in whatever order they name their files', async () => {
         const refs = range(4).map(() => newRef(ref.clientId))
         for (const each of refs) await index.beginUpload(each, AHEAD)
         const outcomes = await Promise.all(
@@ -636,12 +651,13 @@ export function fileIndexContract(
             )
           }),
         )
-        expect(outcomes.filter(Boolean)).to.have.length(1)
-        for (const each of refs)
-          expect((await index.find(each)).original).to.deep.equal({
-            state: 'stored',
-            record: record(each.key, `by ${outcomes.indexOf(true)}`),
-          })
+        expect(outcomes.every(Boolean)).to.equal(true)
+        const found = await Promise.all(
+          refs.map(async (each) => (await index.find(each)).original as { record: OriginalRecord }),
+        )
+        const by = found[0]?.record.originalName ?? ''
+        expect(by).to.match(/^by \d+$/)
+        expect(found).to.deep.equal(refs.map(({ key }) => ({ state: 'stored', record: record(key, by) })))
       })
 
       it('lets an upload finish whole or not at all while its files are abandoned', async () => {

@@ -2,7 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Retention } from '../../src/adapters/jobs/rules.ts'
 import type { Log } from '../../src/core/log.ts'
-import type { Job, JobRef, JobStatus, Jobs, WorkOptions } from '../../src/core/ports/jobs.ts'
+import {
+  type Job,
+  type JobRef,
+  type JobStatus,
+  type Jobs,
+  NotYet,
+  type WorkOptions,
+} from '../../src/core/ports/jobs.ts'
 import { badParameter, notTransformable, Problem, unavailable } from '../../src/core/problem.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
@@ -366,6 +373,57 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         await enqueue('two', { delayMs: 400 * 24 * 3_600_000 })
         await pause(80)
         expect(begun).to.deep.equal([])
+      })
+    })
+
+    describe('that is put off', () => {
+      it('comes again when it was told to, as often as that, and no attempt has counted', async () => {
+        const starts: number[] = []
+        work(
+          async () => {
+            starts.push(Date.now())
+            if (starts.length < 5) throw new NotYet(100)
+          },
+          { attempts: 2 },
+        )
+        await enqueue('one', { data: 'x' })
+        await eventually(async () => expect(await shown()).to.include({ state: 'waiting', attempts: 0 }))
+        expect(await until('done')).to.deep.equal({ state: 'done', attempts: 1, progress: 1 })
+        expect(begun.map(({ attempt, data }) => [attempt, data])).to.deep.equal(Array(5).fill([1, 'x']))
+        for (const [i, start] of starts.slice(1).entries())
+          expect(start - (starts[i] ?? 0)).to.be.within(99, 900)
+        expect(log.lines).to.deep.equal([])
+      })
+
+      it('lets the others go first, and waits on over a restart', async () => {
+        let ready = false
+        work(async ({ id }) => {
+          if (id === 'one' && !ready) throw new NotYet(200)
+        })
+        await enqueue('one')
+        await enqueue('two')
+        await until('done', { kind: 'make', id: 'two' })
+        expect(begunIds()).to.deep.equal(['one', 'two'])
+        await restart()
+        ready = true
+        work()
+        expect(await until('done')).to.include({ attempts: 1 })
+      })
+
+      it('has failed as often as it had before', async () => {
+        const fates = [
+          new Error('broken'),
+          new NotYet(5),
+          new Error('broken'),
+          new NotYet(5),
+          new Error('broken'),
+        ]
+        work(async () => {
+          throw fates.shift()
+        })
+        await enqueue('one')
+        expect(await until('failed')).to.include({ attempts: 3 })
+        expect(begun.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 2, 3, 3])
       })
     })
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../src/core/object-key.ts'
+import { unavailable } from '../../src/core/problem.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { deleteFile, newClient, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
@@ -41,6 +42,25 @@ onEveryBackend('what the service keeps', (start, backend) => {
     expect(after.body.equals(before.body)).to.equal(true)
     expect((await exchange(second, theirs.src.slice(first.url.length))).body.toString()).to.equal('theirs')
     expect((await deleteFile({ url: second.url, tokens: other.tokens }, theirs.s3Path)).status).to.equal(200)
+  })
+
+  it('is delivered also when the index has been emptied and takes nothing in', async () => {
+    const first = await start({ dataDir })
+    const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'kept' })
+    await first.stop({ keepData: true })
+    await backend.emptyIndex(dataDir)
+    const full = async () => {
+      throw unavailable('there is no room')
+    }
+    const second = await start({
+      dataDir,
+      wrapStorage: ({ buckets, index }) => ({ buckets, index: { ...index, adopt: full } }),
+    })
+    const answer = await exchange(second, src.slice(first.url.length))
+    expect({ status: answer.status, text: answer.body.toString() }).to.deep.equal({
+      status: 200,
+      text: 'kept',
+    })
   })
 
   it('is found again, as it was, when the index has been emptied', async () => {

@@ -135,6 +135,21 @@ describe('the sluice command beside servers on S3 and Redis', function () {
     expect(stderr).to.include('SECRET_CLIENT_TOKEN')
   })
 
+  it('says why Redis cannot be used', async () => {
+    for (const [url, reason] of [
+      [`${redisServer.url}/99999`, 'DB index is out of range'],
+      [redisServer.url.replace('//', '//nobody:wrong@'), 'WRONGPASS'],
+    ] as const) {
+      const { code, stderr } = await sluice(['client', 'list'], {
+        ...env,
+        REDIS_URL: url,
+        LOG_LEVEL: 'silent',
+      })
+      expect(code).to.equal(1)
+      expect(stderr).to.include(reason).and.not.include('nobody:wrong')
+    }
+  })
+
   it('says within seconds that Redis is away, and changes nothing', async () => {
     await redisServer.stop()
     try {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Finding } from '../../src/core/finding.ts'
 import { storedKey } from '../../src/core/object-key.ts'
-import { columns, humanOutput, jsonOutput } from '../../src/process/command-output.ts'
+import { columns, failureText, humanOutput, jsonOutput } from '../../src/process/command-output.ts'
 import { parseDuration } from '../../src/process/duration.ts'
 
 const FINDING: Finding = {
@@ -41,6 +41,27 @@ describe('what a command prints', () => {
       'answer 42',
       '',
     ])
+  })
+
+  it('leaves nothing that turns a line around or moves the cursor as it is', () => {
+    const output = humanOutput({ write, status: undefined, show: (name) => `1  ${name}\n2  ä\n` })
+    output.told({ finding: { ...FINDING, detail: 'a\u001b[2J' } })
+    out = out.slice(out.indexOf('('))
+    output.answer('shop\u202epohs')
+    expect(out)
+      .to.match(/^\(a\\u001b\[2J\)\n/)
+      .and.to.match(/1 {2}shop\\u202epohs\n2 {2}ä\n$/)
+  })
+
+  it('is for a failure what is at the bottom of it, once', () => {
+    const root = new Error('WRONGPASS invalid password')
+    const cause = new Error('not writeable', { cause: root })
+    expect(failureText(new Error('no answer', { cause }))).to.equal('no answer (WRONGPASS invalid password)')
+    expect(failureText(new Error(`no S3: ${root.message}`, { cause }))).to.equal(`no S3: ${root.message}`)
+    expect(failureText(new Error('no answer', { cause: new AggregateError([]) }))).to.equal(
+      'no answer (AggregateError)',
+    )
+    expect(failureText(new Error('a\u202eb'))).to.equal('a\\u202eb')
   })
 
   it('has one line of progress, which gives way to all else', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, rename, rm, stat, symlink } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -200,6 +200,14 @@ describe('the control socket', () => {
     expect(await rejection(callControl({ path: long, command: 'echo', args: 1, run }))).to.be.instanceOf(
       NotRunning,
     )
+  })
+
+  it('is nobody’s where the folder is none', async () => {
+    const file = join(folder, 'file')
+    await writeFile(file, '')
+    const run = { signal: new AbortController().signal, tell: async () => {} }
+    const work = callControl({ path: join(file, 'control.sock'), command: 'echo', args: 1, run })
+    expect(await rejection(work)).to.be.instanceOf(NotRunning)
   })
 
   it('warns, and does without, where there can be no socket', async () => {

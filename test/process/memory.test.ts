@@ -1,28 +1,29 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
-import { request } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { rm } from 'node:fs/promises'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
+import sharp from 'sharp'
 import { EMBEDDED } from '../support/backend.ts'
 import { S3_REDIS } from '../support/backends.ts'
-import type { WireRecord } from '../support/client.ts'
+import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
+import { exchange } from '../support/exchange.ts'
+import { largeFile, MIB, peakBytes, uploadLarge } from '../support/heavy.ts'
+import { sampleOf } from '../support/metrics.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const MIB = 1024 * 1024
 const LIMIT_BYTES = 250 * MIB
+const METRICS_TOKEN = 'sixteen-letters-or-more'
 
 for (const backend of [EMBEDDED, S3_REDIS])
   describe(`memory (${backend.name})`, function () {
-    this.timeout(180_000)
+    this.timeout(300_000)
     let dataDir: string
     let server: RunningServer
     beforeEach(async () => {
       dataDir = await temporaryFolder()
-      server = await startProcess({
-        env: { ...(await backend.env(dataDir)), DATA_DIR: dataDir, LOG_LEVEL: 'error' },
-      })
+      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', METRICS_TOKEN, ZIP_RATE_POINTS: '100000' }
+      server = await startProcess({ env: { ...(await backend.env(dataDir)), ...env } })
     })
     afterEach(async () => {
       server.child.kill('SIGTERM')
@@ -31,8 +32,8 @@ for (const backend of [EMBEDDED, S3_REDIS])
     })
 
     it('stays under 250 MB while 1 GiB is uploaded and delivered', async () => {
-      const file = gibibyte()
-      const record = await upload(server, file)
+      const file = largeFile(1024)
+      const record = await uploadLarge(server, file)
       expect(record.size).to.equal(1024 * MIB)
       expect(await peakBytes(server), 'while uploading').to.be.below(LIMIT_BYTES)
 
@@ -42,59 +43,64 @@ for (const backend of [EMBEDDED, S3_REDIS])
       expect(digest.digest('hex')).to.equal(file.digest())
       expect(await peakBytes(server), 'while delivering').to.be.below(LIMIT_BYTES)
     })
-  })
 
-/** 1 GiB that compresses to nothing, and its digest once it has been read. */
-function gibibyte(): { chunks: () => Iterable<Buffer>; digest: () => string } {
-  const block = randomBytes(MIB)
-  const hash = createHash('sha256')
-  let digest = ''
-  return {
-    *chunks() {
-      for (let i = 0; i < 1024; i += 1) {
-        block.writeUInt32BE(i, 0)
-        hash.update(block)
-        yield Buffer.from(block)
+    it('stays under 250 MB while 100 files of 20 MB are sent as a ZIP', async () => {
+      const sources: WireRecord[] = []
+      for (let i = 0; i < 5; i += 1) sources.push(await uploadLarge(server, largeFile(20)))
+      const files = Array.from({ length: 100 }, (_, i) => {
+        const { sourceName = '', mimeType = '' } = sources[i % 5] ?? {}
+        return { path: sourceName, type: mimeType, name: `${i}.bin` }
+      })
+      const response = await postZip(server, { files })
+      expect(response.status).to.equal(200)
+      let size = 0
+      let end = Buffer.alloc(0)
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+        size += chunk.length
+        end = Buffer.concat([end, chunk]).subarray(-22)
       }
-      digest = hash.digest('hex')
-    },
-    digest: () => digest,
-  }
-}
+      // The end of central directory record: its signature, and how many entries there are, the manifest included.
+      expect([end.readUInt32LE(0), end.readUInt16LE(10)]).to.deep.equal([0x06054b50, 101])
+      expect(size).to.be.within(2000 * MIB, 2001 * MIB)
+      expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
+    })
 
-async function upload(
-  { url, tokens }: RunningServer,
-  file: ReturnType<typeof gibibyte>,
-): Promise<WireRecord> {
-  const boundary = 'sluice-test'
-  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="big.bin"\r\n\r\n`
-  function* body() {
-    yield Buffer.from(head)
-    yield* file.chunks()
-    yield Buffer.from(`\r\n--${boundary}--\r\n`)
-  }
-  const req = request(`${url}/v1/upload`, {
-    method: 'POST',
-    headers: {
-      Authorization: tokens.secretClientToken,
-      'Content-Type': `multipart/form-data; boundary=${boundary}`,
-    },
-  })
-  const answered = new Promise<string>((resolve, reject) => {
-    req.once('error', reject).once('response', async (res) => {
-      let text = ''
-      for await (const chunk of res) text += chunk
-      resolve(text)
+    it('stays under 250 MB when 200 clients ask for the same cold derivative at once', async () => {
+      const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(4000, 3000) })
+      const agent = new Agent({ maxSockets: 200, keepAlive: false })
+      const url = `${server.url}${new URL(src).pathname}?w=2000&f=png`
+      // Nobody reads before all are being answered, so that nothing is over before the last has begun.
+      const responses = await Promise.all(Array.from({ length: 200 }, () => responseTo(url, agent)))
+      const bodies = new Set<string>()
+      for (const response of responses) {
+        expect(response.statusCode).to.equal(200)
+        const digest = createHash('sha256')
+        for await (const chunk of response) digest.update(chunk)
+        bodies.add(digest.digest('hex'))
+      }
+      expect(bodies).to.have.property('size', 1)
+      const text = await metrics(server)
+      expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
+      expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
     })
   })
-  await pipeline(Readable.from(body(), { objectMode: false }), req)
-  const [record] = JSON.parse(await answered) as WireRecord[]
-  if (!record) throw new Error('the upload answered no record')
-  return record
+
+/** A JPEG that is as hard to compress as they come. */
+async function noise(width: number, height: number): Promise<Buffer> {
+  const raw = { width, height, channels: 3 as const }
+  return sharp(randomBytes(width * height * 3), { raw })
+    .jpeg()
+    .toBuffer()
 }
 
-/** The most that the process has had in memory at any time: proc(5), VmHWM. */
-async function peakBytes({ pid }: RunningServer): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+/** As soon as its headers are there. */
+function responseTo(url: string, agent: Agent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, resolve).once('error', reject)
+  })
+}
+
+async function metrics(server: RunningServer): Promise<string> {
+  const headers = { Authorization: `Bearer ${METRICS_TOKEN}` }
+  return String((await exchange(server, '/metrics', { headers })).body)
 }

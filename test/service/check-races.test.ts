@@ -37,7 +37,16 @@ onEveryBackend('check and reindex beside a live service', (start) => {
               ...bucket,
               async find(key, known) {
                 await stepTo(`bucket.find ${key}`)
-                return bucket.find(key, known)
+                const asset = await bucket.find(key, known)
+                return (
+                  asset && {
+                    ...asset,
+                    async open(options) {
+                      await stepTo(`bucket.open ${key}`)
+                      return asset.open(options)
+                    },
+                  }
+                )
               },
             }
           },
@@ -104,6 +113,13 @@ onEveryBackend('check and reindex beside a live service', (start) => {
     await settled(service)
     expect(await service.objects()).to.deep.equal([])
     expect(await listOf(service.storage.index)).to.deep.equal({})
+  })
+
+  it('take an original for deleted whose record goes before it is read', async () => {
+    const { key } = await upload()
+    between = { step: `bucket.open ${recordKey(key)}`, work: () => deleteFile(service, key) }
+    expect((await command(service, 'check')).findings).to.deep.equal([])
+    expect(between).to.equal(undefined)
   })
 
   it('resurrect nothing that is deleted while the index is filled', async function () {

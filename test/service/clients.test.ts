@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { diskBuckets } from '../../src/adapters/bucket/disk.ts'
 import { bucketClientStore } from '../../src/adapters/client-store/bucket.ts'
 import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
+import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
 import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { Problem } from '../../src/core/problem.ts'
@@ -65,12 +66,63 @@ describe('clients', () => {
     expect((await clients.create()).client).to.not.have.property('name')
   })
 
-  for (const name of ['', ' shop', 'shop ', 'a\nb', 'a\u001b[31m', 'ä'.repeat(51)]) {
+  for (const name of [
+    '',
+    ' shop',
+    'shop ',
+    'a\nb',
+    'a\u001b[31m',
+    'a\u202eb',
+    'a\u2066b',
+    'a\u200fb',
+    'ä'.repeat(51),
+  ]) {
     it(`cannot be called ${JSON.stringify(name.slice(0, 20))}`, async () => {
       expect(await problemOf(clients.create({ name }))).to.include({ status: 400, code: 'bad_parameter' })
       expect(store.list()).to.deep.equal([])
     })
   }
+
+  describe('that another process may have removed', () => {
+    const TRUST_MS = 5000
+    let version: () => string
+    let elsewhere: ClientStore
+    let here: Clients
+
+    beforeEach(async () => {
+      let count = 0
+      version = () => `v${count}`
+      const announce = async () => {
+        count += 1
+      }
+      const shared = { changes: { announce, version: async () => version() }, locks: inProcessLocks() }
+      const bucket = (await diskBuckets({ folder, urlOf: (key) => key })).of({ id: 'first', token: '' })
+      elsewhere = await bucketClientStore(bucket, { shared, now })
+      const heard = await bucketClientStore(bucket, { shared, now })
+      here = createClients({ store: heard, events, trustMs: TRUST_MS, now })
+    })
+
+    it('may store files for as long as a removal waits for all to hear, and then only when it is asked', async () => {
+      const { client } = await here.create()
+      await elsewhere.save({ ...client, removing: { files: true } })
+      clock.now += TRUST_MS - 1
+      expect(await here.admits(client.id)).to.equal(true)
+      clock.now += 1
+      expect(await here.admits(client.id)).to.equal(false)
+    })
+
+    it('may not while nothing can be heard, with a 503', async () => {
+      const { client } = await here.create()
+      const heard = version
+      version = () => {
+        throw new Error('Redis is away')
+      }
+      clock.now += TRUST_MS
+      expect(await problemOf(here.admits(client.id))).to.have.property('status', 503)
+      version = heard
+      expect(await here.admits(client.id)).to.equal(true)
+    })
+  })
 
   describe('given a new secret', () => {
     it('have two for a time, then the new one', async () => {
@@ -115,6 +167,23 @@ describe('clients', () => {
       clock.now += 3 * HOUR
       await clients.rotate(client.id, { keepOldMs: HOUR })
       expect(store.find(client.id)?.secrets, 'without those that have ended').to.have.length(2)
+    })
+
+    it('keep both secrets of two rotations at once', async () => {
+      const { client } = await clients.create()
+      const both = await Promise.all([1, 2].map(() => clients.rotate(client.id, { keepOldMs: HOUR })))
+      expect(both.map(({ tokens }) => accepts(tokens.secretClientToken))).to.deep.equal([true, true])
+    })
+
+    it('stay on their way out when that begins meanwhile', async () => {
+      const { client } = await clients.create()
+      const removing = { files: true }
+      const outcomes = await Promise.allSettled([
+        store.change(client.id, (present) => present && { ...present, removing }),
+        clients.rotate(client.id, { keepOldMs: HOUR }),
+      ])
+      expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected'])
+      expect(store.find(client.id)?.removing).to.deep.equal(removing)
     })
 
     it('have to exist, and not to be on their way out', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type ObjectKey, storedKey } from '../../src/core/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
+import type { FileRef } from '../../src/core/ports/file-index.ts'
 import { listOf } from '../contracts/file-index-model.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
@@ -51,7 +52,43 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
     await expectNothing()
   })
 
-  it('of an upload, and filled again: the file stays whole', async () => {
+  it('of a form with two files, between their records: it fails, and leaves nothing of either', async () => {
+    let records = 0
+    change = (bucket) => ({
+      async put(key, bytes, options) {
+        await bucket.put(key, bytes, options)
+        if (!key.startsWith('.sluice/meta/')) return
+        records += 1
+        if (records > 1) return
+        for (const name of Object.keys(await listOf(service.storage.index)))
+          await forget(storedKey(name.replace('first ', '')))
+      },
+    })
+    const files = ['a.png', 'b.png'].map((name) => ({ name, bytes: png }))
+    expect((await postFiles(service, files)).status).to.equal(503)
+    expect(records).to.equal(2)
+    await expectNothing()
+  })
+
+  it('of an upload that a sweep is taking away just then: nothing that came after is left', async () => {
+    let ref: FileRef | undefined
+    change = (bucket) => ({
+      async put(key, bytes, options) {
+        if (key.startsWith('.sluice/meta/')) {
+          const original = storedKey(key.slice('.sluice/meta/'.length, -'.json'.length))
+          ref = { clientId: 'first', key: original }
+          await service.storage.index.beginRemoval(ref, { cause: 'abandon', leaseUntil: 9e15, now: 0 })
+          await bucket.delete([original, storedKey(key)])
+        }
+        return bucket.put(key, bytes, options)
+      },
+    })
+    expect((await postFiles(service, [{ name: 'a.png', bytes: png }])).status).to.equal(503)
+    expect(ref && (await service.storage.index.finishRemoval(ref, 9e15))).to.equal(true)
+    await expectNothing()
+  })
+
+  it('of an upload, and filled again: it is stored, and its sender is told so', async () => {
     change = (bucket) => ({
       async put(key, bytes, options) {
         await bucket.put(key, bytes, options)
@@ -61,7 +98,7 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
         await command(service, 'reindex')
       },
     })
-    expect((await postFiles(service, [{ name: 'a.png', bytes: png }])).status).to.equal(503)
+    expect((await postFiles(service, [{ name: 'a.png', bytes: png }])).status).to.equal(200)
     expect((await command(service, 'check')).findings).to.deep.equal([])
     const [name = ''] = (await service.objects()).filter((each) => !each.includes('.sluice'))
     expect((await deleteFile(service, name.replace('first/', ''))).status).to.equal(200)

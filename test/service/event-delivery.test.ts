@@ -2,20 +2,36 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
+import { bullmqJobs } from '../../src/adapters/jobs/bullmq.ts'
 import { embeddedJobs } from '../../src/adapters/jobs/embedded.ts'
+import { connectRedis } from '../../src/adapters/redis-connection.ts'
 import type { Events } from '../../src/core/events.ts'
 import type { EventContext, EventPlugin } from '../../src/core/plugin.ts'
 import type { EventBus } from '../../src/core/ports/event-bus.ts'
 import type { Fetcher } from '../../src/core/ports/fetcher.ts'
-import type { JobRequest, Jobs, WorkOptions } from '../../src/core/ports/jobs.ts'
+import type { JobRequest, Jobs } from '../../src/core/ports/jobs.ts'
 import { Problem, unavailable } from '../../src/core/problem.ts'
 import { checkTargets } from '../../src/pipeline/check.ts'
-import { createEventDelivery, type EventDelivery } from '../../src/service/event-delivery.ts'
+import {
+  createEventDelivery,
+  type DeliveryPlan,
+  type EventDelivery,
+} from '../../src/service/event-delivery.ts'
 import { eventually } from '../support/eventually.ts'
+import { newKeyPrefix, sharedRedis } from '../support/redis-server.ts'
 import { type KeptLog, keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const PLAN: WorkOptions = { attempts: 3, retryMs: 10, retryMaxMs: 50, limitMs: 1000, concurrency: 4 }
+const PLAN: DeliveryPlan = {
+  attempts: 3,
+  retryMs: 10,
+  retryMaxMs: 50,
+  limitMs: 1000,
+  concurrency: 4,
+  perTarget: 2,
+  hungMs: 500,
+  waitMs: 20,
+}
 const fetcher: Fetcher = { fetch: () => expect.fail('nothing is to be fetched') }
 
 describe('event delivery', () => {
@@ -44,16 +60,36 @@ describe('event delivery', () => {
     return again
   }
 
+  async function onRedis(): Promise<Jobs> {
+    const redis = connectRedis({ url: (await sharedRedis()).url })
+    await redis.ready()
+    const keyPrefix = newKeyPrefix()
+    const queue = bullmqJobs({ redis, keyPrefix, log })
+    opened.push({
+      ...queue,
+      async close(options) {
+        await queue.close(options)
+        await redis.client.del(...(await redis.client.keys(`${keyPrefix}*`)))
+        await redis.close()
+      },
+    })
+    return queue
+  }
+
   /** As in the service: the plugins listen, and this process does what is queued, unless it only listens. */
   function deliver(
     plugins: EventPlugin[],
-    { queue = jobs, options = {} }: { queue?: Jobs; options?: Record<string, unknown> } = {},
+    {
+      queue = jobs,
+      options = {},
+      plan = PLAN,
+    }: { queue?: Jobs; options?: Record<string, unknown>; plan?: DeliveryPlan } = {},
   ): EventDelivery {
     const loaded = plugins.map((plugin) => {
       const merged = { ...plugin.options, ...options }
       return { plugin, options: merged, targets: checkTargets('x.js', plugin, merged) }
     })
-    const delivery = createEventDelivery({ plugins: loaded, jobs: queue, fetcher, log, plan: PLAN })
+    const delivery = createEventDelivery({ plugins: loaded, jobs: queue, fetcher, log, plan })
     delivery.listen(bus)
     delivery.work()
     return delivery
@@ -226,6 +262,46 @@ describe('event delivery', () => {
     expect(told.map(({ event, context }) => [event.clientId, context.target])).to.deep.equal([['y', 'new']])
     expect(log.lines).to.deep.equal([])
   })
+
+  for (const [where, open] of Object.entries({ embedded: async () => jobs, BullMQ: onRedis })) {
+    describe(`a target that hangs (${where})`, () => {
+      let calls: Record<string, string[]>
+      const hanging: EventPlugin = {
+        name: 'a',
+        durable: true,
+        targets: () => ['hangs', 'answers'],
+        on: {
+          async 'client.changed'({ clientId }, { target, signal }) {
+            calls[target]?.push(clientId)
+            if (target === 'answers') return
+            await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          },
+        },
+      }
+      const ids = Array.from({ length: 100 }, (_, i) => `client ${i}`)
+      beforeEach(() => {
+        calls = { hangs: [], answers: [] }
+      })
+
+      it('holds up no other one, and has a part of the slots', async () => {
+        deliver([hanging], { queue: await open(), plan: { ...PLAN, limitMs: 60_000 } })
+        for (const id of ids) emit(id)
+        await eventually(() => expect([...(calls.answers ?? [])].sort()).to.deep.equal([...ids].sort()))
+        emit('late')
+        await eventually(() => expect(calls.answers).to.include('late'))
+        expect(calls.hangs).to.have.length(PLAN.perTarget)
+      })
+
+      it('uses up the tries of its events as one that fails at once does: none waits for ever', async () => {
+        deliver([hanging], { queue: await open(), plan: { ...PLAN, limitMs: 300, hungMs: 200 } })
+        for (const id of ids) emit(id)
+        const givenUp = () => log.lines.filter(({ message }) => message === 'a job has failed')
+        // Two at a time, with three tries each of 300 ms, would be 45 s.
+        await eventually(() => expect(givenUp()).to.have.length(ids.length), { withinMs: 10_000 })
+        expect(calls.answers).to.have.length(ids.length)
+      }).timeout(15_000)
+    })
+  }
 
   describe('when the queue takes nothing', () => {
     const failing = (times: number): { queue: Jobs; added: JobRequest[] } => {

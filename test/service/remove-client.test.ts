@@ -2,7 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../src/core/object-key.ts'
+import { readAll } from '../../src/core/asset.ts'
+import {
+  clientRecordKey,
+  derivativeKey,
+  type ObjectKey,
+  recordKey,
+  storedKey,
+} from '../../src/core/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { listOf } from '../contracts/file-index-model.ts'
@@ -150,6 +157,59 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await stateOf(other.id)).to.equal('active')
       })
 
+      it('is not taken back by one whose files were not spoken of beside one whose were', async () => {
+        const deleting = signalled()
+        const quietEnd = signalled()
+        let loud: ReturnType<typeof remove> | undefined
+        fileComes()
+        const filesCome = change
+        let looks = 0
+        change = (bucket) => ({
+          async *list(prefix) {
+            looks += 1
+            // The quiet one looks again, and is to find what the loud one has not deleted yet.
+            if (looks === 2) {
+              loud = remove(other.id, true)
+              await deleting.promise
+            }
+            yield* filesCome(bucket).list?.(prefix) ?? []
+          },
+          async delete(keys) {
+            deleting.signal()
+            await quietEnd.promise
+            return bucket.delete(keys)
+          },
+        })
+        expect(await rejection(remove(other.id))).to.have.property('status', 409)
+        expect(await hasAccess()).to.equal(false)
+        expect(await stateOf(other.id)).to.equal('removing')
+        quietEnd.signal()
+        expect((await loud)?.answer).to.deep.equal({ originals: 1 })
+        expect(await objectsOf(other.id)).to.deep.equal([])
+      })
+
+      it('ends without deleting anything where another one has taken it back', async () => {
+        const records = service.storage.buckets.of({ id: 'first', token: '' })
+        const record = clientRecordKey(other.id)
+        let looks = 0
+        change = (bucket) => ({
+          async *list(prefix) {
+            looks += 1
+            if (looks === 2) {
+              const asset = await records.find(record)
+              if (!asset) throw new Error('no record')
+              const { removing: _, ...active } = JSON.parse(String(await readAll(asset)))
+              const bytes = Readable.from([Buffer.from(JSON.stringify(active))])
+              await records.put(record, bytes, { mediaType: 'application/json' })
+            }
+            yield* bucket.list(prefix)
+          },
+        })
+        expect(await rejection(remove(other.id))).to.have.property('status', 409)
+        expect(await stateOf(other.id)).to.equal('active')
+        expect(await hasAccess()).to.equal(true)
+      })
+
       it('deletes no files that were not spoken of when it goes on after a crash', async () => {
         const dataDir = await temporaryFolder()
         const before = await start({ dataDir })
@@ -199,6 +259,25 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await objectsOf(other.id)).to.deep.equal([])
       })
 
+      it('takes the files of one whose record is gone, when they are spoken of', async () => {
+        await stored(other)
+        const records = service.storage.buckets.of({ id: 'first', token: '' })
+        await records.delete([clientRecordKey(other.id)])
+        // Reads it anew, as all do in time.
+        await rejection(command(service, 'client rotate', { id: other.id, keepOldMs: 0 }))
+        const { findings } = await command(service, 'check')
+        expect(new Set(findings.map((one) => one.split(':')[0]))).to.deep.equal(new Set(['client unknown']))
+        const refusals = [remove(other.id), remove(`./${other.id}`, true)]
+        for (const refusal of refusals)
+          expect(await rejection(refusal))
+            .to.be.instanceOf(Problem)
+            .with.property('status', 404)
+        expect((await remove(other.id, true)).answer).to.deep.equal({ originals: 1 })
+        expect(await objectsOf(other.id)).to.deep.equal([])
+        expect((await command(service, 'check')).findings).to.deep.equal([])
+        expect(await rejection(remove(other.id, true))).to.have.property('status', 404)
+      })
+
       it('waits for an upload, which then keeps nothing', async () => {
         let removal: Promise<unknown> | undefined
         change = (bucket) => ({
@@ -236,3 +315,11 @@ for (const backend of [EMBEDDED, S3_REDIS])
       })
     }
   })
+
+function signalled() {
+  let signal = () => {}
+  const promise = new Promise<void>((done) => {
+    signal = done
+  })
+  return { promise, signal }
+}

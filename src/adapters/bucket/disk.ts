@@ -245,12 +245,15 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** The outcome, or undefined when there is no such file: also when a folder of its path is a file. */
+/**
+ * The outcome, or undefined when there is no such file: also when a folder of its path is a file, or has a name of more
+ * than the 255 bytes that a disk takes.
+ */
 async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return undefined
     throw error
   }
 }

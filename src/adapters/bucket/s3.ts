@@ -1,7 +1,7 @@
 import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import type { ObjectKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
-import { Problem } from '../../core/problem.ts'
+import { unlessStatus } from '../../core/problem.ts'
 import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './s3-client.ts'
 import { deleteNames } from './s3-delete.ts'
 import { download } from './s3-download.ts'
@@ -55,7 +55,8 @@ function s3Bucket(
     async find(key, known) {
       const name = root.nameOf(key)
       const command = new HeadObjectCommand({ Bucket: bucket, Key: name })
-      const head = await unlessMissing(
+      const head = await unlessStatus(
+        404,
         patience.answered((abortSignal) => calls.send(command, { abortSignal })),
       )
       if (!head) return undefined
@@ -89,14 +90,5 @@ function s3Bucket(
         if (key !== undefined) yield key
       }
     },
-  }
-}
-
-async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return undefined
-    throw error
   }
 }

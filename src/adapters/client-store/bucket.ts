@@ -1,11 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { alone } from '../../core/alone.ts'
 import { readAll } from '../../core/asset.ts'
 import { mapAtOnce } from '../../core/at-once.ts'
 import { type Client, digestSecret, isValid } from '../../core/client.ts'
 import { clientRecordKey, clientRecordPrefix, type ObjectKey } from '../../core/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
+import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
 import { parseClient, serializeClient } from './record.ts'
 
@@ -19,22 +21,27 @@ export interface ClientChanges {
 
 export interface BucketClientStoreOptions {
   /** Where several processes share the bucket. */
-  changes?: ClientChanges
+  shared?: { changes: ClientChanges; locks: Locks }
   now?: () => number
 }
 
 // However the version was lost or a record was changed by hand: the truth is read anew this often.
 const READ_AGAIN_MS = 5 * 60_000
 const RECORDS_AT_ONCE = 16
+// Two steps of the bucket, which gives up after seconds.
+const CHANGE_LIMIT_MS = 30_000
 
 /** Clients as records in a bucket, the first client's: what is there is the truth, and an index can be lost. */
 export async function bucketClientStore(
   bucket: Bucket,
-  { changes, now = Date.now }: BucketClientStoreOptions = {},
+  { shared, now = Date.now }: BucketClientStoreOptions = {},
 ): Promise<ClientStore> {
+  const changes = shared?.changes
   // Taken before the reading: a change that comes during it makes another version.
   let version = await changes?.version().catch(() => undefined)
   let readAt = now()
+  /** When the version was last asked for, with all that it led to. */
+  let heardAt = Number.NEGATIVE_INFINITY
   let known = tableOf(await readClients(bucket))
   // One after the other: each is checked against those before it, and the last one stays.
   let last: Promise<unknown> = Promise.resolve()
@@ -44,33 +51,72 @@ export async function bucketClientStore(
     return turn
   }
 
-  async function refresh(): Promise<void> {
+  async function refresh({ maxAgeMs } = { maxAgeMs: 0 }): Promise<void> {
+    const begun = now()
+    if (begun < heardAt + maxAgeMs) return
     let failure: { error: unknown } | undefined
     const present = await changes?.version().catch((error) => {
       failure = { error }
       return version
     })
     if (present !== version || now() >= readAt + READ_AGAIN_MS) {
-      const begun = now()
       known = tableOf(await readClients(bucket))
       version = present
       readAt = begun
     }
     if (failure) throw failure.error
-  }
-
-  /** Does a change that others are to learn of; not at all when they cannot. */
-  async function change(work: () => Promise<Client[]>): Promise<void> {
-    await refresh()
-    known = tableOf(await work())
-    await changes?.announce().catch((cause) => {
-      throw unavailable('the change is stored, but other processes learn of it in five minutes only', {
-        cause,
-      })
-    })
+    heardAt = begun
   }
 
   const others = (id: string) => [...known.clients.values()].filter((one) => one.id !== id)
+
+  function learn(id: string, client: Client | undefined): void {
+    known = tableOf(client ? [...others(id), client] : others(id))
+  }
+
+  /** Of one client at a time across all processes; of one at a time in this one, which has one table. */
+  const change: ClientStore['change'] = (id, make) =>
+    oneAtATime(id, (signal) =>
+      inTurn(async () => {
+        // Not at all when others cannot learn of it.
+        await refresh()
+        // Whoever has changed it last may have died before it could tell.
+        const present = await readClient(bucket, clientRecordKey(id))
+        learn(id, present)
+        const client = await make(present)
+        if (client !== present) {
+          signal?.throwIfAborted()
+          learn(id, await write(id, client))
+        }
+        await changes?.announce().catch((cause) => {
+          throw unavailable('the change is stored, but other processes learn of it in five minutes only', {
+            cause,
+          })
+        })
+        return client
+      }),
+    )
+
+  function oneAtATime<T>(id: string, work: (signal?: AbortSignal) => Promise<T>): Promise<T> {
+    return shared ? alone(shared.locks, `client ${id}`, work, { limitMs: CHANGE_LIMIT_MS }) : work()
+  }
+
+  /** @returns the record as it is read */
+  async function write(id: string, client: Client | undefined): Promise<Client | undefined> {
+    const key = clientRecordKey(id)
+    if (!client) {
+      const { failed } = await bucket.delete([key])
+      if (failed[0])
+        throw unavailable('the record could not be deleted; try again', { cause: failed[0].error })
+      return undefined
+    }
+    if (others(id).some((other) => areAlike(other, client)))
+      throw new Error(`another client has the token or a secret of ${id}`)
+    const bytes = serializeClient(client)
+    await bucket.put(key, Readable.from([bytes]), { mediaType: 'application/json' })
+    return parseClient(key, bytes)
+  }
+
   return {
     find: (id) => known.clients.get(id),
     findByToken: (token) => known.byToken.get(token),
@@ -84,27 +130,10 @@ export async function bucketClientStore(
       return match ? client : undefined
     },
     list: () => [...known.clients.values()],
-    save: (client) =>
-      inTurn(() =>
-        change(async () => {
-          if (others(client.id).some((other) => areAlike(other, client)))
-            throw new Error(`another client has the token or a secret of ${client.id}`)
-          const key = clientRecordKey(client.id)
-          const bytes = serializeClient(client)
-          await bucket.put(key, Readable.from([bytes]), { mediaType: 'application/json' })
-          return [...others(client.id), parseClient(key, bytes)]
-        }),
-      ),
-    remove: (id) =>
-      inTurn(() =>
-        change(async () => {
-          const { failed } = await bucket.delete([clientRecordKey(id)])
-          if (failed[0])
-            throw unavailable('the record could not be deleted; try again', { cause: failed[0].error })
-          return others(id)
-        }),
-      ),
-    refresh: () => inTurn(refresh),
+    change,
+    save: async (client) => void (await change(client.id, () => client)),
+    remove: async (id) => void (await change(id, () => undefined)),
+    refresh: (options) => inTurn(() => refresh(options)),
   }
 }
 
@@ -132,12 +161,14 @@ function areAlike(one: Client, other: Client): boolean {
 }
 
 async function readClients(bucket: Bucket): Promise<Client[]> {
-  const work = async (key: ObjectKey) => {
-    const asset = await bucket.find(key)
-    return asset && parseClient(key, await readAll(asset))
-  }
+  const work = (key: ObjectKey) => readClient(bucket, key)
   const clients: Client[] = []
   for await (const client of mapAtOnce(bucket.list(clientRecordPrefix), { atOnce: RECORDS_AT_ONCE, work }))
     if (client) clients.push(client)
   return clients
+}
+
+async function readClient(bucket: Bucket, key: ObjectKey): Promise<Client | undefined> {
+  const asset = await bucket.find(key)
+  return asset && parseClient(key, await readAll(asset))
 }

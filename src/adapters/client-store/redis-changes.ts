@@ -13,6 +13,13 @@ export function redisClientChanges(
   const key = `${keyPrefix}clients`
   return {
     announce: async () => void (await redis.send((client) => client.set(key, randomUUID()))),
-    version: async () => (await redis.send((client) => client.get(key))) ?? undefined,
+    version: () =>
+      redis.send(async (client) => {
+        const version = await client.get(key)
+        if (version !== null) return version
+        // Were there none, then the first change, if Redis lost it before anyone looked, would leave none as well.
+        await client.set(key, randomUUID(), 'NX')
+        return (await client.get(key)) ?? undefined
+      }),
   }
 }

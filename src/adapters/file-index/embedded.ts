@@ -57,11 +57,11 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         records.map(({ key }) => `${clientId}\0${key}`),
         async () => {
           const entries = await table.originals(records.map(({ key }) => ({ clientId, key })))
-          if (entries.some((entry) => entry?.state !== 'pending')) return false
+          if (entries.some((entry) => entry?.state !== 'pending' && entry?.state !== 'stored')) return false
           await table.write(
-            records.map((record) =>
-              table.setOriginal({ clientId, key: record.key }, { state: 'stored', record }),
-            ),
+            records
+              .filter((_, i) => entries[i]?.state === 'pending')
+              .map((record) => table.setOriginal({ clientId, key: record.key }, { state: 'stored', record })),
           )
           return true
         },

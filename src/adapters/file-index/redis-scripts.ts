@@ -85,15 +85,18 @@ for i = 1, count do
 end
 `)
 
-/** Several originals, all or none. ARGV: refs, JSON of each. @returns 1, or 0 when one is not pending any more */
+/** Several originals, all or none. ARGV: refs, JSON of each. @returns 1, or 0 when one is neither pending nor stored */
 export const finishUpload = step(`
 local count = #KEYS - 1
 for i = 1, count do
-  if not is_pending(original(KEYS[i + 1])) then return 0 end
+  local state = state_of(original(KEYS[i + 1]))
+  if state ~= 'pending' and state ~= 'stored' then return 0 end
 end
 for i = 1, count do
-  redis.call('HSET', KEYS[i + 1], '', 'stored ' .. ARGV[count + i])
-  redis.call('ZREM', unsettled, ARGV[i])
+  if is_pending(original(KEYS[i + 1])) then
+    redis.call('HSET', KEYS[i + 1], '', 'stored ' .. ARGV[count + i])
+    redis.call('ZREM', unsettled, ARGV[i])
+  end
 end
 return 1
 `)

@@ -1,6 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import type { Log } from '../../core/log.ts'
-import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
+import {
+  type Job,
+  type JobFailure,
+  type JobHandler,
+  NotYet,
+  type WorkOptions,
+} from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
 import { ALL_DIED, failureOf, mayPass, retryDelayMs } from './rules.ts'
 
@@ -10,6 +16,7 @@ export type Outcome =
   | { next: 'retry'; delayMs: number }
   | { next: 'failed'; failure: JobFailure }
   | { next: 'putBack' }
+  | { next: 'putOff'; delayMs: number }
 
 export interface AttemptOptions {
   work: WorkOptions
@@ -72,6 +79,7 @@ export async function runAttempt<T>(
   } catch (thrown) {
     if (stop.aborted) return { next: 'putBack' }
     const error = signal.aborted ? signal.reason : thrown
+    if (error instanceof NotYet) return { next: 'putOff', delayMs: error.delayMs }
     if (mayPass(error) && job.attempt < work.attempts) {
       const delayMs = retryDelayMs(job.attempt, work)
       log.warn({ ...named, err: error, delayMs }, 'a job has failed and will be tried again')

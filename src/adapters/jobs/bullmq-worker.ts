@@ -2,6 +2,7 @@ import { setTimeout as pauseFor } from 'node:timers/promises'
 import {
   type Job as BullJob,
   type ConnectionOptions,
+  DelayedError,
   type IRedisClient,
   UnrecoverableError,
   WaitingError,
@@ -118,9 +119,10 @@ export function startWorker<T>(
     lease.end()
     // Lost and taken up again here, the job has another lease by now.
     if (leases.get(id) === lease) leases.delete(id)
-    if (outcome.next === 'putBack') {
-      // In vain when the lock is lost: then whoever holds it now does the job.
-      await within(FAREWELL_MS, bull.moveToWait(token).catch(report))
+    // In vain when the lock is lost: then whoever holds it now does the job.
+    if (outcome.next === 'putBack') await within(FAREWELL_MS, bull.moveToWait(token).catch(report))
+    if (outcome.next === 'putOff') {
+      await within(FAREWELL_MS, bull.moveToDelayed(Date.now() + outcome.delayMs, token).catch(report))
     }
     const error = errorFor(outcome, Math.min(attempt, work.attempts))
     if (error) throw error
@@ -167,6 +169,8 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
       return new UnrecoverableError(JSON.stringify({ attempts, failure: outcome.failure } satisfies BullEnd))
     case 'putBack':
       return new WaitingError()
+    case 'putOff':
+      return new DelayedError()
   }
 }
 

@@ -242,6 +242,8 @@ function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): JobRow 
       return { ...row, state: 'waiting', dueAt: Date.now() + outcome.delayMs }
     case 'putBack':
       return { ...row, state: 'waiting', attempts: row.attempts - 1 }
+    case 'putOff':
+      return { ...row, state: 'waiting', attempts: row.attempts - 1, dueAt: Date.now() + outcome.delayMs }
   }
 }
 

@@ -1,6 +1,7 @@
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, RLWrapperTimeouts } from 'rate-limiter-flexible'
+import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible'
 import type { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import type { RedisConnection } from '../redis-connection.ts'
+import { withVerdicts } from './verdicts.ts'
 
 // What a request may lose here when Redis has stopped answering, until the connection is found to be dead.
 const PATIENCE_MS = 800
@@ -25,20 +26,5 @@ export function redisRateLimiter(
     // Not the inner one's: after a timeout it would take the point a second time, when its own command fails.
     insuranceLimiter: new RateLimiterMemory(limit),
   })
-  return {
-    points,
-    seconds,
-    async consume(key) {
-      try {
-        return verdict(true, await limiter.consume(key))
-      } catch (refused) {
-        if (refused instanceof RateLimiterRes) return verdict(false, refused)
-        throw refused
-      }
-    },
-  }
-}
-
-function verdict(allowed: boolean, { remainingPoints, msBeforeNext }: RateLimiterRes) {
-  return { allowed, remaining: Math.max(0, remainingPoints), resetMs: Math.max(0, msBeforeNext) }
+  return withVerdicts(limiter, { points, seconds })
 }

@@ -76,7 +76,11 @@ export interface FileIndex {
   beginUpload(ref: FileRef, leaseUntil: number): Promise<void>
   /** Moves the lease of those that are still `pending`. */
   renewUpload(refs: readonly FileRef[], leaseUntil: number): Promise<void>
-  /** `pending` → `stored`, all or none. @returns false when one is not `pending` any more (its lease ran out) */
+  /**
+   * `pending` → `stored`, all or none. One that is `stored` already stays as it is and counts as done, so this may be
+   * asked again when its answer was lost, and a sweep may have been faster.
+   * @returns false, and does nothing, when one is neither: somebody took it away
+   */
   finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
   /** Unknown → `stored`: an original found in the bucket. @returns the entry there is now */
   adopt(clientId: string, record: OriginalRecord): Promise<OriginalEntry>

@@ -45,9 +45,20 @@ export interface Jobs {
 
 /**
  * Does a job. It is done when this resolves. A Problem below 500 is final: the job cannot succeed, and that is
- * remembered. Any other failure may pass: the job is tried again, until its attempts are used up.
+ * remembered. A {@link NotYet} puts the job off. Any other failure may pass: the job is tried again, until its attempts
+ * are used up.
  */
 export type JobHandler<T> = (job: Job<T>, run: JobRun) => Promise<unknown>
+
+/** What a handler throws that could not begin: the job waits for `delayMs`, and this attempt has not counted. */
+export class NotYet extends Error {
+  readonly delayMs: number
+
+  constructor(delayMs: number) {
+    super('the job is put off')
+    this.delayMs = delayMs
+  }
+}
 
 export interface Job<T = unknown> extends JobRef {
   /** As it was given to `enqueue`. */

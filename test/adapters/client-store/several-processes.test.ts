@@ -3,7 +3,9 @@ import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
 import { bucketClientStore, type ClientChanges } from '../../../src/adapters/client-store/bucket.ts'
 import { redisClientChanges } from '../../../src/adapters/client-store/redis-changes.ts'
+import { type RedisLocks, redisLocks } from '../../../src/adapters/locks/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { digestSecret, newSecretToken } from '../../../src/core/client.ts'
 import { clientRecordPrefix } from '../../../src/core/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import type { ClientStore } from '../../../src/core/ports/client-store.ts'
@@ -21,6 +23,8 @@ describe('bucket: the clients of several processes', () => {
   let folder: string
   let bucket: Bucket
   let changes: ClientChanges
+  /** Of each of the two processes. */
+  let locks: { here: RedisLocks; elsewhere: RedisLocks }
   const clock = { now: 0 }
   /** How often the records have been read, by whomever. */
   let readings = 0
@@ -32,8 +36,14 @@ describe('bucket: the clients of several processes', () => {
     server = await startRedis()
     redis = connectRedis({ url: server.url })
     await redis.ready()
+    const keyPrefix = newKeyPrefix()
+    locks = { here: redisLocks(redis, { keyPrefix }), elsewhere: redisLocks(redis, { keyPrefix }) }
   })
-  after(() => redis.close())
+  after(async () => {
+    await locks.here.close()
+    await locks.elsewhere.close()
+    await redis.close()
+  })
   beforeEach(async () => {
     folder = await temporaryFolder()
     const buckets = await diskBuckets({ folder, urlOf: (key) => key })
@@ -49,13 +59,14 @@ describe('bucket: the clients of several processes', () => {
     }
     clock.now = 1_800_000_000_000
     changes = redisClientChanges(redis, { keyPrefix: newKeyPrefix() })
-    here = await open()
-    elsewhere = await open()
+    here = await open('here')
+    elsewhere = await open('elsewhere')
     readings = 0
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  const open = () => bucketClientStore(bucket, { changes, now: () => clock.now })
+  const open = (process: keyof typeof locks) =>
+    bucketClientStore(bucket, { shared: { changes, locks: locks[process] }, now: () => clock.now })
 
   async function recordCount(): Promise<number> {
     let count = 0
@@ -99,6 +110,43 @@ describe('bucket: the clients of several processes', () => {
     expect(await recordCount()).to.equal(1)
   })
 
+  it('has one change of a client after the other, each of what the one before has left', async () => {
+    const { client } = newClient()
+    await here.save(client)
+    const added = Array.from({ length: 10 }, () => ({ digest: digestSecret(newSecretToken()) }))
+    await Promise.all(
+      added.map((secret, i) =>
+        (i % 2 ? here : elsewhere).change(client.id, (present) => {
+          if (!present) throw new Error('it is gone')
+          return { ...present, secrets: [...present.secrets, secret] }
+        }),
+      ),
+    )
+    await here.refresh()
+    expect(here.find(client.id)?.secrets).to.have.deep.members([...client.secrets, ...added])
+  })
+
+  it('changes what there is, also when whoever made it died before it could tell', async () => {
+    const { client } = newClient()
+    await here.save(client)
+    await elsewhere.refresh()
+    const quiet = await bucketClientStore(bucket)
+    await quiet.save({ ...client, removing: { files: true } })
+    const seen: unknown[] = []
+    await elsewhere.change(client.id, (present) => {
+      seen.push(present?.removing)
+      return present
+    })
+    await quiet.remove(client.id)
+    await elsewhere.change(client.id, (present) => {
+      seen.push(present)
+      return present
+    })
+    expect(seen).to.deep.equal([{ files: true }, undefined])
+    expect(elsewhere.find(client.id)).to.equal(undefined)
+    expect(await recordCount()).to.equal(0)
+  })
+
   it('notices a change after Redis was emptied, however many came before', async () => {
     const { client } = newClient()
     await here.save(newClient().client)
@@ -107,6 +155,21 @@ describe('bucket: the clients of several processes', () => {
     await here.save(client)
     await elsewhere.refresh()
     expect(elsewhere.find(client.id)).to.deep.equal(client)
+  })
+
+  it('notices a change whose version Redis has lost before anyone looked, also the first one', async () => {
+    const { client, secret } = newClient()
+    await here.save(client)
+    await redis.client.flushall()
+    await elsewhere.refresh()
+    expect(elsewhere.findBySecret(secret)).to.deep.equal(client)
+    await here.save({ ...client, secrets: [] })
+    await redis.client.flushall()
+    await Promise.all([here.refresh(), elsewhere.refresh()])
+    expect(elsewhere.findBySecret(secret)).to.equal(undefined)
+    readings = 0
+    await Promise.all([here.refresh(), elsewhere.refresh()])
+    expect(readings, 'while nothing changes').to.equal(0)
   })
 
   it('reads all again when Redis was emptied', async () => {
@@ -136,7 +199,7 @@ describe('bucket: the clients of several processes', () => {
         throw new Error('gone in between')
       },
     }
-    const store = await bucketClientStore(bucket, { changes: deaf })
+    const store = await bucketClientStore(bucket, { shared: { changes: deaf, locks: locks.here } })
     const { client } = newClient()
     const error = await rejection(store.save(client))
     expect(error).to.be.instanceOf(Problem).with.property('status', 503)
@@ -185,7 +248,7 @@ describe('bucket: the clients of several processes', () => {
     })
 
     it('can be opened, and hears of changes when Redis is back', async () => {
-      const late = await open()
+      const late = await open('elsewhere')
       await server.start()
       await redis.ready()
       const { client } = newClient()

@@ -1,0 +1,73 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { WireRecord } from './client.ts'
+import type { RunningServer } from './process.ts'
+
+export const MIB = 1024 * 1024
+
+/** A large file that compresses to nothing and is never whole in memory. */
+export interface LargeFile {
+  chunks: () => Iterable<Buffer>
+  /** In hexadecimal, once it has been read. */
+  digest: () => string
+}
+
+export function largeFile(mebibytes: number): LargeFile {
+  const block = randomBytes(MIB)
+  const hash = createHash('sha256')
+  let digest = ''
+  return {
+    *chunks() {
+      for (let i = 0; i < mebibytes; i += 1) {
+        block.writeUInt32BE(i, 0)
+        hash.update(block)
+        yield Buffer.from(block)
+      }
+      digest = hash.digest('hex')
+    },
+    digest: () => digest,
+  }
+}
+
+/** Uploads a large file, at the pace at which it is taken. */
+export async function uploadLarge(
+  { url, tokens }: RunningServer,
+  { chunks }: LargeFile,
+): Promise<WireRecord> {
+  const boundary = 'sluice-test'
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="big.bin"\r\n\r\n`
+  function* body() {
+    yield Buffer.from(head)
+    yield* chunks()
+    yield Buffer.from(`\r\n--${boundary}--\r\n`)
+  }
+  const req = request(`${url}/v1/upload`, {
+    method: 'POST',
+    headers: {
+      Authorization: tokens.secretClientToken,
+      'Content-Type': `multipart/form-data; boundary=${boundary}`,
+    },
+  })
+  const answered = new Promise<string>((resolve, reject) => {
+    req.once('error', reject).once('response', async (res) => {
+      let text = ''
+      for await (const chunk of res) text += chunk
+      resolve(text)
+    })
+  })
+  await pipeline(Readable.from(body(), { objectMode: false }), req)
+  const [record] = JSON.parse(await answered) as WireRecord[]
+  if (!record) throw new Error('the upload answered no record')
+  return record
+}
+
+/** The most that the process has had in memory at any time: proc(5), VmHWM. */
+export const peakBytes = (server: RunningServer): Promise<number> => memoryOf(server, 'VmHWM')
+
+async function memoryOf({ pid }: RunningServer, field: string): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024
+}
