@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type Asset, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
@@ -127,15 +127,11 @@ export function createArchive({
     return { item, code, reason }
   }
 
-  /** @returns what the manifest says of them */
-  async function* files(
-    request: ArchiveRequest,
-    zip: ZipWriter,
-    ahead: ReadAhead,
-  ): AsyncGenerator<Buffer, ManifestEntry[]> {
+  async function write(zip: ZipWriter, request: ArchiveRequest, ahead: ReadAhead): Promise<void> {
+    const { client, archiveName, items } = request
     const manifest: ManifestEntry[] = []
     const taken = new Set([MANIFEST])
-    for await (const prepared of inOrder(request.items, (item) => prepare(item, request, ahead))) {
+    for await (const prepared of inOrder(items, (item) => prepare(item, request, ahead))) {
       const opened = 'code' in prepared ? prepared : await open(prepared, request)
       const { requestedPath: path, name: wanted } = opened.item
       if ('code' in opened) {
@@ -146,40 +142,35 @@ export function createArchive({
       const { asset, bytes } = opened
       const { size, lastModified: modifiedAt } = asset
       const name = distinctName(wanted, taken)
-      yield* zip.file({ name, modifiedAt, deflated: isDeflated(asset), size, bytes })
+      await zip.add({ name, modifiedAt, deflated: isDeflated(asset), bytes })
       manifest.push({ path, name, status: 'ok', size })
       if ('bytes' in prepared) ahead.give(size)
     }
-    return manifest
+    const listing = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
+    await zip.add({ name: MANIFEST, modifiedAt: new Date(), deflated: true, bytes: listing })
+    await zip.end()
+    const errors = manifest.filter(({ status }) => status === 'error').length
+    events.emit('archive.sent', {
+      clientId: client.id,
+      archiveName,
+      entries: items.length - errors,
+      errors,
+      bytes: zip.length,
+    })
   }
 
-  async function* write(asked: ArchiveRequest): AsyncGenerator<Buffer> {
-    const { client, archiveName, items } = asked
+  return (request) => {
     const zip = zipWriter()
     const ahead = newReadAhead()
-    // For what is found and rendered ahead when the archive ends before its time.
     const ended = new AbortController()
-    const request = { ...asked, signal: AbortSignal.any([asked.signal, ended.signal]) }
-    try {
-      const manifest = yield* files(request, zip, ahead)
-      const bytes = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
-      yield* zip.file({ name: MANIFEST, modifiedAt: new Date(), deflated: true, size: bytes.length, bytes })
-      yield zip.end()
-      const errors = manifest.filter(({ status }) => status === 'error').length
-      events.emit('archive.sent', {
-        clientId: client.id,
-        archiveName,
-        entries: items.length - errors,
-        errors,
-        bytes: zip.length,
-      })
-    } finally {
-      ended.abort(new DOMException('the archive has ended', 'AbortError'))
-      ahead.end()
-    }
+    // Also for what is found and rendered ahead.
+    const signal = AbortSignal.any([request.signal, ended.signal])
+    zip.output.once('close', () => ended.abort(new DOMException('the archive has ended', 'AbortError')))
+    write(zip, { ...request, signal }, ahead)
+      .catch((error) => zip.output.destroy(error))
+      .finally(() => ahead.end())
+    return zip.output
   }
-
-  return (request) => Readable.from(write(request), { objectMode: false })
 }
 
 interface Found {

@@ -1,14 +1,6 @@
-import { pipeline, type Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import { crc32, createDeflateRaw, deflateRaw } from 'node:zlib'
-import {
-  centralDirectory,
-  dataDescriptor,
-  isLarge,
-  localHeader,
-  type ZipEntryRecord,
-  type ZipHeader,
-} from '../core/zip-format.ts'
+import { once } from 'node:events'
+import { finished, PassThrough, Readable } from 'node:stream'
+import { ZipArchive } from 'archiver'
 
 /** A file on its way into an archive. */
 export interface ZipFile {
@@ -17,76 +9,66 @@ export interface ZipFile {
   modifiedAt: Date
   /** Whether deflating it is worth while. */
   deflated: boolean
-  /** Bytes. */
-  size: number
-  /** A stream of `size` bytes; one that fails, fails the archive. */
+  /** A stream that fails, fails {@link ZipWriter.add}. */
   bytes: Buffer | Readable
 }
 
-/** Writes one archive, as fast as its reader takes it, and holds nothing but names. */
+/** Writes one archive, as fast as its reader takes it. */
 export interface ZipWriter {
-  /** The next file's bytes in the archive. Consumes or destroys those of the file. */
-  file(file: ZipFile): AsyncGenerator<Buffer>
-  /** What stands behind the last file. */
-  end(): Buffer
+  /** The archive. Whoever destroys it ends all work on it. */
+  readonly output: Readable
+  /**
+   * Resolves when the file has been written and the reader has room for more; consumes or destroys its stream.
+   * One at a time. Rejects when the stream or the output fails.
+   */
+  add(file: ZipFile): Promise<void>
+  /** Writes what stands behind the last file. */
+  end(): Promise<void>
   /** Bytes so far. */
   readonly length: number
 }
 
-const deflate = promisify(deflateRaw)
+// Held before its reader takes it, in each of the two streams, beside one small file.
+const HELD_BYTES = 64 * 1024
+// archiver takes what looks like a drive off the front of a name, once in each of three places: "note:1.txt" would be
+// "1.txt". These are what it finds.
+const DRIVES = 'x:x:x:'
 
 export function zipWriter(): ZipWriter {
-  const entries: ZipEntryRecord[] = []
-  let length = 0
-  const counted = (bytes: Buffer) => {
-    length += bytes.length
-    return bytes
-  }
-
-  async function* ofBuffer(header: ZipHeader, bytes: Buffer): AsyncGenerator<Buffer> {
-    const tried = header.deflated ? await deflate(bytes) : bytes
-    const deflated = tried.length < bytes.length
-    const packed = deflated ? tried : bytes
-    const known = { checksum: crc32(bytes), packed: packed.length, size: bytes.length }
-    entries.push({ ...header, ...known, deflated, known, offset: length })
-    yield counted(localHeader({ ...header, deflated, known }))
-    yield counted(packed)
-  }
-
-  async function* ofStream(header: ZipHeader, bytes: Readable): AsyncGenerator<Buffer> {
-    const entry = { ...header, checksum: 0, packed: 0, size: 0, offset: length }
-    // One that fails before it is read would otherwise end the process; the loop below throws it then.
-    bytes.on('error', () => {})
-    async function* summed(source: AsyncIterable<Buffer>) {
-      for await (const chunk of source) {
-        entry.checksum = crc32(chunk, entry.checksum)
-        entry.size += chunk.length
-        yield chunk
-      }
-    }
-    try {
-      yield counted(localHeader(header))
-      // A failure of any of them destroys all, and is the loop's.
-      const packed = header.deflated ? pipeline(bytes, summed, createDeflateRaw(), () => {}) : summed(bytes)
-      for await (const chunk of packed as AsyncIterable<Buffer>) {
-        entry.packed += chunk.length
-        yield counted(chunk)
-      }
-      yield counted(dataDescriptor(header, entry))
-      entries.push(entry)
-    } finally {
-      bytes.destroy()
-    }
-  }
+  const zip = new ZipArchive({ zlib: { level: 6 }, highWaterMark: HELD_BYTES })
+  const output = new PassThrough({ highWaterMark: HELD_BYTES })
+  const closed = new AbortController()
+  output.once('close', () => {
+    closed.abort(output.errored ?? new DOMException('the archive is closed', 'AbortError'))
+    zip.abort()
+  })
+  zip.once('error', (error) => output.destroy(error))
+  zip.pipe(output)
 
   return {
-    file({ name, modifiedAt, deflated, size, bytes }) {
-      const header = { name: Buffer.from(name), modifiedAt, deflated, large: isLarge(size) }
-      return Buffer.isBuffer(bytes) ? ofBuffer(header, bytes) : ofStream(header, bytes)
+    output,
+    async add({ name, modifiedAt, deflated, bytes }) {
+      // archiver itself neither fails nor ends when a source breaks, and hides why one had broken before.
+      if (bytes instanceof Readable && bytes.errored) throw bytes.errored
+      const broken = new AbortController()
+      const signal = AbortSignal.any([closed.signal, broken.signal])
+      if (bytes instanceof Readable) finished(bytes, (error) => error && broken.abort(error))
+      try {
+        const written = once(zip, 'entry', { signal })
+        zip.append(bytes, { name: DRIVES + name, date: modifiedAt, store: !deflated, mode: 0o644 })
+        await written
+        // It writes files from memory without a look at whether anybody reads them.
+        while (zip.writableNeedDrain) await once(zip, 'drain', { signal })
+      } catch (error) {
+        if (bytes instanceof Readable) bytes.destroy()
+        throw signal.reason ?? error
+      }
     },
-    end: () => counted(centralDirectory(entries, length)),
+    async end() {
+      await zip.finalize()
+    },
     get length() {
-      return length
+      return zip.pointer()
     },
   }
 }

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { entriesOf, manifestOf, unpacked, unpackedByTools, type ZipEntry } from '../support/archive.ts'
@@ -13,7 +11,6 @@ import { exchange } from '../support/exchange.ts'
 import { colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { emptied } from '../support/storage.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onEveryBackend('zip', (start) => {
   let service: Service
@@ -349,26 +346,6 @@ onEveryBackend('zip', (start) => {
       expect(names, tool).to.deep.equal([...all, '_manifest.json'].map((name) => name.normalize()).sort())
     }
     await remove()
-  })
-
-  it('holds dates that do not depend on the time zone of whoever unpacks it', async () => {
-    const folder = await temporaryFolder()
-    await writeFile(
-      join(folder, 'a.zip'),
-      await archive({ files: [{ path: png.sourceName, name: 'a.png' }] }),
-    )
-    const { headers } = await exchange(service, png.src)
-    for (const [program, ...args] of [
-      ['unzip', '-q', 'a.zip'],
-      ['bsdtar', '-xf', 'a.zip'],
-    ] as const) {
-      await promisify(execFile)(program, args, { cwd: folder, env: { ...process.env, TZ: 'Asia/Tokyo' } })
-      const { mtimeMs } = await stat(join(folder, 'a.png'))
-      expect(new Date(mtimeMs).toUTCString(), program).to.equal(headers['last-modified'])
-      await rm(join(folder, 'a.png'))
-      await rm(join(folder, '_manifest.json'))
-    }
-    await rm(folder, { recursive: true })
   })
 
   const archiveNames: Array<[name: string, parameters: string]> = [

@@ -117,8 +117,9 @@ describe('guarded fetcher: limits', () => {
     })
 
     it('takes the connection back when nobody reads or destroys the body', async () => {
-      const large = await remote((_, res) => res.end(Buffer.alloc(4_000_000)))
-      const answer = await get(large, { timeoutMs: 200, maxBytes: 10_000_000 })
+      // More than the sockets of both sides hold for a reader.
+      const large = await remote((_, res) => res.end(Buffer.alloc(40_000_000)))
+      const answer = await get(large, { timeoutMs: 2000, maxBytes: 40_000_000 })
       await eventually(() => expect(large.connections.open).to.equal(0))
       await expectProblem(bytesOf(answer), 504, 'remote_timeout')
     })
