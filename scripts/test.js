@@ -61,7 +61,9 @@ async function test(options) {
   try {
     const code = await run('node_modules/.bin/c8', [...c8, 'node_modules/.bin/mocha', ...mocha])
     if (!existsSync(totals)) throw new Error(`The tests stopped before their end, with exit code ${code}.`)
-    const { passes, failures, pending } = JSON.parse(readFileSync(totals, 'utf8'))
+    const { passes, failures, pending, failed } = JSON.parse(readFileSync(totals, 'utf8'))
+    // Once more, where whoever looks at the end of a long log finds them.
+    for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
     if (code !== 0 && failures === 0) say(`No test has failed, but the run ended with exit code ${code}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
     return code || Math.min(pending, 1)
