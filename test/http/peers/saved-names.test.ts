@@ -1,0 +1,43 @@
+import { readdir, rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { onEveryBucket } from '../../support/backends.ts'
+import { uploadOne } from '../../support/client.ts'
+import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import type { Service } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+onEveryBucket('Chromium saves a file', (start) => {
+  let service: Service
+  let chromium: Chromium
+  let folder: string
+  before(async function () {
+    this.timeout(60_000)
+    service = await start()
+    chromium = await startChromium()
+  })
+  after(() => chromium.stop())
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  // It leaves out what Windows forbids, wherever it runs.
+  const names: Array<[name: string, saved?: string]> = [
+    ['photo.txt'],
+    ['my "best" photo.txt', 'my _best_ photo.txt'],
+    ["it's; a, b=c &d (2).txt"],
+    ['100%25 real.txt'],
+    ['Größe café.txt'],
+    ['写真 🙂.txt'],
+    ['עברית.txt'],
+    ['photo\u202etxt.exe', 'phototxt.exe'],
+    [`${'é'.repeat(100)}.txt`],
+  ]
+  for (const [name, saved = name] of names) {
+    it(`under the name ${saved.slice(0, 30)}`, async () => {
+      const { src } = await uploadOne(service, { name, bytes: 'text' })
+      await chromium.download(`${src}?download`, folder)
+      expect(await readdir(folder)).to.deep.equal([saved])
+    })
+  }
+})
