@@ -12,7 +12,7 @@ const HELP = `npm test [-- <options of mocha>]        for example: npm test -- -
 
 Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar, 7z,
 python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Chromium, nginx, Varnish) from Debian's packages when it may;
-builds; prints the coverage and, as its last line, the totals. A skipped test counts as a failed one.`
+builds; prints the coverage and, as its last line, the totals. A skipped test counts as a failed one; one that fails is tried once more, and named.`
 
 /** The programs that tests call, each with the Debian package that brings it. */
 const PROGRAMS = {
@@ -54,20 +54,26 @@ async function test(options) {
   const totals = join(folder, 'totals.json')
   const c8 = ['--temp-directory', join(folder, 'coverage')]
   const mocha = [
-    ...['--forbid-only', '--fail-zero'],
+    // A second try, since many tests measure time and other work may take the machine away from them.
+    ...['--forbid-only', '--fail-zero', '--retries', '1'],
     ...['--reporter', 'scripts/totals-reporter.js', '--reporter-option', `totals=${totals}`],
     ...['test/**/*.test.ts', ...options],
   ]
   try {
     const code = await run('node_modules/.bin/c8', [...c8, 'node_modules/.bin/mocha', ...mocha])
     if (!existsSync(totals)) throw new Error(`The tests stopped before their end, with exit code ${code}.`)
-    const { passes, failures, pending, failed } = JSON.parse(readFileSync(totals, 'utf8'))
+    const { passes, failures, pending, failed, unsteady } = JSON.parse(readFileSync(totals, 'utf8'))
     // Once more, where whoever looks at the end of a long log finds them.
-    for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
+    tell('Passed only at its second try', unsteady)
+    tell('Failed', failed)
     if (code !== 0 && failures === 0) say(`No test has failed, but the run ended with exit code ${code}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
     return code || Math.min(pending, 1)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function tell(what, tests) {
+  for (const { title, message } of tests) console.log(`\n${what}: ${title}\n  ${message.slice(0, 500)}`)
 }
