@@ -5,6 +5,7 @@ import pLimit from 'p-limit'
 import { type Asset, openWhole, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { distinctName } from '../core/entry-name.ts'
+import { joinSignals } from '../core/joined-signal.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
@@ -128,7 +129,7 @@ export function createArchive({
     const zip = new ZipArchive({ zlib: { level: 6 } })
     const output = new PassThrough()
     const ended = new AbortController()
-    const signal = AbortSignal.any([request.signal, ended.signal])
+    const { signal } = joinSignals([request.signal, ended.signal])
     const fail = (error: unknown) => {
       zip.abort()
       output.destroy(error instanceof Error ? error : new Error(String(error)))
@@ -170,7 +171,8 @@ async function append(
   { signal, ...entry }: { name: string; date: Date; store?: boolean; signal: AbortSignal },
 ): Promise<void> {
   const broken = new AbortController()
-  const written = once(zip, 'entry', { signal: AbortSignal.any([signal, broken.signal]) })
+  const joined = joinSignals([signal, broken.signal])
+  const written = once(zip, 'entry', joined)
   if (source instanceof Readable) source.once('error', (error) => broken.abort(error))
   zip.append(source, { ...entry, mode: 0o644 })
   try {
@@ -178,6 +180,8 @@ async function append(
   } catch (error) {
     if (source instanceof Readable) source.destroy()
     throw broken.signal.reason ?? error
+  } finally {
+    joined.leave()
   }
 }
 
