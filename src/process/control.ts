@@ -3,6 +3,7 @@ import { chmod, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { CommandRun, Commands } from '../core/command.ts'
+import { joinSignals } from '../core/joined-signal.ts'
 import type { Log } from '../core/log.ts'
 import { Problem } from '../core/problem.ts'
 
@@ -90,7 +91,7 @@ async function serve(
 ): Promise<void> {
   const left = new AbortController()
   socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has left')))
-  const signal = AbortSignal.any([left.signal, ending])
+  const signal = joinSignals([left.signal, ending]).signal
   try {
     const { command, args } = await requestFrom(socket, signal)
     const work = Object.hasOwn(commands, command) ? commands[command] : undefined

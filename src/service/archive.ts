@@ -3,6 +3,7 @@ import pLimit from 'p-limit'
 import { type Asset, readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { distinctName } from '../core/entry-name.ts'
+import { joinSignals } from '../core/joined-signal.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
@@ -164,7 +165,7 @@ export function createArchive({
     const ahead = newReadAhead()
     const ended = new AbortController()
     // Also for what is found and rendered ahead.
-    const signal = AbortSignal.any([request.signal, ended.signal])
+    const { signal } = joinSignals([request.signal, ended.signal])
     zip.output.once('close', () => ended.abort(new DOMException('the archive has ended', 'AbortError')))
     write(zip, { ...request, signal }, ahead)
       .catch((error) => zip.output.destroy(error))

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { finished, PassThrough, Readable } from 'node:stream'
 import { ZipArchive } from 'archiver'
+import { joinSignals } from '../core/joined-signal.ts'
 
 /** A file on its way into an archive. */
 export interface ZipFile {
@@ -51,7 +52,7 @@ export function zipWriter(): ZipWriter {
       // archiver itself neither fails nor ends when a source breaks, and hides why one had broken before.
       if (bytes instanceof Readable && bytes.errored) throw bytes.errored
       const broken = new AbortController()
-      const signal = AbortSignal.any([closed.signal, broken.signal])
+      const { signal, leave } = joinSignals([closed.signal, broken.signal])
       if (bytes instanceof Readable) finished(bytes, (error) => error && broken.abort(error))
       try {
         const written = once(zip, 'entry', { signal })
@@ -62,6 +63,8 @@ export function zipWriter(): ZipWriter {
       } catch (error) {
         if (bytes instanceof Readable) bytes.destroy()
         throw signal.reason ?? error
+      } finally {
+        leave()
       }
     },
     async end() {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Caller, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { openSocket } from '../support/exchange.ts'
+import { openFiles } from '../support/heavy.ts'
 import { picture } from '../support/images.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -119,9 +120,4 @@ async function hangUps(server: RunningServer, requests: Requests): Promise<void>
 async function moment(socket: Socket, n: number): Promise<void> {
   if (n % 4 === 3) await Promise.race([once(socket, 'data').catch(() => {}), pause(50)])
   else await pause(Math.floor(n / 4) % 13)
-}
-
-/** How many files and sockets the process has open: proc(5). */
-async function openFiles({ pid }: RunningServer): Promise<number> {
-  return (await readdir(`/proc/${pid}/fd`)).length
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -8,6 +8,7 @@ import { S3_REDIS } from '../support/backends.ts'
 import { uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { openSocket } from '../support/exchange.ts'
+import { openFiles, residentBytes } from '../support/heavy.ts'
 import { picture } from '../support/images.ts'
 import { mutated } from '../support/mutations.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
@@ -174,12 +175,4 @@ async function filesOutside(folder: string): Promise<string[]> {
   // Of the data folder, the first level: on S3 and Redis there is none.
   const data = await readdir(join(folder, 'data')).catch(() => [])
   return [...beside, ...data, ...(await readdir(PROJECT))].sort()
-}
-
-async function openFiles({ pid }: RunningServer): Promise<number> {
-  return (await readdir(`/proc/${pid}/fd`)).length
-}
-
-async function residentBytes({ pid }: RunningServer): Promise<number> {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -66,6 +66,14 @@ export async function uploadLarge(
 
 /** The most that the process has had in memory at any time: proc(5), VmHWM. */
 export const peakBytes = (server: RunningServer): Promise<number> => memoryOf(server, 'VmHWM')
+
+/** What the process has in memory now: proc(5), VmRSS. */
+export const residentBytes = (server: RunningServer): Promise<number> => memoryOf(server, 'VmRSS')
+
+/** How many files and sockets the process has open: proc(5). */
+export async function openFiles({ pid }: RunningServer): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length
+}
 
 async function memoryOf({ pid }: RunningServer, field: string): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')

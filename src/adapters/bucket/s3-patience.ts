@@ -1,4 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
+import { joinSignals } from '../../core/joined-signal.ts'
 import { problemOf } from './s3-errors.ts'
 
 /**
@@ -56,7 +57,8 @@ export function createPatience(): Patience {
     async answered(ask, { signal, withinMs = patience() } = {}) {
       signal?.throwIfAborted()
       const silence = watch(withinMs)
-      const over = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal
+      const joined = joinSignals(signal ? [signal, silence.signal] : [silence.signal])
+      const over = joined.signal
       // The SDK passes the signal to its requests and retries, but not to its search for credentials.
       const aborted = new Promise<never>((_, reject) => {
         over.addEventListener('abort', () => reject(over.reason), { once: true })
@@ -71,6 +73,7 @@ export function createPatience(): Patience {
         throw problemOf(over.aborted ? over.reason : error)
       } finally {
         silence.stop()
+        joined.leave()
       }
     },
   }

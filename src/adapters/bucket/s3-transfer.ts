@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3'
+import { joinSignals } from '../../core/joined-signal.ts'
 import type { S3Clients } from './s3-client.ts'
 import type { Watch } from './s3-patience.ts'
 
@@ -26,11 +27,12 @@ export async function transfer(
     // Behind the retries, which need the whole body again, and behind the signature over it.
     { step: 'finalizeRequest', priority: 'low', name: 'watchBody' },
   )
-  const abortSignal = signal ? AbortSignal.any([signal, watch.signal]) : watch.signal
+  const joined = joinSignals(signal ? [signal, watch.signal] : [watch.signal])
   try {
-    return await uploads.send(command, { abortSignal })
+    return await uploads.send(command, { abortSignal: joined.signal })
   } finally {
     watch.stop()
+    joined.leave()
   }
 }
 
