@@ -1,6 +1,6 @@
 import { fittedName, NAME_MAX_BYTES, splitName } from './file-name.ts'
 import { badPath } from './problem.ts'
-import { relativePathDefect } from './relative-path.ts'
+import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
 
 const MAX_BYTES = 1024
 
@@ -12,6 +12,7 @@ export function checkEntryName(name: string, param: string): string {
   const expected =
     (/^[a-z]:/i.test(name) ? 'without a drive letter' : undefined) ??
     relativePathDefect(name, { maxBytes: MAX_BYTES }) ??
+    (UNSEEN_CHARACTER.test(name) ? NOTHING_UNSEEN : undefined) ??
     (name.split('/').some((segment) => Buffer.byteLength(segment) > NAME_MAX_BYTES)
       ? `with segments of at most ${NAME_MAX_BYTES} bytes`
       : undefined)

@@ -1,16 +1,17 @@
 import { type Format, formatNamed, formatOfExtension } from './media.ts'
-import { CONTROL_CHARACTERS } from './relative-path.ts'
+import { UNSEEN_CHARACTER } from './relative-path.ts'
 
 /** Of one name, in UTF-8: what file systems take. */
 export const NAME_MAX_BYTES = 255
 const ENDING_MAX_BYTES = 16
 
 /**
- * A file name as it is kept: the last part of a path, without control characters, at most 255 bytes. May be empty.
+ * A file name as it is kept: the last part of a path, without control characters and marks of text direction, at
+ * most 255 bytes. May be empty.
  */
 export function cleanFileName(name: string): string {
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
-  const clean = base.toWellFormed().replace(new RegExp(CONTROL_CHARACTERS, 'gu'), '').trim()
+  const clean = base.toWellFormed().replace(new RegExp(UNSEEN_CHARACTER, 'gu'), '').trim()
   // A folder's name for itself and for the one above it.
   if (clean === '.' || clean === '..') return ''
   const { stem, ending } = splitName(clean)

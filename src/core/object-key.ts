@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { type Format, formatNamed, formatOfExtension, type MediaGroup } from './media.ts'
 import { badPath } from './problem.ts'
-import { relativePathDefect } from './relative-path.ts'
+import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
 
 declare const checked: unique symbol
 
@@ -166,6 +166,7 @@ export function parseFolder(folder: string | undefined, param = 'path'): string 
   const segments = folder.split('/')
   const expected =
     pathDefect(folder) ??
+    (UNSEEN_CHARACTER.test(folder) ? NOTHING_UNSEEN : undefined) ??
     (Buffer.byteLength(folder) > FOLDER_MAX_BYTES ? `of at most ${FOLDER_MAX_BYTES} bytes` : undefined) ??
     (segments.length > FOLDER_MAX_SEGMENTS ? `of at most ${FOLDER_MAX_SEGMENTS} segments` : undefined) ??
     (isRecords(segments[0]) ? `outside ${RECORDS}, the service's own folder,` : undefined) ??

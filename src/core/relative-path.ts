@@ -1,8 +1,14 @@
+/** What no path holds: control characters, line separators, and what XML cannot carry. */
+const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/u
+
 /**
- * What no path, folder or name holds: control characters, those of direction among them, which show "exe.png" for
- * "gnp.exe", line separators, and what XML cannot carry.
+ * One of what no new folder and no name holds: the same, and marks of text direction, which show "exe.png" for
+ * "gnp.exe". Keys of older files may hold those.
  */
-export const CONTROL_CHARACTERS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFFFE\uFFFF]/u
+export const UNSEEN_CHARACTER = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFFFE\uFFFF]/u
+
+/** What a folder or name without an {@link UNSEEN_CHARACTER} is, as messages say it. */
+export const NOTHING_UNSEEN = 'without control characters and marks of text direction'
 
 /**
  * What a path would have to be, to be a plain relative one with "/" between its segments; undefined when it is. Goes

@@ -43,6 +43,7 @@ async function* bytesOf(
 ): AsyncGenerator<Buffer> {
   const { start, end } = range ?? { start: 0, end: asset.size - 1 }
   const given = signal ? { signal } : {}
+  const tooMany = new Error(`expected ${end - start + 1} bytes of a file but received more`)
   let at = start
   let breaks = 0
   let source: Source | undefined = sourceOf(first)
@@ -67,7 +68,7 @@ async function* bytesOf(
         continue
       }
       at += chunk.length
-      if (at > end + 1) throw new Error(`expected ${asset.size} bytes of a file but received more`)
+      if (at > end + 1) throw tooMany
       const idle = setTimeout(letGo, idleMs)
       try {
         yield chunk
@@ -76,7 +77,7 @@ async function* bytesOf(
       }
     }
     // A connection is good for another file only when its last one has come to its end.
-    await source?.next().catch(() => {})
+    if (await source?.next().catch(() => undefined)) throw tooMany
   } finally {
     letGo()
   }
@@ -95,7 +96,7 @@ function sourceOf(stream: Readable): Source {
     stream,
     async next() {
       const { done, value } = await chunks.next()
-      if (done) throw new Error('a file has ended before its end')
+      if (done) throw new Error('expected more bytes of a file but received its end')
       return value as Buffer
     },
   }

@@ -38,7 +38,7 @@ export async function* fileParts(
     // Until it is read as a part, a failure of the stream has nobody to tell.
     stream.on('error', () => {})
     parts.write({
-      // Browsers and curl write a quote so, and nothing else.
+      // Browsers and curl write a quote so and leave "%" alone: a name that really holds %22 cannot be told apart.
       name: (filename ?? '').replaceAll('%22', '"'),
       bytes: Readable.from(wellFormed(counted(stream)), { objectMode: false }),
     } satisfies FilePart)

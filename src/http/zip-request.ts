@@ -7,8 +7,8 @@ import { badParameter, badPath, type Problem } from '../core/problem.ts'
 import type { ArchiveItem } from '../service/archive.ts'
 
 const MAX_ITEMS = 100
-const ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
-const LIST = `an array of 1 to ${MAX_ITEMS} items`
+const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
+const EXPECTED_LIST = `an array of 1 to ${MAX_ITEMS} items`
 
 // Of each part: what is expected, as messages say it.
 const item = z.strictObject(
@@ -28,12 +28,13 @@ const item = z.strictObject(
 )
 const zipRequest = z.strictObject(
   {
-    files: z.array(item, LIST).min(1, LIST).max(MAX_ITEMS, LIST),
+    files: z.array(item, EXPECTED_LIST).min(1, EXPECTED_LIST).max(MAX_ITEMS, EXPECTED_LIST),
     archiveName: z
       .string('a string')
-      .default('archive.zip')
-      .transform((name) => (/\.zip$/i.test(name.trim()) ? name.trim() : `${name.trim()}.zip`))
-      .refine((name) => name !== '.zip' && cleanFileName(name) === name, ARCHIVE_NAME),
+      .trim()
+      .transform((name) => (/\.zip$/i.test(name) ? name : `${name}.zip`))
+      .refine((name) => name !== '.zip' && cleanFileName(name) === name, EXPECTED_ARCHIVE_NAME)
+      .default('archive.zip'),
   },
   'an object of files and archiveName',
 )

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type Asset, readAll } from '../core/asset.ts'
+import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import { distinctName } from '../core/entry-name.ts'
 import { joinSignals } from '../core/joined-signal.ts'
@@ -10,8 +11,8 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import { Problem } from '../core/problem.ts'
 import { resumed } from '../core/resumed-asset.ts'
 import type { Deliveries } from './deliver.ts'
-import { type ReadAhead, readAheadOf } from './read-ahead.ts'
-import { type ZipWriter, zipWriter } from './zip-writer.ts'
+import { createReadAhead, type ReadAhead } from './read-ahead.ts'
+import { createZipWriter, type ZipWriter } from './zip-writer.ts'
 
 /** One file that is asked for; checked by then. */
 export interface ArchiveItem {
@@ -39,8 +40,8 @@ type ManifestEntry =
 
 /**
  * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. A source that
- * breaks in mid-entry is gone on with from there; when it cannot, the stream fails: no archive that ends well holds a
- * truncated file.
+ * breaks in mid-entry is resumed there; when it cannot be, the stream fails: no archive that ends well holds a truncated
+ * file.
  */
 export type Archive = (request: ArchiveRequest) => Readable
 
@@ -51,9 +52,9 @@ const AHEAD = 8
 // What the caller is told of a failure that has no public face.
 const INTERNAL = { status: 500, message: 'internal error' }
 // Files up to this size are read ahead; of larger ones only the current is open.
-const READ_AHEAD_BYTES = 1024 * 1024
+const READ_AHEAD_MAX_BYTES = 1024 * 1024
 // Of all archives at a time: what does not fit in is opened in its turn, like large files.
-const ALL_READ_AHEAD_BYTES = 32 * 1024 * 1024
+const ALL_READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024
 // Deflating what is compressed already costs time and gains nothing.
 const DEFLATED = new Set([
   'svg',
@@ -84,7 +85,7 @@ export function createArchive({
   events: EventBus
   log: Log
 }): Archive {
-  const newReadAhead = readAheadOf(ALL_READ_AHEAD_BYTES)
+  const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
   async function find(item: ArchiveItem, { client, signal }: ArchiveRequest): Promise<Asset> {
     const { key, asset } = await deliveries.deliver({ client, ...item, accept: '', signal })
@@ -95,19 +96,27 @@ export function createArchive({
   }
 
   /** What there is to write of an item; its bytes when it is small and there is room. */
-  async function prepare(item: ArchiveItem, request: ArchiveRequest, ahead: ReadAhead): Promise<Prepared> {
+  async function prepare(
+    item: ArchiveItem,
+    request: ArchiveRequest,
+    ahead: ReadAhead,
+  ): Promise<Unread | Opened | Failure> {
     try {
       const asset = await find(item, request)
       // A derivative that has just been made may be in memory: a large one is not held, it will be stored by its turn.
-      if (asset.size > READ_AHEAD_BYTES || !ahead.take(asset.size)) return { item }
-      return { item, asset, bytes: await readAll(asset, request.signal) }
+      if (asset.size > READ_AHEAD_MAX_BYTES || !ahead.take(asset.size)) return { item }
+      const bytes = await readAll(asset, request.signal).catch((error) => {
+        ahead.giveBack(asset.size)
+        throw error
+      })
+      return { item, asset, bytes }
     } catch (error) {
       return failure(item, request, error)
     }
   }
 
   /** What has not been read ahead is found once more and opened now: an hour may have passed. */
-  async function open(prepared: Found | Opened, request: ArchiveRequest): Promise<Opened | Failure> {
+  async function open(prepared: Unread | Opened, request: ArchiveRequest): Promise<Opened | Failure> {
     if ('bytes' in prepared) return prepared
     const { item } = prepared
     try {
@@ -132,7 +141,9 @@ export function createArchive({
     const { client, archiveName, items } = request
     const manifest: ManifestEntry[] = []
     const taken = new Set([MANIFEST])
-    for await (const prepared of inOrder(items, (item) => prepare(item, request, ahead))) {
+    const limit = pLimit(AT_ONCE)
+    const work = (item: ArchiveItem) => limit(() => prepare(item, request, ahead))
+    for await (const prepared of mapAtOnce(items, { atOnce: AHEAD, work })) {
       const opened = 'code' in prepared ? prepared : await open(prepared, request)
       const { requestedPath: path, name: wanted } = opened.item
       if ('code' in opened) {
@@ -145,7 +156,7 @@ export function createArchive({
       const name = distinctName(wanted, taken)
       await zip.add({ name, modifiedAt, deflated: isDeflated(asset), bytes })
       manifest.push({ path, name, status: 'ok', size })
-      if ('bytes' in prepared) ahead.give(size)
+      if ('bytes' in prepared) ahead.giveBack(size)
     }
     const listing = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
     await zip.add({ name: MANIFEST, modifiedAt: new Date(), deflated: true, bytes: listing })
@@ -161,7 +172,7 @@ export function createArchive({
   }
 
   return (request) => {
-    const zip = zipWriter()
+    const zip = createZipWriter()
     const ahead = newReadAhead()
     const ended = new AbortController()
     // Also for what is found and rendered ahead.
@@ -174,38 +185,21 @@ export function createArchive({
   }
 }
 
-interface Found {
+/** Left to its turn. */
+interface Unread {
   item: ArchiveItem
 }
 
-interface Opened extends Found {
+interface Opened {
+  item: ArchiveItem
   asset: Asset
   bytes: Buffer | Readable
 }
 
-interface Failure extends Found {
+interface Failure {
+  item: ArchiveItem
   code: number
   reason: string
-}
-
-type Prepared = Found | Opened | Failure
-
-/** The outcomes in order, made a few at a time and a little ahead of whoever takes them. */
-async function* inOrder<I, O>(items: readonly I[], make: (item: I) => Promise<O>): AsyncGenerator<O> {
-  const limit = pLimit(AT_ONCE)
-  const made: Array<Promise<O>> = []
-  for (const i of items.keys()) {
-    for (const item of items.slice(made.length, i + AHEAD)) {
-      const promise = limit(() => make(item))
-      // Awaited in its turn; until then a failure is nobody's.
-      promise.catch(() => {})
-      made.push(promise)
-    }
-    const next = made[i]
-    if (next) yield await next
-    // What has been written must not be held.
-    delete made[i]
-  }
 }
 
 function isDeflated({ mediaType }: Asset): boolean {

@@ -10,7 +10,7 @@ import {
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import { badParameter, Problem, unavailable } from '../core/problem.ts'
-import { CONTROL_CHARACTERS } from '../core/relative-path.ts'
+import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
 export interface Tokens {
@@ -49,8 +49,6 @@ export interface Clients {
 }
 
 const NAME_MAX_BYTES = 100
-// A mark such as U+202E shows all that follows it on the line the other way round.
-const UNSEEN = new RegExp(`${CONTROL_CHARACTERS.source}|\\p{Bidi_Control}`, 'u')
 
 export function createClients({
   store,
@@ -171,7 +169,7 @@ export function createClients({
 /** @throws Problem 400 */
 function checkName(name: string): void {
   const bytes = Buffer.byteLength(name)
-  if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !UNSEEN.test(name)) return
+  if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !UNSEEN_CHARACTER.test(name)) return
   throw badParameter({
     param: 'name',
     expected: `1 to ${NAME_MAX_BYTES} bytes without control characters and marks of text direction, and without spaces at the ends,`,

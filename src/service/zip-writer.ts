@@ -3,8 +3,8 @@ import { finished, PassThrough, Readable } from 'node:stream'
 import { ZipArchive } from 'archiver'
 import { joinSignals } from '../core/joined-signal.ts'
 
-/** A file on its way into an archive. */
-export interface ZipFile {
+/** One file of an archive. */
+export interface ArchiveEntry {
   /** With "/" between its segments; as it stands here, so it must be one that may be unpacked. */
   name: string
   modifiedAt: Date
@@ -20,9 +20,9 @@ export interface ZipWriter {
   readonly output: Readable
   /**
    * Resolves when the file has been written and the reader has room for more; consumes or destroys its stream.
-   * One at a time. Rejects when the stream or the output fails.
+   * One at a time. Rejects when the stream or the output fails, and fails the output with it.
    */
-  add(file: ZipFile): Promise<void>
+  add(file: ArchiveEntry): Promise<void>
   /** Writes what stands behind the last file. */
   end(): Promise<void>
   /** Bytes so far. */
@@ -35,7 +35,8 @@ const HELD_BYTES = 64 * 1024
 // "1.txt". These are what it finds.
 const DRIVES = 'x:x:x:'
 
-export function zipWriter(): ZipWriter {
+/** A writer over archiver, with what that lacks. */
+export function createZipWriter(): ZipWriter {
   const zip = new ZipArchive({ zlib: { level: 6 }, highWaterMark: HELD_BYTES })
   const output = new PassThrough({ highWaterMark: HELD_BYTES })
   const closed = new AbortController()
@@ -50,25 +51,29 @@ export function zipWriter(): ZipWriter {
     output,
     async add({ name, modifiedAt, deflated, bytes }) {
       // archiver itself neither fails nor ends when a source breaks, and hides why one had broken before.
-      if (bytes instanceof Readable && bytes.errored) throw bytes.errored
       const broken = new AbortController()
+      if (bytes instanceof Readable && bytes.errored) broken.abort(bytes.errored)
       const { signal, leave } = joinSignals([closed.signal, broken.signal])
       if (bytes instanceof Readable) finished(bytes, (error) => error && broken.abort(error))
       try {
+        signal.throwIfAborted()
         const written = once(zip, 'entry', { signal })
         zip.append(bytes, { name: DRIVES + name, date: modifiedAt, store: !deflated, mode: 0o644 })
         await written
         // It writes files from memory without a look at whether anybody reads them.
         while (zip.writableNeedDrain) await once(zip, 'drain', { signal })
       } catch (error) {
+        const reason = signal.reason ?? error
         if (bytes instanceof Readable) bytes.destroy()
-        throw signal.reason ?? error
+        output.destroy(reason)
+        throw reason
       } finally {
         leave()
       }
     },
     async end() {
-      await zip.finalize()
+      // It does not settle when the archive has been aborted.
+      await Promise.all([once(zip, 'end', { signal: closed.signal }), zip.finalize()])
     },
     get length() {
       return zip.pointer()

@@ -371,7 +371,8 @@ describe('object keys', () => {
     })
 
     it('takes back a key that it has stored', () => {
-      for (const key of [KEY, `${KEY}_h=1&w=2`, `.sluice/meta/${KEY}.json`]) {
+      // The last as from a time when folders could hold marks of text direction.
+      for (const key of [KEY, `${KEY}_h=1&w=2`, `.sluice/meta/${KEY}.json`, `\u200f/${KEY}`]) {
         expect(storedKey(key)).to.equal(key)
       }
     })

@@ -96,7 +96,7 @@ onEveryBackend('sources that break', (start) => {
         await eventually(() => expect(source.open).to.equal(0))
       })
 
-      it('is gone on with where it broke, up to three times in a file', async () => {
+      it('is resumed where it broke, up to three times in a file', async () => {
         let times = 0
         source.breaks(LARGE, (asset, bytes) => (times++ < 3 ? breakage(asset, bytes) : bytes))
         const earlier = service.log.lines.length

@@ -55,6 +55,7 @@ onEveryBackend('upload folders', (start) => {
   const refused: Record<string, string> = {
     'nothing at all': '',
     'a parent': '..',
+    'a mark of text direction': 'photos\u202egnp',
     'a parent at the start': '../other',
     'a parent at the end': 'a/..',
     'a parent in the middle': 'a/../b',

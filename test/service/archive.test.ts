@@ -84,6 +84,22 @@ describe('an archive', () => {
     expect(told.filter((line) => line.startsWith('find'))).to.have.length(100)
   })
 
+  it('gives back the room of a file that cannot be read', async () => {
+    const { told, deliveries } = madeNow()
+    const broken = {
+      async deliver(request: { path: string }) {
+        const delivery = await deliveries.deliver(request as never)
+        const open = () => Promise.reject(new Error('EIO'))
+        return request.path === '999999' ? { ...delivery, asset: { ...delivery.asset, open } } : delivery
+      },
+    } as unknown as Deliveries
+    const sizes = [...Array<number>(60).fill(999_999), ...Array<number>(20).fill(1_000_000)]
+    const entries = entriesOf(await buffer(open(broken, sizes)))
+    expect(entries).to.have.length(21)
+    // Nothing had to be found twice.
+    expect(told.filter((line) => line === 'find 1000000')).to.have.length(20)
+  })
+
   it('reads no more ahead than all archives together may hold', async () => {
     const { told, deliveries } = madeNow()
     const archive = createArchive({ deliveries, events: { emit() {} } as never, log: keptLog() })

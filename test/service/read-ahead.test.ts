@@ -1,27 +1,28 @@
 import { expect } from 'chai'
-import { readAheadOf } from '../../src/service/read-ahead.ts'
+import { createReadAhead } from '../../src/service/read-ahead.ts'
 
 describe('reading ahead', () => {
   it('is bounded for all archives together', () => {
-    const newReadAhead = readAheadOf(10)
+    const newReadAhead = createReadAhead({ maxBytes: 10 })
     const [one, other] = [newReadAhead(), newReadAhead()]
     expect(one.take(6)).to.equal(true)
     expect(other.take(5)).to.equal(false)
     expect(other.take(4)).to.equal(true)
     expect(one.take(0)).to.equal(true)
     expect(one.take(1)).to.equal(false)
-    one.give(6)
+    one.giveBack(6)
     expect(other.take(6)).to.equal(true)
   })
 
   it('gives back what an archive that ends still holds, once', () => {
-    const newReadAhead = readAheadOf(10)
+    const newReadAhead = createReadAhead({ maxBytes: 10 })
     const one = newReadAhead()
     one.take(4)
     one.take(6)
-    one.give(4)
+    one.giveBack(4)
     one.end()
     one.end()
+    one.giveBack(6)
     expect(one.take(1)).to.equal(false)
     const other = newReadAhead()
     expect(other.take(11)).to.equal(false)

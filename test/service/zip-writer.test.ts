@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type ZipFile, zipWriter } from '../../src/service/zip-writer.ts'
+import { type ArchiveEntry, createZipWriter, type ZipWriter } from '../../src/service/zip-writer.ts'
 import { entriesOf } from '../support/archive.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
@@ -22,8 +22,15 @@ function inPieces(bytes: Buffer, pieceBytes = 1000): Readable {
   )
 }
 
-async function archiveOf(files: readonly Omit<ZipFile, 'modifiedAt'>[]): Promise<Buffer> {
-  const zip = zipWriter()
+function newWriter(): ZipWriter {
+  const zip = createZipWriter()
+  // The tests look at what is added.
+  zip.output.on('error', () => {})
+  return zip
+}
+
+async function archiveOf(files: readonly Omit<ArchiveEntry, 'modifiedAt'>[]): Promise<Buffer> {
+  const zip = newWriter()
   const read = buffer(zip.output)
   for (const file of files) await zip.add({ ...file, modifiedAt })
   await zip.end()
@@ -57,8 +64,38 @@ describe('writing an archive', () => {
     })
   }
 
+  it('writes dates in UTC, wherever it runs', async () => {
+    const zone = process.env.TZ
+    process.env.TZ = 'Asia/Tokyo'
+    try {
+      const archive = await archiveOf([{ name: 'a', deflated: false, bytes: TEXT }])
+      // APPNOTE 4.4.6: hours, minutes and pairs of seconds; years since 1980, months and days.
+      expect(archive.readUInt16LE(10)).to.equal((3 << 11) | (4 << 5) | 3)
+      expect(archive.readUInt16LE(12)).to.equal((46 << 9) | (1 << 5) | 2)
+    } finally {
+      if (zone === undefined) delete process.env.TZ
+      else process.env.TZ = zone
+    }
+  })
+
+  it('does not wait for an end that cannot come', async () => {
+    const zip = newWriter()
+    // More than it holds: its end stands behind what nobody reads.
+    const bytes = Readable.from([NOISE, NOISE])
+    const adding = zip.add({ name: 'a', modifiedAt, deflated: false, bytes })
+    zip.output.once('readable', () => {})
+    await Promise.race([adding, pause(100)])
+    zip.output.read()
+    zip.output.read()
+    await adding
+    const ending = rejection(zip.end())
+    await pause(20)
+    zip.output.destroy()
+    expect(await ending).to.have.property('name', 'AbortError')
+  })
+
   it('takes no more small files than its reader', async () => {
-    const zip = zipWriter()
+    const zip = newWriter()
     let added = 0
     const adding = (async () => {
       for (;;) {
@@ -93,7 +130,7 @@ describe('writing an archive', () => {
       })(),
       { highWaterMark: 1 },
     )
-    const zip = zipWriter()
+    const zip = newWriter()
     const adding = zip.add({ name: 'a', modifiedAt, deflated: false, bytes: endless })
     adding.catch(() => {})
     await pause(100)
@@ -113,7 +150,7 @@ describe('writing an archive', () => {
         })(),
         { objectMode: false },
       )
-      const zip = zipWriter()
+      const zip = newWriter()
       zip.output.resume()
       const error = await rejection(zip.add({ name: 'a', modifiedAt, deflated, bytes: broken }))
       expect(error).to.have.property('message', 'EIO')
@@ -122,7 +159,7 @@ describe('writing an archive', () => {
 
     it(`tells of a source that breaks while nobody reads, ${how}`, async () => {
       const source = inPieces(Buffer.concat(Array(50).fill(NOISE)))
-      const zip = zipWriter()
+      const zip = newWriter()
       const adding = rejection(zip.add({ name: 'a', modifiedAt, deflated, bytes: source }))
       await pause(20)
       source.destroy(new Error('EIO'))
@@ -134,7 +171,7 @@ describe('writing an archive', () => {
       const source = inPieces(NOISE)
       source.once('error', () => {}).destroy(new Error('EIO'))
       await pause(10)
-      const zip = zipWriter()
+      const zip = newWriter()
       const error = await rejection(zip.add({ name: 'a', modifiedAt, deflated, bytes: source }))
       expect(error).to.have.property('message', 'EIO')
       zip.output.destroy()
@@ -142,7 +179,7 @@ describe('writing an archive', () => {
 
     it(`lets go of the source when its reader leaves, ${how}`, async () => {
       const source = inPieces(Buffer.concat(Array(50).fill(NOISE)))
-      const zip = zipWriter()
+      const zip = newWriter()
       const adding = rejection(zip.add({ name: 'a', modifiedAt, deflated, bytes: source }))
       for await (const _ of zip.output) break
       await adding
