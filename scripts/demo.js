@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import sharp from 'sharp'
 import { command } from './ready/run.js'
+import { zipDirectory } from './zip-directory.js'
 
 const HELP = `npm run demo [-- <options>]
 
@@ -154,22 +155,8 @@ function makePicture() {
   return sharp(Buffer.from(svg)).png().toBuffer()
 }
 
-/**
- * The names in a ZIP archive, from the directory at its end.
- *
- * @see APPNOTE.TXT sections 4.3.12 and 4.3.16
- */
 function namesIn(zip) {
-  const end = zip.lastIndexOf('PK\x05\x06', undefined, 'latin1')
-  expect(end >= 0, `a ZIP archive, received ${sizeOf(zip)} of something else`)
-  const names = []
-  let entry = zip.readUInt32LE(end + 16)
-  for (let left = zip.readUInt16LE(end + 10); left > 0; left--) {
-    const [name, extra, comment] = [28, 30, 32].map((offset) => zip.readUInt16LE(entry + offset))
-    names.push(zip.toString('utf8', entry + 46, entry + 46 + name))
-    entry += 46 + name + extra + comment
-  }
-  return names
+  return zipDirectory(zip).map(({ name }) => name)
 }
 
 /** Undefined for port 0, which stands for a free one. */

@@ -31,6 +31,25 @@ describe('the server process', function () {
     }
   })
 
+  it('loads the packages behind S3, Redis and webhooks only where they are used', async () => {
+    const hooks = `import { writeSync } from 'node:fs'
+      export async function resolve(specifier, context, next) {
+        writeSync(2, 'loads ' + specifier + '\\n')
+        return next(specifier, context)
+      }`
+    const urlOf = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`
+    const watch = urlOf(`import { register } from 'node:module'; register(${JSON.stringify(urlOf(hooks))})`)
+    const server = await startProcess({
+      script: ['--import', watch, ...BUILT_SERVER],
+      env: { DATA_DIR: folder },
+    })
+    server.child.kill('SIGTERM')
+    await server.ended
+    expect(server.output())
+      .to.match(/^loads sharp$/m)
+      .and.not.match(/^loads (@aws-sdk|bullmq|ioredis|undici)/m)
+  })
+
   it('only looks at configuration and plugins with --check, as the Procfile does on release', async () => {
     const dataDir = join(folder, 'data')
     const fine = await runToEnd({ DATA_DIR: dataDir }, ['--check'])

@@ -60,6 +60,14 @@ describe('clients', () => {
     return error as Problem
   }
 
+  it('know a secret wherever it stands, also the shortest there can be, and percent-encoded', async () => {
+    await clients.ensureFirst({ clientToken: 'pub_of_the_first', secretClientToken: 'sixteen/letters!' })
+    for (const text of ['sixteen/letters!', 'sixteen%2Fletters!', 'sixteen%2fletters%21'])
+      expect(clients.isSecret(text), text).to.equal(true)
+    for (const text of ['', 'sixteen/letters', 'pub_of_the_first', '%', 'sixteen/letters!!'])
+      expect(clients.isSecret(text), text).to.equal(false)
+  })
+
   it('have a name when they are given one', async () => {
     const { client } = await clients.create({ name: 'Shop № 1' })
     expect(store.find(client.id)?.name).to.equal('Shop № 1')

@@ -2,14 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Asset } from '../../core/asset.ts'
+import { type Asset, lengthOf } from '../../core/asset.ts'
 import type { Client } from '../../core/client.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { fileNotFound, fileReplaced, storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 import { isFull } from '../full-disk.ts'
+
+// What is read or written at a time: large enough that a gigabyte is not a million turns of the event loop.
+const PIECE_BYTES = 256 * 1024
 
 // How often a folder may be removed between its making and its first file.
 const FOLDER_ATTEMPTS = 10
@@ -81,7 +85,11 @@ function diskBucket({
     async put(key, bytes, { signal }) {
       const temporary = newTemporaryPath()
       // `flush` is an fsync before the close.
-      const file = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
+      const file = createWriteStream(temporary, {
+        ...{ flags: 'wx', mode: 0o600, flush: true },
+        // While one write is under way, what comes is gathered for the next.
+        highWaterMark: PIECE_BYTES,
+      })
       const closed = new Promise<void>((done) => file.once('close', () => done()))
       try {
         await pipeline(bytes, file, signal ? { signal } : {})
@@ -155,11 +163,12 @@ function diskAsset(path: string, found: Stats, mediaType: string): Asset {
         await file.close()
         throw error
       }
+      const length = range ? lengthOf(range) : found.size
+      if (length < PIECE_BYTES) return onePiece(file, { start: range?.start ?? 0, length, isPart: !!range })
       return createReadStream('', {
         fd: file,
-        // Large enough that a gigabyte is not a million turns of the event loop.
-        highWaterMark: 256 * 1024,
-        ...(range ? { start: range.start, end: range.end } : {}),
+        highWaterMark: PIECE_BYTES,
+        ...range,
         ...(signal ? { signal } : {}),
       })
     },
@@ -169,6 +178,28 @@ function diskAsset(path: string, found: Stats, mediaType: string): Asset {
 /** A put brings a new inode; what is cut in place has another size. The time alone ticks every few milliseconds. */
 function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
+}
+
+/** Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading. */
+async function onePiece(
+  file: FileHandle,
+  { start, length, isPart }: { start: number; length: number; isPart: boolean },
+): Promise<Readable> {
+  // Of a whole file a byte more, so that another one that is longer is not taken for it.
+  const bytes = Buffer.allocUnsafe(isPart ? length : length + 1)
+  let read = 0
+  try {
+    // A disk that is a network away may give less than it is asked for.
+    for (let more = -1; read < length && more !== 0; read += more) {
+      more = (await file.read(bytes, read, bytes.length - read, start + read)).bytesRead
+    }
+  } finally {
+    await file.close()
+  }
+  const stream = new Readable({ read() {} })
+  if (read > 0) stream.push(bytes.subarray(0, read))
+  stream.push(null)
+  return stream
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
-import { Client } from 'undici'
+import type { Client } from 'undici'
 import type { FetchRequest } from '../../core/ports/fetcher.ts'
 
 /** What a server may take of us, however slowly or richly it answers. */
@@ -38,6 +38,8 @@ export interface Answer {
  * connection made under other rules, nor one that the server is just closing.
  */
 export async function exchange({ url, addresses, limits, ca, ...request }: Exchange): Promise<Answer> {
+  // Only now: it is 8 MB of memory, and most installations tell nobody of events.
+  const { Client } = await import('undici')
   const client = new Client(url.origin, {
     connect: {
       // Called for names; a literal address has been checked as it stands and needs no lookup.

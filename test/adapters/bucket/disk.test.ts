@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
+import { type Asset, openWhole } from '../../../src/core/asset.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/object-key.ts'
 import type { Bucket, Buckets } from '../../../src/core/ports/bucket.ts'
 import { Problem } from '../../../src/core/problem.ts'
@@ -52,6 +54,28 @@ describe('disk: files and folders', () => {
       expect((await stat(join(folder, part))).mode & 0o777, part).to.equal(0o700)
   })
 
+  it('holds no file open of which all has been read, whether anybody wants the bytes or not', async () => {
+    await put(bucket, KEY, 'x'.repeat(1000))
+    const asset = await bucket.find(KEY)
+    const before = openFiles()
+    const streams = await Promise.all([1, 2, 3].map(() => asset?.open()))
+    expect(openFiles()).to.equal(before)
+    for (const stream of streams) expect(String(await buffer(stream as Readable))).to.have.length(1000)
+  })
+
+  it('asks again when a disk gives less than it was asked for', async () => {
+    await put(bucket, KEY, '0123456789')
+    const asset = await bucket.find(KEY)
+    const range = { start: 2, end: 8 }
+    const stream = await instead(
+      'promises',
+      'open',
+      givingAtMost(3),
+      () => asset?.open({ range }) as Promise<Readable>,
+    )
+    expect(String(await buffer(stream))).to.equal('2345678')
+  })
+
   it('knows another file of the same size and time, as one put in the same tick of the clock has', async () => {
     const path = join(folder, 'first', KEY)
     const time = new Date('2026-01-02T03:04:05.678Z')
@@ -60,9 +84,16 @@ describe('disk: files and folders', () => {
     const asset = await bucket.find(KEY)
     await put(bucket, KEY, 'other')
     await utimes(path, time, time)
-    expect(
-      await rejection(asset?.open({ range: { start: 1, end: 2 } }) as Promise<Readable>),
-    ).to.have.property('status', 503)
+    const range = { start: 1, end: 2 }
+    expect(await rejection(asset?.open({ range }) as Promise<Readable>)).to.have.property('status', 503)
+  })
+
+  it('gives none of a longer file for one that was found', async () => {
+    await put(bucket, KEY, 'first')
+    const asset = await bucket.find(KEY)
+    await put(bucket, KEY, 'first, and more')
+    const error = await rejection(openWhole(asset as Asset).then(buffer))
+    expect(error).to.have.property('message').that.includes('expected 5 bytes')
   })
 
   it('writes under a temporary name, and gives the name when all is there', async () => {
@@ -492,6 +523,18 @@ async function files(folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort()
+}
+
+/** A disk that never reads more at once. */
+function givingAtMost(bytes: number): Wrap {
+  return (real) =>
+    async (...args) => {
+      const file = (await real(...args)) as FileHandle
+      const read = file.read.bind(file) as (...args: unknown[]) => Promise<unknown>
+      const less = (into: Buffer, at: number, length: number, from: number) =>
+        read(into, at, Math.min(length, bytes), from)
+      return Object.assign(file, { read: less })
+    }
 }
 
 /** How many files this process has open; 0 where the system does not tell. */

@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ensureBuilt } from './ready/dist.js'
+import { alone, projectLock } from './ready/lock.js'
+import { ensurePackages } from './ready/node-modules.js'
+import { checkNode } from './ready/node-version.js'
+import { command, root, run, say } from './ready/run.js'
+
+const HELP = `npm run bench [-- <options>]        for example: npm -s run bench -- --only cold > table.md
+
+Measures Sluice beside what does the same work without it, each in a process of its own: sharp behind node:http, ipx
+(which it installs into scripts/bench/ipx), express.static, busboy, archiver. Prints a table in Markdown; what it is
+doing goes to stderr. For Linux. Takes some five minutes; whatever else runs on the machine blurs the outcome.
+
+  --only <works>      some of cold, repeated, upload, zip, with commas between
+  --runs <number>     of each contender, one after the other in turn; 3 when not given
+  --quick             few requests, one run: whether it works, nothing more. Does not install ipx
+  --photo <file>      a picture of your own instead of made ones
+  --profile <folder>  keeps a CPU profile of each run of Sluice there, which slows it: figures do not count then`
+
+const ipxFolder = join(root, 'scripts/bench/ipx')
+
+await command(async () => {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      runs: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      photo: { type: 'string' },
+      profile: { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  })
+  if (values.help) return console.log(HELP)
+  checkNode()
+  if (process.platform !== 'linux') throw new Error('The bench reads /proc, which only Linux has.')
+  await alone(projectLock, async () => {
+    await ensurePackages()
+    await ensureBuilt()
+    if (!values.quick) await ensureIpx()
+  })
+  // Not before the packages are sure to be here.
+  const { bench, WORK_NAMES } = await import('./bench/bench.js')
+  const options = checked(values, WORK_NAMES)
+  const temporary = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+  console.log(await bench({ ...options, temporary }))
+})
+
+function checked({ only, runs, quick, photo, profile }, names) {
+  const works = only?.split(',')
+  const unknown = works?.find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    throw new Error(`expected some of ${names.join(', ')} for --only, received ${JSON.stringify(unknown)}`)
+  }
+  const count = Number(runs ?? (quick ? 1 : 3))
+  if (!Number.isInteger(count) || count < 1) {
+    throw new Error(`expected a whole number from 1 for --runs, received ${JSON.stringify(runs)}`)
+  }
+  return {
+    ...{ runs: count, size: quick ? 'quick' : 'full', only: works },
+    ...{ photo: photo && resolve(photo), profile: profile && resolve(profile) },
+  }
+}
+
+/** Installs what package-lock.json beside ipx's server names, unless it is there. */
+async function ensureIpx() {
+  if (existsSync(join(ipxFolder, 'node_modules/.package-lock.json'))) return
+  say('Installing ipx into scripts/bench/ipx ...')
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  const code = await run('npm', args, { cwd: ipxFolder, stdio: ['ignore', process.stderr, process.stderr] })
+  if (code !== 0)
+    say(`ipx could not be installed (npm ci ended with exit code ${code}); going on without it.`)
+}

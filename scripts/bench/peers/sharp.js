@@ -1,0 +1,13 @@
+import sharp from 'sharp'
+import { listen } from './listen.js'
+
+// GET /<width> is the picture of argv[2] in that width, as WebP. The settings are those of src/engines/sharp.ts.
+sharp.concurrency(1)
+sharp.cache(false)
+const file = process.argv[2]
+
+listen(async (req, res) => {
+  const width = Number(req.url.slice(1))
+  const bytes = await sharp(file).autoOrient().resize({ width }).webp({ quality: 75 }).toBuffer()
+  res.writeHead(200, { 'Content-Type': 'image/webp', 'Content-Length': bytes.length }).end(bytes)
+})

@@ -1,0 +1,63 @@
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import sharp from 'sharp'
+
+const [WIDTH, HEIGHT] = [3000, 2000]
+// From the large shapes of a picture to its grain: pixels a row, and how far they go from the middle grey.
+const LAYERS = [
+  { width: 12, contrast: 127 },
+  { width: 120, contrast: 60 },
+  { width: 750, contrast: 30 },
+  { width: WIDTH, contrast: 10 },
+]
+
+/** Pictures to work on, in a folder of their own: the one that is given, or made ones. @returns {Promise<string[]>} */
+export async function photosIn(folder, given) {
+  const photos = join(folder, 'photos')
+  mkdirSync(photos)
+  if (given) {
+    const path = join(photos, basename(given))
+    copyFileSync(given, path)
+    return [path]
+  }
+  const raw = { width: WIDTH, height: HEIGHT, channels: 3 }
+  const photo = sharp(await pixels(), { raw }).jpeg({ quality: 85 })
+  const made = [photo, photo.clone().flip(), photo.clone().flop(), photo.clone().flip().flop()]
+  const paths = made.map((_, i) => join(photos, `photo-${i + 1}.jpg`))
+  await Promise.all(made.map((picture, i) => picture.toFile(paths[i])))
+  return paths
+}
+
+/** Noise that costs about what a photo does: a JPEG of it has some 2 MB. The same each time. */
+async function pixels() {
+  const random = generator(1)
+  const [first, ...others] = await Promise.all(LAYERS.map((layer) => noise(layer, random)))
+  const sum = Buffer.alloc(first.length)
+  for (let i = 0; i < sum.length; i += 1) {
+    let value = first[i]
+    for (const layer of others) value += layer[i] - 128
+    sum[i] = Math.min(255, Math.max(0, value))
+  }
+  return sum
+}
+
+function noise({ width, contrast }, random) {
+  const height = Math.round((width * HEIGHT) / WIDTH)
+  const grid = Buffer.alloc(width * height * 3)
+  for (let i = 0; i < grid.length; i += 1) grid[i] = 128 + (random() * 2 - 1) * contrast
+  return sharp(grid, { raw: { width, height, channels: 3 } })
+    .resize(WIDTH, HEIGHT, { kernel: 'cubic' })
+    .raw()
+    .toBuffer()
+}
+
+/** Numbers from 0 to 1, always the same for a seed: mulberry32. */
+function generator(seed) {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { root } from '../ready/run.js'
+import { bytesOf } from './load.js'
+import { startServer } from './server.js'
+
+const CLIENT_TOKEN = 'pub_of-the-bench'
+const SECRET_CLIENT_TOKEN = 'sec_of-the-bench-only'
+
+/**
+ * Starts Sluice as it is built, with its defaults, on an empty data folder, and uploads files to it.
+ *
+ * @param {{folder: string, uploads?: string[], nodeOptions?: string[]}} options
+ * @returns {Promise<{server: import('./server.js').Server, records: object[]}>} the records in the order of `uploads`
+ */
+export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
+  const server = await startServer({
+    script: [...nodeOptions, join(root, 'dist/src/main.js')],
+    folder,
+    // One archive after the other: of what a client may ask for in a minute there is a limit otherwise.
+    env: {
+      ...{ DATA_DIR: join(folder, 'data'), CLIENT_TOKEN, SECRET_CLIENT_TOKEN },
+      ZIP_RATE_POINTS: '1000000',
+    },
+  })
+  const records = []
+  for (const path of uploads) {
+    const request = uploadOf([{ name: basename(path), bytes: await readFile(path) }])
+    records.push(...JSON.parse(await bytesOf(server.url, request)))
+  }
+  return { server, records }
+}
+
+/** The request that uploads files as one form; also busboy alone reads it. */
+export function uploadOf(files) {
+  const boundary = 'sluice-bench'
+  const parts = files.flatMap(({ name, bytes }) => [
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`,
+    bytes,
+    '\r\n',
+  ])
+  return {
+    method: 'POST',
+    path: '/v1/upload',
+    headers: {
+      Authorization: SECRET_CLIENT_TOKEN,
+      'Content-Type': `multipart/form-data; boundary=${boundary}`,
+    },
+    body: Buffer.concat([...parts, `--${boundary}--\r\n`].map((part) => Buffer.from(part))),
+  }
+}
+
+/** The request for an archive of files as they are. */
+export function zipOf(records) {
+  const files = records.map(({ sourceName, originalName }) => ({ path: sourceName, name: originalName }))
+  return {
+    method: 'POST',
+    path: '/v1/zip',
+    headers: { Authorization: SECRET_CLIENT_TOKEN, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ files }),
+  }
+}
+
+/** The request for a derivative of an upload. */
+export function derivativeOf({ src }, query) {
+  return { method: 'GET', path: `${new URL(src).pathname}?${query}` }
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import sharp from 'sharp'
+import { root } from '../../ready/run.js'
+import { derivativeOf, startSluice } from '../sluice.js'
+import { get, startPeer } from './peer.js'
+
+const IPX = join(root, 'scripts/bench/ipx')
+
+/** Derivatives that nobody has asked for yet. */
+export const cold = {
+  name: 'cold',
+  title: 'New derivatives: a 3000 px photo as WebP, each of another width',
+  connections: 4,
+  // Until a server's own code has been compiled it takes 20 % more, and so would the figures.
+  counts: { full: { warmUp: 200, requests: 300 }, quick: { warmUp: 4, requests: 12 } },
+  contenders: [
+    {
+      name: 'Sluice',
+      async start({ folder, photos: [photo], nodeOptions }) {
+        const { server, records } = await startSluice({ folder, uploads: [photo], nodeOptions })
+        return { server, request: (i) => derivativeOf(records[0], `w=${widthOf(i)}&f=webp`) }
+      },
+    },
+    {
+      name: 'node:http + sharp',
+      start: async ({ folder, photos: [photo] }) => ({
+        server: await startPeer({ script: 'peers/sharp.js', args: [photo], folder }),
+        request: (i) => get(`/${widthOf(i)}`),
+      }),
+    },
+    {
+      name: 'ipx',
+      isInstalled: () => existsSync(join(IPX, 'node_modules/.package-lock.json')),
+      start: async ({ folder, photos: [photo] }) => ({
+        server: await startPeer({ script: 'ipx/server.js', args: [dirname(photo)], folder }),
+        request: (i) => get(`/w_${widthOf(i)},f_webp,q_75/${basename(photo)}`),
+      }),
+    },
+  ],
+  async outcome(bytes) {
+    const { format, width, height } = await sharp(bytes).metadata()
+    return { format, width, height }
+  },
+}
+
+/** Another one for each request of a run. */
+function widthOf(i) {
+  return 300 + i
+}

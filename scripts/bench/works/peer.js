@@ -1,0 +1,12 @@
+import { join } from 'node:path'
+import { root } from '../../ready/run.js'
+import { startServer } from '../server.js'
+
+/** Starts a server that Sluice is compared with. `script` in scripts/bench. */
+export function startPeer({ script, args, folder }) {
+  return startServer({ script: [join(root, 'scripts/bench', script), ...args], folder })
+}
+
+export function get(path) {
+  return { method: 'GET', path }
+}
