@@ -207,6 +207,14 @@ export const VARIABLES = {
     default: 120,
     help: 'Time after which a connection is closed on which nothing moves in the middle of a request or its answer',
   }),
+  BODY_MIN_BYTES_PER_SECOND: integer({
+    min: 0,
+    max: 1024 ** 2,
+    unit: 'bytes',
+    // As Kestrel has it: a modem of 2,400 baud.
+    default: 240,
+    help: 'Least pace of a body, on average after 5 s and while there is room for more of it; 0 refuses none',
+  }),
   KEEP_ALIVE_SECONDS: integer({
     min: 1,
     max: 3600,

@@ -152,6 +152,7 @@ async function openApp(
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,
+    minBytesPerSecond: config.BODY_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
     log,
     metrics,
@@ -170,7 +171,8 @@ async function openApp(
   const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
   return {
     handle,
-    refuseUnreadable: (server) => refuseUnreadable(server, { maxHeaderBytes: config.HEADERS_MAX_BYTES, log }),
+    refuseUnreadable: (server) =>
+      refuseUnreadable(server, { maxHeaderBytes: config.HEADERS_MAX_BYTES, log, metrics }),
     clients,
     commands,
     credentials,

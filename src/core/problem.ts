@@ -38,7 +38,9 @@ export class Problem extends Error {
 
 /** A received value as text that a message can bear: at most 100 characters. */
 export function clipped(received: unknown): string {
-  const text = typeof received === 'string' ? received : (JSON.stringify(received) ?? String(received))
+  // JSON has no word for a number past its bounds, which it reads: 1e309 would be null.
+  const asItIs = typeof received === 'string' || typeof received === 'number'
+  const text = asItIs ? String(received) : (JSON.stringify(received) ?? String(received))
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
 

@@ -8,7 +8,7 @@ import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
 import { callerByToken } from './caller.ts'
 import { methodNotAllowed, notFound } from './problem.ts'
-import { clientGone, queryPairs, wildcardPath } from './request.ts'
+import { clientGone, onlyValue, queryPairs, wildcardPath } from './request.ts'
 import { type FullContentRange, sendAsset } from './send.ts'
 import { deliveryUrl } from './urls.ts'
 
@@ -55,6 +55,7 @@ export function deliverRoutes({
     if (!isMediaGroup(group)) return notFound(req, res, next)
     const client = callerByToken(req, clients)
     const pairs = queryPairs(req)
+    const download = onlyValue(pairs, DOWNLOAD_WORD)
     const signal = clientGone(res)
     const delivery = await deliveries.deliver({
       client,
@@ -64,7 +65,6 @@ export function deliverRoutes({
       accept: req.headers.accept ?? '',
       signal,
     })
-    const download = pairs.find(([name]) => name === DOWNLOAD_WORD)?.[1]
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,

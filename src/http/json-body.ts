@@ -1,20 +1,28 @@
 import type { Request } from 'express'
 import { Problem, tooLarge, unsupportedMediaType } from '../core/problem.ts'
+import { watchRate } from './body-rate.ts'
 import { isOfType } from './request.ts'
 
 /**
  * A request's body, read as JSON in UTF-8. Past `maxBytes` the answer comes at once, before the rest of the body.
  *
- * @throws Problem 400 for what is no JSON, 413, 415 for another type or a compressed body
+ * @throws Problem 400 for what is no JSON, 408 for a sender that is too slow, 413, 415 for another type or a compressed body
  */
-export async function jsonBody(req: Request, { maxBytes }: { maxBytes: number }): Promise<unknown> {
+export async function jsonBody(
+  req: Request,
+  { maxBytes, minBytesPerSecond }: { maxBytes: number; minBytesPerSecond: number },
+): Promise<unknown> {
   if (!isOfType(req, 'application/json'))
     throw unsupportedMediaType({ expected: 'application/json', received: req.headers['content-type'] })
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined)
     throw unsupportedMediaType({ expected: 'application/json', received: `application/json in ${encoding}` })
   if (Number(req.headers['content-length']) > maxBytes) throw tooLarge('a request body', maxBytes)
-  const body = await wholeBody(req, maxBytes)
+  let unwatch = () => {}
+  const tooSlow = new Promise<never>((_, reject) => {
+    unwatch = watchRate(req, minBytesPerSecond, reject)
+  })
+  const body = await Promise.race([wholeBody(req, maxBytes), tooSlow]).finally(unwatch)
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
     return JSON.parse(text, withoutProto)

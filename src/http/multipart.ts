@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import busboy from 'busboy'
 import type { Request } from 'express'
 import { clipped, Problem, tooLarge, unsupportedMediaType } from '../core/problem.ts'
+import { watchRate } from './body-rate.ts'
 import { isOfType } from './request.ts'
 
 /** A part that carries a file. */
@@ -19,12 +20,16 @@ const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
  * consumed. Fields without a file are passed over.
  *
  * @throws Problem 415 for another content type, 400 for a body that is not of the grammar, a part of another name,
- *   more than `maxFiles` files, or none; 413 when too much of it is no file
+ *   more than `maxFiles` files, or none; 408 for a sender that is too slow; 413 when too much of it is no file
  * @see RFC 7578
  */
 export async function* fileParts(
   req: Request,
-  { maxFiles, signal }: { maxFiles: number; signal: AbortSignal },
+  {
+    maxFiles,
+    minBytesPerSecond,
+    signal,
+  }: { maxFiles: number; minBytesPerSecond: number; signal: AbortSignal },
 ): AsyncGenerator<FilePart> {
   const parser = createParser(req, maxFiles)
   // A queue for the parts that the parser finds in one chunk, and its only end.
@@ -72,12 +77,14 @@ export async function* fileParts(
     fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
   )
   parser.on('close', () => parts.end())
-  const leave = () => {
-    fail(signal.reason)
+  const breakOff = (reason: Error) => {
+    fail(reason)
     // Whoever reads the current part would wait for its next bytes for ever.
-    parser.destroy(signal.reason)
+    parser.destroy(reason)
   }
+  const leave = () => breakOff(signal.reason)
   signal.addEventListener('abort', leave, { once: true })
+  const unwatch = watchRate(req, minBytesPerSecond, breakOff)
   req.pipe(parser)
 
   let count = 0
@@ -87,6 +94,7 @@ export async function* fileParts(
       yield part
     }
   } finally {
+    unwatch()
     signal.removeEventListener('abort', leave)
     req.unpipe(parser)
     parser.destroy()

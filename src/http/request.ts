@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { badParameter } from '../core/problem.ts'
 
 /** Aborted when the client has left before its answer was complete. */
 export function clientGone(res: Response): AbortSignal {
@@ -33,4 +34,14 @@ export function wildcardPath(req: Request): string {
 export function queryPairs(req: Request): Array<[name: string, value: string]> {
   const at = req.url.indexOf('?')
   return at === -1 ? [] : [...new URLSearchParams(req.url.slice(at + 1))]
+}
+
+/** The one value of a name in a query; undefined when it is not there. @throws Problem 400 when there are several */
+export function onlyValue(
+  query: ReadonlyArray<readonly [name: string, value: string]>,
+  param: string,
+): string | undefined {
+  const values = query.filter(([name]) => name === param).map(([, value]) => value)
+  if (values.length > 1) throw badParameter({ param, expected: 'one value', received: values.join(', ') })
+  return values[0]
 }

@@ -9,6 +9,7 @@ import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
+import { noOtherExpectation } from './expectation.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
@@ -34,6 +35,8 @@ export interface HttpOptions {
   fullContentRange: FullContentRange
   /** Of one upload. */
   maxFiles: number
+  /** Of a body; 0: as slowly as they like. */
+  minBytesPerSecond: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
   log: Log
@@ -51,6 +54,7 @@ export function createHttp(options: HttpOptions): Express {
   app.use(requestLog(options))
   app.use(drainAfterAnswer)
   app.use(oneHost)
+  app.use(noOtherExpectation)
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))

@@ -1,24 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../core/log.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
 import { Problem } from '../core/problem.ts'
 import { problemDocument } from './problem.ts'
+import { trafficSince } from './traffic.ts'
 
 // How long a client may go on sending after it was told no, as in drain.ts.
 const LIMIT_MS = 5_000
 
 /**
  * Answers what node:http cannot read as a request with a problem document, and closes the connection: nobody knows
- * where the next request would begin. Logged is what was wrong, never the bytes, which may hold a secret.
+ * where the next request would begin. Logged is what was wrong, never the bytes, which may hold a secret; the metrics
+ * count it as a request without a route, and without a method where there was none.
  */
 export function refuseUnreadable(
   server: Server,
-  { maxHeaderBytes, log }: { maxHeaderBytes: number; log: Log },
+  {
+    maxHeaderBytes,
+    log,
+    metrics,
+  }: { maxHeaderBytes: number; log: Log; metrics: Pick<Metrics, 'requestEnded'> },
 ): void {
   const answering = answersOf(server)
+  const count = (socket: Socket, method: string, { status }: Problem) =>
+    metrics.requestEnded({ route: undefined, method, status, seconds: 0, ...trafficSince(socket) })
   const refused = new WeakSet<Duplex>()
-  server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket: Socket) => {
     // Told already, and still sending.
     if (refused.has(socket)) return
     refused.add(socket)
@@ -32,25 +42,32 @@ export function refuseUnreadable(
     const { status, code } = problem
     log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'a request cannot be read')
     // Into an answer that is on its way another one would be written.
-    if (answering(socket).some(({ headersSent }) => headersSent)) {
+    const unanswered = answering(socket)
+    if (unanswered.some(({ headersSent }) => headersSent)) {
       socket.destroy()
       return
     }
-    refuse(socket, problem, requestId)
+    // A body that turned out to be none: its request is counted when that ends.
+    const ended = () => unanswered.length > 0 || count(socket, 'none', problem)
+    refuse(socket, problem, { requestId, ended })
   })
   // Node would close the connection without a word.
-  server.on('connect', (_req, socket) => {
+  server.on('connect', (_req, socket: Socket) => {
     const requestId = randomUUID()
     const { status, code } = noProxy
     log.info({ requestId, status, code }, 'a request cannot be read')
-    refuse(socket, noProxy, requestId)
+    refuse(socket, noProxy, { requestId, ended: () => count(socket, 'CONNECT', noProxy) })
   })
 }
 
-function refuse(socket: Duplex, problem: Problem, requestId: string): void {
+function refuse(
+  socket: Socket,
+  problem: Problem,
+  { requestId, ended }: { requestId: string; ended: () => void },
+): void {
   // Whoever hangs up now has nothing left to be told.
   socket.on('error', () => {})
-  socket.end(answer(problem, requestId))
+  socket.end(answer(problem, requestId), ended)
   const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
   socket.once('close', () => clearTimeout(timer))
 }

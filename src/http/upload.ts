@@ -6,7 +6,7 @@ import type { Upload, UploadedFile } from '../service/upload.ts'
 import { callerBySecret } from './caller.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
-import { clientGone, queryPairs } from './request.ts'
+import { clientGone, onlyValue, queryPairs } from './request.ts'
 import { deliveryUrl } from './urls.ts'
 
 interface Dependencies {
@@ -15,16 +15,25 @@ interface Dependencies {
   baseUrl: string
   /** Of one request. */
   maxFiles: number
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
 }
 
 /** `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. */
-export function uploadRoutes({ clients, upload, baseUrl, maxFiles }: Dependencies): Router {
+export function uploadRoutes({
+  clients,
+  upload,
+  baseUrl,
+  maxFiles,
+  minBytesPerSecond,
+}: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/upload', async (req, res) => {
     const client = callerBySecret(req, clients)
     const folder = onlyPath(queryPairs(req))
     const signal = clientGone(res)
-    const stored = await upload({ client, folder, files: fileParts(req, { maxFiles, signal }), signal })
+    const files = fileParts(req, { maxFiles, minBytesPerSecond, signal })
+    const stored = await upload({ client, folder, files, signal })
     res.setHeader('Cache-Control', 'no-store')
     res.json(stored.map((file) => toWire(file, { client, baseUrl })))
   })
@@ -53,13 +62,8 @@ function toWire(
 }
 
 function onlyPath(query: ReadonlyArray<readonly [string, string]>): string | undefined {
-  let folder: string | undefined
-  for (const [name, value] of query) {
+  for (const [name, value] of query)
     if (name !== 'path')
       throw badParameter({ param: name, expected: 'only path in the query, and nothing', received: value })
-    if (folder !== undefined)
-      throw badParameter({ param: 'path', expected: 'one value', received: `${folder}, ${value}` })
-    folder = value
-  }
-  return folder
+  return onlyValue(query, 'path')
 }

@@ -15,17 +15,21 @@ interface Dependencies {
   clients: Clients
   archive: Archive
   limiter: RateLimiter
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
 }
 
 // 100 items with the longest paths, names and parameters.
 const BODY_MAX_BYTES = 1024 * 1024
 
 /** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
-export function zipRoutes({ clients, archive, limiter }: Dependencies): Router {
+export function zipRoutes({ clients, archive, limiter, minBytesPerSecond }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip', async (req, res) => {
     const client = callerBySecret(req, clients)
-    const { items, archiveName } = readZipRequest(await jsonBody(req, { maxBytes: BODY_MAX_BYTES }))
+    const { items, archiveName } = readZipRequest(
+      await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond }),
+    )
     // After all checks: what is refused costs nothing.
     await takePoint(res, limiter, { policy: 'zip', key: client.id })
     const signal = clientGone(res)

@@ -29,6 +29,8 @@ export function createWebServer(limits: ConnectionLimits, handle: RequestListene
   )
   // HEADERS_MAX_BYTES is the limit; by itself Node takes 2,000 and drops the others without a word.
   server.maxHeadersCount = 0
+  // By itself Node answers an expectation that it does not know with a bare 417; the service has one in its own form.
+  server.on('checkExpectation', handle)
   server.setTimeout(limits.IDLE_TIMEOUT_SECONDS * 1000)
   return server
 }

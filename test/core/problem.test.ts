@@ -39,9 +39,10 @@ describe('problems', () => {
     ['x'.repeat(101), `${'x'.repeat(100)}…`],
     [5, '5'],
     [null, 'null'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
     [{ a: [1] }, '{"a":[1]}'],
   ] as const) {
-    it(`show ${JSON.stringify(received).slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
+    it(`show ${typeof received} ${JSON.stringify(received).slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
       expect(clipped(received)).to.equal(shown)
     })
   }

@@ -102,6 +102,14 @@ onEveryBackend('requests of a doubtful form', (start) => {
     it(`are answered 400: ${what}`, () => expectProblem(bytes(), 400))
   }
 
+  it('are told to go on when they wait for that, and refused when they expect anything else', async () => {
+    const whole = `Content-Length: 7\r\nConnection: close\r\n`
+    expect((await ask(`${upload()}${whole}Expect: 100-continue\r\n\r\n--b--\r\n`)).statuses).to.deep.equal([
+      100, 400,
+    ])
+    await expectProblem(`${upload()}${whole}Expect: 200-ok\r\n\r\n--b--\r\n`, 417)
+  })
+
   it('are a 404 when they ask for the server itself', () =>
     expectProblem('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404))
 

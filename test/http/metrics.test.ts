@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
 import { deleteFile, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { exchange } from '../support/exchange.ts'
+import { exchange, sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { sampleOf } from '../support/metrics.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -46,6 +46,34 @@ onEveryBackend('metrics', (start) => {
         sampleOf(text, 'sluice_http_bytes_total', { direction, route })
       expect(bytes('sent', DELIVERY)).to.be.within(150_000, 160_000)
       expect(bytes('received', '/v1/upload')).to.be.within(50_000, 52_000)
+    })
+  })
+
+  it('count what is no request, once, by the status of its answer', async () => {
+    const upload =
+      `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+      'Content-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const malformed = [
+      'nonsense\r\n\r\n',
+      'GET / HTTP/9.9\r\n\r\n',
+      'CONNECT a:80 HTTP/1.1\r\nHost: x\r\n\r\n',
+    ]
+    const tooLong = `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(100_000)}\r\n\r\n`
+    for (const bytes of [...malformed, tooLong, `${upload}zz\r\n`]) await sendBytes(service, bytes)
+    await eventually(async () => {
+      const text = await scrape(service)
+      const requests = (labels: Record<string, string>) =>
+        sampleOf(text, 'sluice_http_requests_total', labels)
+      expect(requests({ route: 'none', method: 'none', status: '400' })).to.equal(2)
+      expect(requests({ route: 'none', method: 'none', status: '431' })).to.equal(1)
+      expect(requests({ route: 'none', method: 'CONNECT', status: '400' })).to.equal(1)
+      expect(requests({ route: 'none' })).to.equal(4)
+      // Its headers were a request, which has ended without an answer of its own.
+      expect(requests({ route: '/v1/upload', status: 'aborted' })).to.equal(1)
+      const bytes = (direction: string) =>
+        sampleOf(text, 'sluice_http_bytes_total', { direction, route: 'none' })
+      expect(bytes('received')).to.be.above(16_384)
+      expect(bytes('sent')).to.be.within(4 * 300, 4 * 1000)
     })
   })
 

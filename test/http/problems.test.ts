@@ -40,6 +40,7 @@ onEveryBackend('problem documents', (start) => {
     ['an unknown parameter', () => api().get(`${path()}?x=0`), 400, 'unknown_parameter'],
     ['a bad path', () => api().get(`${path()}%00`), 400, 'bad_path'],
     ['a path that is not encoded well', () => api().get(`${path()}%zz`), 400, 'bad_request'],
+    ['two names to save under', () => api().get(`${path()}?download=a&download=b`), 400, 'bad_parameter'],
     ['a missing secret', () => api().delete('/v1/upload/x.png'), 401, 'unauthorized'],
     ['a method that is not there', () => api().put('/v1/zip'), 405, 'method_not_allowed'],
     ['a failed condition', () => api().get(path()).set('If-Match', '"x"'), 412, 'precondition_failed'],

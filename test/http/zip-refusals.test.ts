@@ -179,6 +179,12 @@ onEveryBackend('refused archives', (start) => {
     })
   }
 
+  it('answers 400 to a number past all bounds, and says what came', async () => {
+    const problem = await refusal('{"files":[{"path":"a.png","params":{"w":1e309}}]}')
+    expect(problem).to.include({ code: 'bad_parameter', param: 'files[0].params.w', received: 'Infinity' })
+    expect(problem.detail).to.match(/ but received "Infinity"$/)
+  })
+
   for (const [what, body] of Object.entries({
     'what is no JSON': '{"files": [',
     nothing: '',

@@ -80,7 +80,8 @@ export async function received(socket: Socket, withinMs = 5000): Promise<string>
   const over = setTimeout(() => socket.destroy(), withinMs)
   socket.on('data', (chunk) => chunks.push(chunk))
   socket.on('error', () => {})
-  await once(socket, 'close')
+  // Not `once` of node:events, which fails with the error of a reset or of a write after the other side's end.
+  await new Promise((closed) => socket.once('close', closed))
   clearTimeout(over)
   return Buffer.concat(chunks).toString('latin1')
 }
