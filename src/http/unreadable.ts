@@ -3,10 +3,8 @@ import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../core/log.ts'
 import { Problem } from '../core/problem.ts'
+import { LATE_SENDER_MS } from './drain.ts'
 import { problemDocument } from './problem.ts'
-
-// How long a client may go on sending after it was told no, as in drain.ts.
-const LIMIT_MS = 5_000
 
 /**
  * Answers what node:http cannot read as a request with a problem document, and closes the connection: nobody knows
@@ -51,7 +49,7 @@ function refuse(socket: Duplex, problem: Problem, requestId: string): void {
   // Whoever hangs up now has nothing left to be told.
   socket.on('error', () => {})
   socket.end(answer(problem, requestId))
-  const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
+  const timer = setTimeout(() => socket.destroy(), LATE_SENDER_MS)
   socket.once('close', () => clearTimeout(timer))
 }
 

@@ -6,8 +6,8 @@ import type {
   OriginalEntry,
   RemovalCause,
 } from '../../core/ports/file-index.ts'
+import { createInTurn } from '../in-turn.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
-import { createInTurn } from './in-turn.ts'
 
 // Of a listing, read at a time: some 100 kB of names.
 const PAGE = 1000
