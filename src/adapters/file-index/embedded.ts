@@ -150,8 +150,8 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         }
         const entry = await table.derivative(ref, derivative)
         // Those of an original on its way out go with it.
-        const alone = !original || original.state === 'stored'
-        if (alone && entry?.state === 'pending' && table.isOver(ref, { key: derivative, entry }, now)) {
+        const isByItself = !original || original.state === 'stored'
+        if (isByItself && entry?.state === 'pending' && table.isOver(ref, { key: derivative, entry }, now)) {
           yield { kind: 'derivative', ref, derivative, deadline: entry.deadline }
         }
       }
