@@ -1,4 +1,5 @@
-import { VARIABLES, type Variable, type VariableName } from './schema.ts'
+import { VARIABLES, type VariableName } from './schema.ts'
+import type { Variable } from './variable.ts'
 
 type ValueOf<V> = V extends Variable<infer T> ? T : never
 

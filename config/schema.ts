@@ -1,83 +1,5 @@
-import ipaddr from 'ipaddr.js'
-
-/** One environment variable: how it is read, and what people are told of it. */
-export interface Variable<T> {
-  /** One line: what it is for. */
-  help: string
-  /** What is accepted, for messages: `a whole number of bytes from 1`. */
-  expected: string
-  /** As shown to people; the value itself is what `read` makes of it. Undefined: none. */
-  default?: string
-  /** Never shown. */
-  secret?: boolean
-  /** The value, or undefined when the text is not of the expected form. */
-  read(text: string): T | undefined
-}
-
-function integer({
-  min,
-  max,
-  unit,
-  default: byDefault,
-  ...rest
-}: {
-  min: number
-  max?: number
-  unit?: string
-  help: string
-  default?: number
-}): Variable<number> {
-  const bounds = max === undefined ? `from ${min}` : `from ${min} to ${max}`
-  return {
-    ...rest,
-    ...(byDefault === undefined ? {} : { default: String(byDefault) }),
-    expected: `a whole number${unit ? ` of ${unit}` : ''} ${bounds}`,
-    read(text) {
-      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined
-    },
-  }
-}
-
-function oneOf<const W extends string>({
-  words,
-  ...rest
-}: {
-  words: readonly W[]
-  help: string
-  default: W
-}): Variable<W> {
-  return {
-    ...rest,
-    expected: `one of ${words.join(', ')}`,
-    read: (text) => words.find((word) => word === text),
-  }
-}
-
-function text({ pattern, ...rest }: Omit<Variable<string>, 'read'> & { pattern: RegExp }): Variable<string> {
-  return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) }
-}
-
-/** At least one, with spaces between. */
-function listOf({
-  item,
-  separator = /\s+/,
-  ...rest
-}: {
-  item: (text: string) => boolean
-  expected: string
-  separator?: RegExp
-  help: string
-  secret?: boolean
-}): Variable<readonly string[]> {
-  return {
-    ...rest,
-    read(text) {
-      const items = text.split(separator).filter((each) => each !== '')
-      return items.length > 0 && items.every(item) ? items : undefined
-    },
-  }
-}
+import { isEndpoint, isRange, readBaseUrl, readRedisUrl } from './address.ts'
+import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 
 const GIB = 1024 ** 3
 
@@ -304,39 +226,7 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES
 
-function isEndpoint(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const { protocol, username, password } = new URL(value)
-  return /^https?:$/.test(protocol) && username === '' && password === ''
-}
-
-/** Four decimal parts, and nothing behind the mask: `10.1/16` and `10.1.2.3/8` open more than they seem to. */
-function isRange(value: string): boolean {
-  if (value.includes('%') || !ipaddr.isValidCIDR(value)) return false
-  const [address] = ipaddr.parseCIDR(value)
-  if (address.kind() === 'ipv6')
-    return ipaddr.IPv6.networkAddressFromCIDR(value).toString() === address.toString()
-  return (
-    ipaddr.IPv4.isValidCIDRFourPartDecimal(value) &&
-    ipaddr.IPv4.networkAddressFromCIDR(value).toString() === address.toString()
-  )
-}
-
 function isWebhookSecret(value: string): boolean {
   const bytes = Buffer.from(value.replace('whsec_', ''), 'base64').length
   return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value) && bytes >= 24 && bytes <= 64
-}
-
-function readRedisUrl(value: string): string | undefined {
-  if (!URL.canParse(value)) return undefined
-  const { protocol, hostname, pathname } = new URL(value)
-  return /^rediss?:$/.test(protocol) && hostname && /^(\/\d{0,5})?$/.test(pathname) ? value : undefined
-}
-
-function readBaseUrl(value: string): string | undefined {
-  if (!URL.canParse(value)) return undefined
-  const url = new URL(value)
-  if (!/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password)
-    return undefined
-  return url.href.replace(/\/+$/, '')
 }

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { aggregateMetrics, createApp, loadEverything } from './app.ts'
@@ -72,10 +72,10 @@ async function main(): Promise<void> {
     stoppingSince = performance.now()
     log.info({ signal }, 'stopping: requests in progress may end')
     await drain(server)
-    await Promise.race([app.close().then(() => process.exit(0)), setTimeout(CLOSE_MS)])
+    await Promise.race([app.close().then(() => process.exit(0)), pause(CLOSE_MS)])
     log.warn('stopped in the middle of work: what it was for is swept at the next start')
     // The log writes behind. Waiting for it to say so would let one that nobody reads keep the process.
-    await setTimeout(FLUSH_MS)
+    await pause(FLUSH_MS)
     endOf(signal)
   }
   process.on('SIGTERM', stop)
@@ -134,7 +134,7 @@ async function drain(server: Server): Promise<void> {
   const closed = new Promise((done) => server.close(done))
   // A connection that has just ended its request would otherwise be kept for the next one.
   const idle = setInterval(() => server.closeIdleConnections(), 100)
-  await Promise.race([closed, setTimeout(DRAIN_MS)])
+  await Promise.race([closed, pause(DRAIN_MS)])
   server.closeAllConnections()
   await closed
   clearInterval(idle)

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { root, say } from './run.js'
 
 /** What changes this folder (its packages, its build) holds this lock. */
@@ -24,7 +24,7 @@ export async function alone(name, work) {
   while (!lock) {
     if (!told) say('Another run is installing or building; waiting for it.')
     told = true
-    await sleep(200)
+    await pause(200)
     lock = await listen(name)
   }
   try {

@@ -34,8 +34,8 @@ export interface Asset {
   readonly lastModified: Date
   /**
    * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
-   * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the signal is aborted by then: a stream that
-   *   is born aborted fails before anybody can listen, which ends the process
+   * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the
+   *   signal is aborted by then: a stream that is born aborted fails before anybody can listen, which ends the process
    */
   open(options?: OpenOptions): Promise<Readable>
 }

@@ -36,6 +36,7 @@ export function isValid({ validUntil }: KeptSecret, now: number): boolean {
 /** The client that an installation starts with. */
 export const FIRST_CLIENT_ID = 'first'
 
+/** The id of a new client: 64 random bits as 11 characters of base58. */
 export function newClientId(): string {
   return base58.encode(randomBytes(8)).padStart(11, '1')
 }

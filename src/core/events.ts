@@ -26,10 +26,12 @@ export interface EventStamp {
   occurredAt: Date
 }
 
+/** The stamp of an event that happens now. */
 export function newEventStamp(): EventStamp {
   return { id: `evt_${newFileId()}`, occurredAt: new Date() }
 }
 
+/** All of {@link Events}, as plugins and `WEBHOOK_EVENTS` may name them. */
 export const EVENT_NAMES: readonly EventName[] = [
   'original.stored',
   'original.deleted',

@@ -87,6 +87,7 @@ const ROWS: ReadonlyArray<
   ['bin', 'application/octet-stream'],
 ]
 
+/** Every format that the service tells apart; `bin`, the last, is what none of them is. */
 export const FORMATS: readonly Format[] = ROWS.map(([name, mediaType, extension, group]) => ({
   name,
   mediaType,
@@ -97,6 +98,7 @@ export const FORMATS: readonly Format[] = ROWS.map(([name, mediaType, extension,
 const byName = new Map(FORMATS.map((format) => [format.name, format]))
 const byExtension = new Map(FORMATS.map((format) => [format.extension, format]))
 
+/** Whether a URL may name it as a group. */
 export function isMediaGroup(text: string): text is MediaGroup {
   return (MEDIA_GROUPS as readonly string[]).includes(text)
 }

@@ -115,6 +115,11 @@ export function storedKey(text: string): ObjectKey {
   return text as ObjectKey
 }
 
+/** A key as the path of a URL: every segment percent-encoded, the slashes kept. */
+export function encodedPath(key: string): string {
+  return key.split('/').map(encodeURIComponent).join('/')
+}
+
 /** Takes a key of the grammar apart; undefined for anything else, `.sluice/` included. */
 export function parseKey(text: string): (OriginalName & { variant?: string }) | undefined {
   const segments = text.split('/')

@@ -99,7 +99,10 @@ function decodeText(head: Uint8Array): { content: string; utf8: boolean } | unde
   }
 }
 
-/** SVG or HTML by the first element, past the byte order mark (white space to JavaScript), XML declaration, comments and document type. */
+/**
+ * SVG or HTML by the first element, past the byte order mark (white space to JavaScript), XML declaration, comments and
+ * document type.
+ */
 function markupFormat(content: string): Format | undefined {
   let rest = content.trimStart()
   for (;;) {

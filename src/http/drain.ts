@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 
-// How long a client may go on sending after it was told no.
-const LIMIT_MS = 5_000
+/** How long a client may go on sending after it was told no. */
+export const LATE_SENDER_MS = 5_000
 
 /**
  * Lets an early refusal reach the client: the rest of the body is read and discarded, for a while; then the connection
@@ -14,7 +14,7 @@ export const drainAfterAnswer: RequestHandler = (req, res, next) => {
     if (req.complete || req.destroyed) return
     // Node does so by itself only when nobody had begun to read, and then for as long as something comes.
     req.resume()
-    const timer = setTimeout(() => req.destroy(), LIMIT_MS)
+    const timer = setTimeout(() => req.destroy(), LATE_SENDER_MS)
     for (const event of ['end', 'close']) req.once(event, () => clearTimeout(timer))
   })
   next()

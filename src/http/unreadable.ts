@@ -5,11 +5,9 @@ import type { Duplex } from 'node:stream'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { Problem } from '../core/problem.ts'
+import { LATE_SENDER_MS } from './drain.ts'
 import { problemDocument } from './problem.ts'
 import { trafficSince } from './traffic.ts'
-
-// How long a client may go on sending after it was told no, as in drain.ts.
-const LIMIT_MS = 5_000
 
 /**
  * Answers what node:http cannot read as a request with a problem document, and closes the connection: nobody knows
@@ -68,7 +66,7 @@ function refuse(
   // Whoever hangs up now has nothing left to be told.
   socket.on('error', () => {})
   socket.end(answer(problem, requestId), ended)
-  const timer = setTimeout(() => socket.destroy(), LIMIT_MS)
+  const timer = setTimeout(() => socket.destroy(), LATE_SENDER_MS)
   socket.once('close', () => clearTimeout(timer))
 }
 

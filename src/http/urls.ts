@@ -1,10 +1,5 @@
 import type { Client } from '../core/client.ts'
-import type { ObjectKey, OriginalName } from '../core/object-key.ts'
-
-/** A key as the path of a URL: every segment percent-encoded, the slashes kept. */
-export function encodedPath(key: string): string {
-  return key.split('/').map(encodeURIComponent).join('/')
-}
+import { encodedPath, type ObjectKey, type OriginalName } from '../core/object-key.ts'
 
 /** Where an original is delivered, without transformations. `baseUrl` without a slash at its end. */
 export function deliveryUrl(

@@ -42,6 +42,10 @@ const EVENT_MEMBERS = Object.keys({
   on: true,
 } satisfies Record<keyof EventPlugin, true>)
 
+/**
+ * What a module exports, as a plugin that is told of events.
+ * @throws PluginError naming the file and what was expected
+ */
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
   if ('transform' in candidate) {
     throw new PluginError(file, 'expected transform or on but it has both: make two plugins of it')
@@ -99,6 +103,10 @@ const TRANSFORM_MEMBERS = Object.keys({
   transform: true,
 } satisfies Record<keyof TransformPlugin, true>)
 
+/**
+ * What a module exports, as a plugin that changes files.
+ * @throws PluginError naming the file and what was expected
+ */
 export function checkTransform(
   file: string,
   candidate: object,

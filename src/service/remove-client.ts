@@ -16,8 +16,9 @@ import { AT_ONCE } from './walk.ts'
  * it goes on where it was when it is called again, with `files` or without when it has been asked for them before.
  *
  * @returns how many originals were deleted by this call
- * @throws Problem 404 when there is no such client, nor files of one that `files` could be about; 409 for the first one, and for one that has files unless `files`;
- *   503 when an upload, transformation or delete of its goes on for too long, or bucket or index are away
+ * @throws Problem 404 when there is no such client, nor files of one that `files` could be about; 409 for the first one,
+ *   and for one that has files unless `files`; 503 when an upload, transformation or delete of its goes on for too long,
+ *   or bucket or index are away
  */
 export type RemoveClient = (id: string, options: RemoveClientOptions) => Promise<{ originals: number }>
 

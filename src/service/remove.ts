@@ -90,7 +90,8 @@ export function createRemovals({
       for (const name of [full, short]) {
         if (!name || (name === full && full.variant !== undefined)) continue
         const ref = { clientId: client.id, key: name.key }
-        // An original that the index has lost, wholly or its last step, is taken in first, so that its delete is known to all.
+        // An original that the index has lost, wholly or its last step, is taken in first, so that its delete is known
+        // to all.
         const state = (await index.find(ref)).original?.state
         if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
         const taken = await take(client, ref, { cause: 'delete' })

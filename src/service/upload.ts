@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
@@ -123,7 +123,7 @@ export function createUpload({
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'unavailable') throw error
         if (performance.now() + ASK_AGAIN_MS > until) return undefined
-        await setTimeout(ASK_AGAIN_MS)
+        await pause(ASK_AGAIN_MS)
       }
     }
   }
@@ -148,7 +148,7 @@ export function createUpload({
       if (finished === false) throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
       const abandoned = removals.abandon(client, context.begun)
-      await Promise.race([abandoned, setTimeout(ABANDON_MS, undefined, { ref: false })])
+      await Promise.race([abandoned, pause(ABANDON_MS, undefined, { ref: false })])
       throw error
     } finally {
       clearInterval(renewal)

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Problem } from '../../src/core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../../src/core/shared-work.ts'
@@ -317,7 +317,7 @@ describe('shared work', () => {
       work.answer(1)
       work.finish()
       await waiting
-      await sleep(40)
+      await pause(40)
       expect(work.signal.aborted).to.equal(false)
     })
 
@@ -487,7 +487,7 @@ describe('shared works by name', () => {
         async (_, answer) => {
           running += 1
           most = Math.max(most, running)
-          await sleep(2)
+          await pause(2)
           running -= 1
           answer(1)
         },
@@ -495,7 +495,7 @@ describe('shared works by name', () => {
       )
     const outcomes = await Promise.allSettled(
       Array.from({ length: 300 }, async (_, i) => {
-        await sleep(i % 10)
+        await pause(i % 10)
         const signal = i % 3 === 0 ? AbortSignal.timeout(1) : undefined
         return works.join('a', start, signal)
       }),

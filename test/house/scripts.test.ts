@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,6 +38,38 @@ const LOCK = {
     'node_modules/elsewhere': { version: '1.0.0', optional: true },
   },
 }
+/** What tests call, each with the Debian package that brings it. */
+const PROGRAMS = {
+  unzip: 'unzip',
+  bsdtar: 'libarchive-tools',
+  '7z': 'p7zip-full',
+  python3: 'python3',
+  openssl: 'openssl',
+  'redis-server': 'redis-server',
+  radosgw: 'radosgw',
+  'ceph-mon': 'ceph-mon',
+  'ceph-osd': 'ceph-osd',
+  ceph: 'ceph-common',
+  curl: 'curl',
+  wget: 'wget',
+  aria2c: 'aria2',
+  ffmpeg: 'ffmpeg',
+  chromium: 'chromium',
+  nginx: 'nginx',
+  varnishd: 'varnish',
+}
+/** One test that passes, one that fails at both its tries, one only at the first. */
+const TESTS = `
+const failing = (times, message) => () => {
+  times -= 1
+  if (times >= 0) throw new Error(message)
+}
+describe('one of them', () => {
+  it('passes', failing(0))
+  it('fails', failing(2, 'as ever'))
+  it('comes round', failing(1, 'not yet'))
+})
+`
 
 describe('scripts', () => {
   let folder: string
@@ -51,7 +84,7 @@ describe('scripts', () => {
     for (const name of ['tsconfig.json', 'tsconfig.build.json']) save(name, '{}')
     save('package-lock.json', JSON.stringify(LOCK))
     save('src/main.ts', SERVER)
-    writeFileSync(join(folder, 'bin/npm'), NPM, { mode: 0o755 })
+    save('bin/npm', NPM, 0o755)
   })
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
@@ -122,43 +155,34 @@ describe('scripts', () => {
     const { code, stderr } = await node(['scripts/test.js'], { PATH: join(folder, 'bin') })
     expect(code).to.equal(1)
     // Servers, which Debian has in /usr/sbin, are found there whatever PATH says.
-    const servers = [
-      ['nginx', 'nginx'],
-      ['varnishd', 'varnish'],
-    ].filter(([program]) => !existsSync(`/usr/sbin/${program}`))
-    const programs = [
-      ...[
-        'unzip',
-        'bsdtar',
-        '7z',
-        'python3',
-        'openssl',
-        'redis-server',
-        'radosgw',
-        'ceph-mon',
-        'ceph-osd',
-        'ceph',
-      ],
-      ...['curl', 'wget', 'aria2c', 'ffmpeg', 'chromium', ...servers.map(([program]) => program)],
-    ]
-    const packages = [
-      ...[
-        'unzip',
-        'libarchive-tools',
-        'p7zip-full',
-        'python3',
-        'openssl',
-        'redis-server',
-        'radosgw',
-        'ceph-mon',
-        'ceph-osd',
-      ],
-      ...['ceph-common', 'curl', 'wget', 'aria2', 'ffmpeg', 'chromium', ...servers.map(([, name]) => name)],
-    ]
+    const missing = Object.entries(PROGRAMS).filter(([program]) => !existsSync(`/usr/sbin/${program}`))
+    const programs = missing.map(([program]) => program)
+    const packages = missing.map(([, name]) => name)
     expect(stderr).to.equal(
       `The tests need ${programs.join(', ')}. Install with: ` +
         `sudo apt-get update && sudo apt-get install --no-install-recommends ${packages.join(' ')}\n`,
     )
+  })
+
+  it('test names at its end what has failed, and what has passed at its second try only', async () => {
+    for (const program of Object.keys(PROGRAMS)) save(`bin/${program}`, '#!/bin/sh\n', 0o755)
+    mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+    symlinkSync(resolve('node_modules/mocha'), join(folder, 'node_modules/mocha'))
+    symlinkSync('../mocha/bin/mocha.js', join(folder, 'node_modules/.bin/mocha'))
+    // Without coverage: the program behind c8's option.
+    save('node_modules/.bin/c8', '#!/bin/sh\nshift 2\nexec "$@"\n', 0o755)
+    save('tests.js', TESTS)
+    const { code, stdout } = await node(['scripts/test.js', 'tests.js'])
+    expect(code).to.equal(1)
+    expect(stdout.slice(stdout.indexOf('\nPassed only'))).to.equal(`
+Passed only at its second try: one of them comes round
+  not yet
+
+Failed: one of them fails
+  as ever
+
+2 passed, 1 failed
+`)
   })
 
   for (const name of ['bench', 'build', 'demo', 'setup', 'test']) {
@@ -169,7 +193,8 @@ describe('scripts', () => {
     })
   }
 
-  const save = (name: string, content: string) => writeFileSync(join(folder, name), content)
+  const save = (name: string, content: string, mode = 0o644) =>
+    writeFileSync(join(folder, name), content, { mode })
 
   const calls = () => readFileSync(join(folder, 'calls'), 'utf8').trimEnd().split('\n')
 

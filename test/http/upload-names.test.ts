@@ -136,36 +136,42 @@ onEveryBackend('file names', (start) => {
     // wget keeps some for endings of its own.
     [`${'x'.repeat(251)}.txt`, `${'x'.repeat(251)}.txt`, 'x'.repeat(236)],
   ]
-  for (const [name, withCurl = name, withWget = name] of travellers) {
-    it(`takes ${name.slice(0, 30)} from browsers and curl, and gives it to wget and curl`, async () => {
-      const folder = await temporaryFolder()
-      const run = (program: string, ...args: string[]) =>
-        promisify(execFile)(program, args, { cwd: folder, env: environment(folder) })
-      await writeFile(join(folder, 'bytes'), 'text')
-      // curl takes a name in quotes, with its own escapes.
-      const quoted = `"${name.replace(/["\\]/g, '\\$&')}"`
-      const { stdout } = await run(
-        ...['curl', '-s', '-H', `Authorization: ${service.tokens.secretClientToken}`],
-        ...['-F', `file=@bytes;filename=${quoted}`, `${service.url}/v1/upload`],
-      )
-      const fromCurl = (JSON.parse(stdout) as WireRecord[])[0]
-      expect(fromCurl?.originalName).to.equal(name)
-      // As browsers do: the same standard.
-      const record = await uploadOne(service, { name, bytes: 'text' })
-      expect(record.originalName).to.equal(name)
-
-      const saved = async (program: string, ...args: string[]) => {
-        await run(program, ...args, `${record.src}?download`)
-        const names = (await readdir(folder)).filter((one) => one !== 'bytes')
-        for (const one of names) await rm(join(folder, one))
-        return names
-      }
-      expect(await saved('curl', '-sOJ')).to.deep.equal([withCurl])
-      const wget = ['-q', '--content-disposition', '--restrict-file-names=nocontrol']
-      expect(await saved('wget', ...wget)).to.deep.equal([withWget])
-      await rm(folder, { recursive: true })
+  describe('on its way', () => {
+    let folder: string
+    beforeEach(async () => {
+      folder = await temporaryFolder()
     })
-  }
+    afterEach(() => rm(folder, { recursive: true }))
+
+    for (const [name, withCurl = name, withWget = name] of travellers) {
+      it(`takes ${name.slice(0, 30)} from browsers and curl, and gives it to wget and curl`, async () => {
+        const run = (program: string, ...args: string[]) =>
+          promisify(execFile)(program, args, { cwd: folder, env: environment(folder) })
+        await writeFile(join(folder, 'bytes'), 'text')
+        // curl takes a name in quotes, with its own escapes.
+        const quoted = `"${name.replace(/["\\]/g, '\\$&')}"`
+        const { stdout } = await run(
+          ...['curl', '-s', '-H', `Authorization: ${service.tokens.secretClientToken}`],
+          ...['-F', `file=@bytes;filename=${quoted}`, `${service.url}/v1/upload`],
+        )
+        const fromCurl = (JSON.parse(stdout) as WireRecord[])[0]
+        expect(fromCurl?.originalName).to.equal(name)
+        // As browsers do: the same standard.
+        const record = await uploadOne(service, { name, bytes: 'text' })
+        expect(record.originalName).to.equal(name)
+
+        const saved = async (program: string, ...args: string[]) => {
+          await run(program, ...args, `${record.src}?download`)
+          const names = (await readdir(folder)).filter((one) => one !== 'bytes')
+          for (const one of names) await rm(join(folder, one))
+          return names
+        }
+        expect(await saved('curl', '-sOJ')).to.deep.equal([withCurl])
+        const wget = ['-q', '--content-disposition', '--restrict-file-names=nocontrol']
+        expect(await saved('wget', ...wget)).to.deep.equal([withWget])
+      })
+    }
+  })
 
   it('saves a derivative under the ending of its own format', async () => {
     const record = await uploadOne(service, { name: 'photo.PNG', bytes: await picture() })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
@@ -8,10 +8,10 @@ import { EMBEDDED } from '../support/backend.ts'
 import { S3_REDIS } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { MIB, openFiles, peakBytes } from '../support/heavy.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const MIB = 1024 * 1024
 const LIMIT_BYTES = 250 * MIB
 const ARCHIVES = 10
 const FILES = 100
@@ -79,15 +79,4 @@ for (const [backend, kept] of [
 /** Noise behind the first bytes of a GIF. */
 function gifOf(size: number): Buffer {
   return Buffer.concat([Buffer.from('GIF89a', 'latin1'), randomBytes(size - 6)])
-}
-
-/** How many files and sockets the process has open: proc(5). */
-async function openFiles({ pid }: RunningServer): Promise<number> {
-  return (await readdir(`/proc/${pid}/fd`)).length
-}
-
-/** The most that the process has had in memory at any time: proc(5), VmHWM. */
-async function peakBytes({ pid }: RunningServer): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
 }

@@ -1,4 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
 import { entriesOf, manifestOf } from '../support/archive.ts'
@@ -6,6 +5,7 @@ import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from '../s
 import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
+import { MIB, openFiles, residentBytes } from '../support/heavy.ts'
 import { picture } from '../support/images.ts'
 import { BOUNDARY, MULTIPART, multipart } from '../support/multipart.ts'
 import type { RunningServer } from '../support/process.ts'
@@ -14,7 +14,6 @@ import { type Fate, type S3Proxy, s3Proxy } from '../support/s3-proxy.ts'
 import { type S3Server, s3Server } from '../support/s3-server.ts'
 import { storedState } from '../support/state.ts'
 
-const MIB = 1024 * 1024
 // Three parts: two are sent while the third comes.
 const LARGE = Buffer.alloc(20 * MIB, 'sluice ')
 const SLOW_DOWN: Fate = {
@@ -110,7 +109,7 @@ describe('a web process and its S3', function () {
       }
       await allIsWell()
       await allIsWell()
-      const before = await resources(server)
+      const before = { files: await openFiles(server), bytes: await residentBytes(server) }
 
       await outage.begin(s3, proxy)
       try {
@@ -135,9 +134,8 @@ describe('a web process and its S3', function () {
       expect(server.output()).to.not.include('"status":500')
       await eventually(
         async () => {
-          const { descriptors, bytes: memory } = await resources(server)
-          expect(descriptors).to.be.at.most(before.descriptors + 10)
-          expect(memory).to.be.below(before.bytes + 150 * MIB)
+          expect(await openFiles(server)).to.be.at.most(before.files + 10)
+          expect(await residentBytes(server)).to.be.below(before.bytes + 150 * MIB)
         },
         { withinMs: 20_000 },
       )
@@ -253,13 +251,4 @@ function startUpload(server: RunningServer, signal?: AbortSignal) {
     ...(signal ? { signal } : {}),
   })
   return { form, answer }
-}
-
-/** What a process has open, and how much memory it takes: proc(5). */
-async function resources({ pid }: RunningServer): Promise<{ descriptors: number; bytes: number }> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return {
-    descriptors: (await readdir(`/proc/${pid}/fd`)).length,
-    bytes: Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024,
-  }
 }

@@ -70,7 +70,10 @@ export async function postZip(
   })
 }
 
-/** The path of `GET /v1/bucket/<token>/<key>`, the raw bytes, which every backend has; the key as it stands in the record. */
+/**
+ * The path of `GET /v1/bucket/<token>/<key>`, the raw bytes, which every backend has; the key as it stands in the
+ * record.
+ */
 export function rawPath({ tokens }: Pick<Caller, 'tokens'>, key: string): string {
   return `/v1/bucket/${tokens.clientToken}/${key.split('/').map(encodeURIComponent).join('/')}`
 }

@@ -7,8 +7,8 @@ import { PassThrough, pipeline, Transform } from 'node:stream'
  * What becomes of a request.
  *
  * - `pass`: nothing but what is asked for here:
- *   `sent` and `received` slow a body down or break it off, after so many bytes or when nobody takes any; `lost`: done by the server, but its answer gets lost;
- *   `delayMs`: how much later than it came
+ *   `sent` and `received` slow a body down or break it off, after so many bytes or when nobody takes any;
+ *   `lost`: done by the server, but its answer gets lost; `delayMs`: how much later than it came
  * - `answer`: by the proxy itself
  * - `reset`: the connection, at once
  * - `stall`: nothing is read any more, nothing answered

@@ -37,6 +37,7 @@ const CALLS_AT_ONCE = 256
 const IDLE_CONNECTIONS = 64
 const IDLE_CONNECTION_MS = 30_000
 
+/** The clients of one process. They connect when they are first used. */
 export function s3Clients(options: S3ConnectionOptions): S3Clients {
   const client = (atOnce: number) =>
     new S3Client({ ...clientConfig(options), requestHandler: connections(atOnce) })

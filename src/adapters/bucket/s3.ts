@@ -1,5 +1,5 @@
 import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
-import type { ObjectKey } from '../../core/object-key.ts'
+import { encodedPath, type ObjectKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './s3-client.ts'
@@ -50,7 +50,7 @@ function s3Bucket(
 ): Bucket {
   const { calls, patience } = clients
   return {
-    urlOf: (key) => `${publicUrl}/${root.nameOf(key).split('/').map(encodeURIComponent).join('/')}`,
+    urlOf: (key) => `${publicUrl}/${encodedPath(root.nameOf(key))}`,
 
     async find(key, known) {
       const name = root.nameOf(key)

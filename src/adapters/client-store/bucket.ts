@@ -9,6 +9,7 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
+import { createInTurn } from '../in-turn.ts'
 import { parseClient, serializeClient } from './record.ts'
 
 /** How several processes tell each other that the clients have changed. */
@@ -44,12 +45,7 @@ export async function bucketClientStore(
   let heardAt = Number.NEGATIVE_INFINITY
   let known = tableOf(await readClients(bucket))
   // One after the other: each is checked against those before it, and the last one stays.
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
-    return turn
-  }
+  const inTurn = createInTurn()
 
   async function refresh({ maxAgeMs } = { maxAgeMs: 0 }): Promise<void> {
     const begun = now()
@@ -77,7 +73,7 @@ export async function bucketClientStore(
   /** Of one client at a time across all processes; of one at a time in this one, which has one table. */
   const change: ClientStore['change'] = (id, make) =>
     oneAtATime(id, (signal) =>
-      inTurn(async () => {
+      inTurn(['clients'], async () => {
         // Not at all when others cannot learn of it.
         await refresh()
         // Whoever has changed it last may have died before it could tell.
@@ -133,7 +129,7 @@ export async function bucketClientStore(
     change,
     save: async (client) => void (await change(client.id, () => client)),
     remove: async (id) => void (await change(id, () => undefined)),
-    refresh: (options) => inTurn(() => refresh(options)),
+    refresh: (options) => inTurn(['clients'], () => refresh(options)),
   }
 }
 

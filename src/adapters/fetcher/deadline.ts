@@ -14,6 +14,7 @@ export interface Deadline {
   over(): void
 }
 
+/** Begins to count `timeoutMs`; `signal` is that of the caller, who may leave before. */
 export function startDeadline({
   timeoutMs,
   signal: caller,

@@ -1,4 +1,4 @@
-import { setTimeout as pauseFor } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Job as BullJob,
   type ConnectionOptions,
@@ -57,6 +57,7 @@ const SILENCE_MS = 12_000
 // What Redis may take for the last words of a worker.
 const FAREWELL_MS = 2000
 
+/** Does jobs of this kind from now on, `work.concurrency` at a time in this process. */
 export function startWorker<T>(
   kind: string,
   handler: JobHandler<T>,
@@ -128,7 +129,7 @@ export function startWorker<T>(
     if (error) throw error
   }
 
-  function pause(): void {
+  function beginNoMore(): void {
     paused = true
     void worker.pause(true)
   }
@@ -138,9 +139,9 @@ export function startWorker<T>(
   }
 
   return {
-    pause,
+    pause: beginNoMore,
     async close(graceMs) {
-      pause()
+      beginNoMore()
       await within(graceMs, idle())
       for (const lease of leases.values()) lease.lose('the process ends')
       await idle()
@@ -190,13 +191,13 @@ function patiently(options: RedisOptions, isLeaving: () => boolean): ConnectionO
 /** Resolves when the connection stands, or will never stand again. */
 async function settled(connecting: Promise<IRedisClient> | undefined): Promise<void> {
   const client = await connecting?.catch(() => undefined)
-  while (client && client.status !== 'ready' && client.status !== 'end') await pauseFor(20)
+  while (client && client.status !== 'ready' && client.status !== 'end') await pause(20)
 }
 
 /** Waits for `work`, at most for `ms`. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const timer = new AbortController()
-  const over = pauseFor(ms, undefined, { signal: timer.signal }).catch(() => {})
+  const over = pause(ms, undefined, { signal: timer.signal }).catch(() => {})
   await Promise.race([work, over])
   timer.abort()
 }

@@ -1,5 +1,6 @@
-import type { JobFailure, JobRef } from '../../core/ports/jobs.ts'
+import type { JobFailure, JobRef, JobStatus, WorkOptions } from '../../core/ports/jobs.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
+import type { Outcome } from './attempt.ts'
 import type { Retention } from './rules.ts'
 
 /** A job that has yet to end. `turn` tells apart what is due at the same millisecond. */
@@ -91,6 +92,35 @@ export async function openJobTable(
 /** A kind has no NUL in it, so no two jobs have the same name. */
 export function nameOf({ kind, id }: JobRef): string {
   return `${kind}\0${id}`
+}
+
+/** What a job's row becomes after an attempt; `row`: as it was while that ran. */
+export function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): JobRow {
+  const ended = { endedAt: Date.now(), attempts: Math.min(row.attempts, options.attempts) }
+  switch (outcome.next) {
+    case 'done':
+      return { state: 'done', ...ended }
+    case 'failed':
+      return { state: 'failed', failure: outcome.failure, ...ended }
+    case 'retry':
+      return { ...row, state: 'waiting', dueAt: Date.now() + outcome.delayMs }
+    case 'putBack':
+      return { ...row, state: 'waiting', attempts: row.attempts - 1 }
+    case 'putOff':
+      return { ...row, state: 'waiting', attempts: row.attempts - 1, dueAt: Date.now() + outcome.delayMs }
+  }
+}
+
+/** What is told of a job that is only on the disk. */
+export function statusOf(row: JobRow | undefined): JobStatus | undefined {
+  switch (row?.state) {
+    case 'done':
+      return { state: 'done', attempts: row.attempts, progress: 1 }
+    case 'failed':
+      return { state: 'failed', attempts: row.attempts, progress: 0, failure: row.failure }
+    default:
+      return row && { state: row.state, attempts: row.attempts, progress: 0 }
+  }
 }
 
 function refOf(name: string): JobRef {

@@ -1,9 +1,9 @@
 import type { Log } from '../../core/log.ts'
-import type { Job, JobHandler, JobRef, JobStatus, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
+import type { Job, JobHandler, JobRef, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
-import { type Outcome, runAttempt } from './attempt.ts'
+import { runAttempt } from './attempt.ts'
 import { createDueQueue, type DueQueue } from './due-queue.ts'
-import { type JobRow, nameOf, type OpenRow, openJobTable } from './embedded-table.ts'
+import { nameOf, type OpenRow, openJobTable, rowAfter, statusOf } from './embedded-table.ts'
 import { checkJob, checkKind, RETENTION, type Retention } from './rules.ts'
 
 export interface EmbeddedJobsOptions {
@@ -228,32 +228,5 @@ export async function embeddedJobs({
       closing ??= close(graceMs)
       return closing
     },
-  }
-}
-
-function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): JobRow {
-  const ended = { endedAt: Date.now(), attempts: Math.min(row.attempts, options.attempts) }
-  switch (outcome.next) {
-    case 'done':
-      return { state: 'done', ...ended }
-    case 'failed':
-      return { state: 'failed', failure: outcome.failure, ...ended }
-    case 'retry':
-      return { ...row, state: 'waiting', dueAt: Date.now() + outcome.delayMs }
-    case 'putBack':
-      return { ...row, state: 'waiting', attempts: row.attempts - 1 }
-    case 'putOff':
-      return { ...row, state: 'waiting', attempts: row.attempts - 1, dueAt: Date.now() + outcome.delayMs }
-  }
-}
-
-function statusOf(row: JobRow | undefined): JobStatus | undefined {
-  switch (row?.state) {
-    case 'done':
-      return { state: 'done', attempts: row.attempts, progress: 1 }
-    case 'failed':
-      return { state: 'failed', attempts: row.attempts, progress: 0, failure: row.failure }
-    default:
-      return row && { state: row.state, attempts: row.attempts, progress: 0 }
   }
 }

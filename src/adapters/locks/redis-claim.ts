@@ -37,6 +37,7 @@ export interface LockPlace {
   leaseMs: number
 }
 
+/** A new claim on the lock of this name; nothing is asked yet. */
 export function claimOn(name: string, { redis, keyPrefix, channel, leaseMs }: LockPlace): Claim {
   const token = randomUUID()
   // One hash tag, so that all keys of a lock are on one machine; a brace would end it early.

@@ -16,6 +16,7 @@ export function outcomeText(outcome: Outcome<unknown>): string {
   return JSON.stringify({ problem: { status, code, detail, members, headers } })
 }
 
+/** The outcome that {@link outcomeText} has written down. */
 export function outcomeOf(text: string): Outcome<unknown> {
   const parsed = JSON.parse(text)
   if (parsed.problem) return { error: new Problem(parsed.problem) }

@@ -72,16 +72,12 @@ describe('embedded: the index from one process to the next', () => {
   })
 
   it('writes each step at once, and to the disk before it answers', async () => {
-    // Where the methods of all stores of this kind are.
-    const methods = Object.getPrototypeOf(ClassicLevel.prototype) as {
-      batch(this: unknown, rows: unknown[], options: object): Promise<void>
-    }
-    const { batch } = methods
-    const written: object[] = []
-    methods.batch = function (rows, options) {
-      written.push(options)
-      return batch.call(this, rows, options)
-    }
+    const { batch } = ClassicLevel.prototype
+    const written: unknown[] = []
+    ClassicLevel.prototype.batch = function (this: unknown, ...args: unknown[]) {
+      written.push(args[1])
+      return Reflect.apply(batch, this, args)
+    } as typeof batch
     try {
       await index.beginUpload(REF, NOW)
       await index.beginUpload(OTHER, NOW)
@@ -92,7 +88,7 @@ describe('embedded: the index from one process to the next', () => {
       await index.finishRemoval(REF, NOW)
       await index.dropDerivative(REF, W100, FOREVER)
     } finally {
-      methods.batch = batch
+      ClassicLevel.prototype.batch = batch
     }
     expect(written).to.deep.equal(Array.from({ length: 8 }, () => ({ sync: true })))
   })

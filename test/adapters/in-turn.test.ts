@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createInTurn } from '../../../src/adapters/file-index/in-turn.ts'
-import { rejection } from '../../support/rejection.ts'
+import { createInTurn } from '../../src/adapters/in-turn.ts'
+import { rejection } from '../support/rejection.ts'
 
 describe('in turn', () => {
   /** Work that writes down its begin and end and takes some turns of the event loop. */

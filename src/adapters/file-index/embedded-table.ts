@@ -1,0 +1,109 @@
+import { type ObjectKey, storedKey } from '../../core/object-key.ts'
+import type { DerivativeEntry, FileRef, OriginalEntry } from '../../core/ports/file-index.ts'
+import { lastingLevel, type Row } from '../lasting-level.ts'
+
+// Of a listing, read at a time: some 100 kB of names.
+const PAGE = 1000
+
+type Entry = OriginalEntry | DerivativeEntry
+
+/** A derivative of an original, by its key. */
+interface Derived {
+  key: ObjectKey
+  entry: DerivativeEntry
+}
+
+/**
+ * Opens a LevelDB folder.
+ *
+ * The rows: `o client original` and `d client original derivative`, and for each that is not settled an empty
+ * `u` + row beside it, so that a sweep need not read the whole index. NUL parts the fields: no key holds one.
+ */
+export async function openIndexTable(folder: string) {
+  const level = await lastingLevel(folder)
+  // Rows that an earlier process left unsettled and that this one has not written since.
+  const inherited = new Set<string>()
+  for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))
+
+  const originalRow = ({ clientId, key }: FileRef) => row('o', clientId, key)
+  const derivativeRow = ({ clientId, key }: FileRef, derivative: string) =>
+    row('d', clientId, key, derivative)
+  const set = (name: string, entry: Entry | undefined): Row[] => [
+    entry ? { type: 'put', key: name, value: entry } : { type: 'del', key: name },
+    entry && entry.state !== 'stored'
+      ? { type: 'put', key: row('u', name), value: 0 }
+      : { type: 'del', key: row('u', name) },
+  ]
+  const isInherited = (name: string) => inherited.has(name)
+  const isOver = (ref: FileRef, { key, entry }: Derived, now: number) =>
+    entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
+
+  return {
+    /** Both as they are at one moment. */
+    find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
+      (await level.get([
+        originalRow(ref),
+        ...(derivative === undefined ? [] : [derivativeRow(ref, derivative)]),
+      ])) as [OriginalEntry?, DerivativeEntry?],
+    originals: async (refs: readonly FileRef[]) =>
+      (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>,
+    original: async (ref: FileRef) => (await level.get([originalRow(ref)]))[0] as OriginalEntry | undefined,
+    derivative: async (ref: FileRef, key: ObjectKey) =>
+      (await level.get([derivativeRow(ref, key)]))[0] as DerivativeEntry | undefined,
+    async derivatives(ref: FileRef): Promise<Derived[]> {
+      const rows = await level.rows(under(derivativeRow(ref, '').slice(0, -1)))
+      return rows.map(([name, entry]) => ({
+        key: storedKey(name.slice(name.lastIndexOf('\0') + 1)),
+        entry: entry as DerivativeEntry,
+      }))
+    },
+    /** All originals, or one client's, read page by page. */
+    async *refs(clientId: string | undefined): AsyncGenerator<FileRef> {
+      const range = under(clientId === undefined ? 'o' : row('o', clientId))
+      for (let gt: string | undefined = range.gt; gt !== undefined; ) {
+        const names: string[] = await level.names({ ...range, gt, limit: PAGE })
+        for (const name of names) {
+          const [, client = '', key = ''] = name.split('\0')
+          yield { clientId: client, key: storedKey(key) }
+        }
+        gt = names.length < PAGE ? undefined : names.at(-1)
+      }
+    },
+    /** The originals, and the derivatives, whose state is not `stored`. */
+    async unsettled(): Promise<Array<{ ref: FileRef; derivative?: ObjectKey }>> {
+      const markers = await level.names(under('u'))
+      return markers.map((marker) => {
+        const [kind, clientId = '', key = '', derivative = ''] = marker.slice(2).split('\0')
+        const ref = { clientId, key: storedKey(key) }
+        return kind === 'o' ? { ref } : { ref, derivative: storedKey(derivative) }
+      })
+    },
+    setOriginal: (ref: FileRef, entry: OriginalEntry | undefined) => set(originalRow(ref), entry),
+    setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
+      set(derivativeRow(ref, key), entry),
+    /** All in one step, on the disk when it resolves. */
+    async write(changes: Row[][]): Promise<void> {
+      const rows = changes.flat()
+      if (rows.length === 0) return
+      await level.write(rows)
+      for (const { key } of rows) inherited.delete(key)
+    },
+    isInherited: (ref: FileRef) => isInherited(originalRow(ref)),
+    isOver,
+    isAhead: (ref: FileRef, derived: Derived, now: number) =>
+      derived.entry.state === 'pending' && !isOver(ref, derived, now),
+    ping: async () => {
+      await level.get(['ping'])
+    },
+    close: () => level.close(),
+  }
+}
+
+function row(...fields: string[]): string {
+  return fields.join('\0')
+}
+
+/** The range of all rows whose first fields these are. */
+function under(fields: string): { gt: string; lt: string } {
+  return { gt: `${fields}\0`, lt: `${fields}\x01` }
+}
