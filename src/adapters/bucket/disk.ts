@@ -153,7 +153,7 @@ function diskAsset(path: string, found: Stats, mediaType: string): Asset {
     size: found.size,
     lastModified: found.mtime,
     mediaType,
-    async open({ range, signal } = {}) {
+    async open({ range, signal, atOnce = false } = {}) {
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()
       try {
@@ -164,7 +164,8 @@ function diskAsset(path: string, found: Stats, mediaType: string): Asset {
         throw error
       }
       const length = range ? lengthOf(range) : found.size
-      if (length < PIECE_BYTES) return onePiece(file, { start: range?.start ?? 0, length, isPart: !!range })
+      if (atOnce || length <= PIECE_BYTES)
+        return onePiece(file, { start: range?.start ?? 0, length, isPart: !!range })
       return createReadStream('', {
         fd: file,
         highWaterMark: PIECE_BYTES,
@@ -180,7 +181,10 @@ function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
 
-/** Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading. */
+/**
+ * Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading, and of one
+ * that is wanted as a whole its pieces are as much again for the garbage collector.
+ */
 async function onePiece(
   file: FileHandle,
   { start, length, isPart }: { start: number; length: number; isPart: boolean },
