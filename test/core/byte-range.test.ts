@@ -64,7 +64,7 @@ describe('byte ranges', () => {
     )) {
       const startedAt = performance.now()
       expect(parseRange(header, 10_000)).to.equal(undefined)
-      expect(performance.now() - startedAt).to.be.below(100)
+      expect(performance.now() - startedAt).to.be.below(1000)
     }
   })
 

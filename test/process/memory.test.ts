@@ -17,7 +17,7 @@ const METRICS_TOKEN = 'sixteen-letters-or-more'
 
 for (const backend of [EMBEDDED, S3_REDIS])
   describe(`memory (${backend.name})`, function () {
-    this.timeout(300_000)
+    this.timeout(900_000)
     let dataDir: string
     let server: RunningServer
     beforeEach(async () => {

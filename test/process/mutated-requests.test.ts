@@ -28,7 +28,7 @@ for (const [backend, requests] of [
   [S3_REDIS, 5_000],
 ] as const)
   describe(`mutated requests (${backend.name})`, function () {
-    this.timeout(300_000)
+    this.timeout(900_000)
     let folder: string
     let server: RunningServer
     before(async () => {

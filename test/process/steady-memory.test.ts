@@ -16,7 +16,7 @@ const MORE_FILES = 50
 
 for (const backend of [EMBEDDED, S3_REDIS])
   describe(`memory in the long run (${backend.name})`, function () {
-    this.timeout(300_000)
+    this.timeout(900_000)
     let dataDir: string
     let server: RunningServer
     beforeEach(async () => {

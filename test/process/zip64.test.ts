@@ -19,7 +19,7 @@ print(archive.read('after.txt').decode())
 `
 
 describe('an archive past 4 GiB', function () {
-  this.timeout(300_000)
+  this.timeout(900_000)
   let service: Service
   let folder: string
   let file: string
