@@ -211,7 +211,13 @@ describe('configuration', () => {
       })
     }
 
-    for (const url of ['host:6379', 'http://:swordfish@host', 'redis://:swordfish@host/name', 'redis://']) {
+    for (const url of [
+      'host:6379',
+      'http://:swordfish@host',
+      'redis://:swordfish@host/name',
+      'redis://',
+      'redis://:swordfish%@host',
+    ]) {
       it(`refuses ${url}, without showing it`, () => {
         expect(complaints({ ...tokens, REDIS_URL: url })).to.deep.equal([
           `REDIS_URL: expected redis://[user:password@]host[:port][/database], or rediss:// for TLS, received a value of ${url.length} characters`,
