@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type Config, ConfigError, describeVariables, loadConfig } from '../../config/load.ts'
 import { VARIABLES } from '../../config/schema.ts'
+import { PART_BYTES } from '../../src/adapters/bucket/s3-upload.ts'
 
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
@@ -268,7 +269,7 @@ describe('configuration', () => {
     }
 
     it('takes files of as many bytes as it has parts for', () => {
-      const most = 10_000 * 8 * 1024 ** 2
+      const most = 10_000 * PART_BYTES
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most}` })).to.deep.equal([])
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([
         `UPLOAD_MAX_BYTES: expected at most ${most}, which is what S3 takes, received ${most + 1}`,
