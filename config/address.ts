@@ -25,8 +25,9 @@ export function isRange(value: string): boolean {
 /** The address of a Redis as it is, or undefined. */
 export function readRedisUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined
-  const { protocol, hostname, pathname } = new URL(value)
-  return /^rediss?:$/.test(protocol) && hostname && /^(\/\d{0,5})?$/.test(pathname) ? value : undefined
+  const { protocol, hostname, pathname, username, password } = new URL(value)
+  const fits = /^rediss?:$/.test(protocol) && hostname !== '' && /^(\/\d{0,5})?$/.test(pathname)
+  return fits && canDecode(username) && canDecode(password) ? value : undefined
 }
 
 /** An address that paths can be put behind, without slashes at its end, or undefined. */
@@ -36,4 +37,14 @@ export function readBaseUrl(value: string): string | undefined {
   if (!/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password)
     return undefined
   return url.href.replace(/\/+$/, '')
+}
+
+/** Whether each percent sign begins a byte of UTF-8. */
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }

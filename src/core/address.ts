@@ -85,7 +85,8 @@ const GLOBAL_UNICAST = parseCidr('2000::/3')
 
 /**
  * What an address is when it is not public unicast, `private (RFC 1918)` for 10.0.0.1; undefined when it is. Anything
- * but a plain address is not public: octal, hexadecimal and short IPv4 spellings, zone ids, host names.
+ * but a plain address is not public: octal, hexadecimal and short IPv4 spellings, zone ids, host names. For the log:
+ * whether a server may be asked to connect there, {@link mayConnect} says.
  */
 export function specialRange(text: string): string | undefined {
   const address = parse(text)

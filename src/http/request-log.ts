@@ -59,6 +59,6 @@ export function requestLog({
 }
 
 /** The template of the route that a request has come to, `/v1/bucket/:token/*path`; undefined when there is none. */
-export function routeOf(req: Request): string | undefined {
+function routeOf(req: Request): string | undefined {
   return req.route?.path
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type Config, ConfigError, describeVariables, loadConfig } from '../../config/load.ts'
 import { VARIABLES } from '../../config/schema.ts'
+import { PART_BYTES } from '../../src/adapters/bucket/s3-upload.ts'
 
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
@@ -212,7 +213,13 @@ describe('configuration', () => {
       })
     }
 
-    for (const url of ['host:6379', 'http://:swordfish@host', 'redis://:swordfish@host/name', 'redis://']) {
+    for (const url of [
+      'host:6379',
+      'http://:swordfish@host',
+      'redis://:swordfish@host/name',
+      'redis://',
+      'redis://:swordfish%@host',
+    ]) {
       it(`refuses ${url}, without showing it`, () => {
         expect(complaints({ ...tokens, REDIS_URL: url })).to.deep.equal([
           `REDIS_URL: expected redis://[user:password@]host[:port][/database], or rediss:// for TLS, received a value of ${url.length} characters`,
@@ -263,7 +270,7 @@ describe('configuration', () => {
     }
 
     it('takes files of as many bytes as it has parts for', () => {
-      const most = 10_000 * 8 * 1024 ** 2
+      const most = 10_000 * PART_BYTES
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most}` })).to.deep.equal([])
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([
         `UPLOAD_MAX_BYTES: expected at most ${most}, which is what S3 takes, received ${most + 1}`,

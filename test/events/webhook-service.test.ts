@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { loadConfig } from '../../config/load.ts'
 import { loadEverything } from '../../src/app.ts'
@@ -67,10 +68,11 @@ describe('webhooks of the service', () => {
     await eventually(() => expect(target.received.length).to.be.above(5))
   })
 
-  it('reach no address that is not public unless the operator says so', async () => {
+  it('reach no address that is not public unless the operator says so, who reads why in the log', async () => {
     const running = await start({ WEBHOOK_ALLOW_ADDRESSES: '10.0.0.0/8' })
     await uploadOne(running, { name: 'a.txt', bytes: 'text' })
     await eventually(() => expect(JSON.stringify(running.log.lines)).to.include('will be tried again'))
+    expect(inspect(running.log.lines, { depth: 5 })).to.include('127.0.0.1: loopback (RFC 1122)')
     await pause(50)
     expect(target.connections.made).to.equal(0)
   })

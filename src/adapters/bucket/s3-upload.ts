@@ -13,8 +13,11 @@ import { problemOf } from './s3-errors.ts'
 import { SILENCE_MS } from './s3-patience.ts'
 import { transfer } from './s3-transfer.ts'
 
-// S3 takes 10,000 parts: 78 GiB. An upload holds the parts under way and those being cut: at most four, 32 MiB.
-const PART_BYTES = 8 * 1024 * 1024
+/**
+ * S3 takes 10,000 parts: 78 GiB, more than which `config/` refuses. An upload holds the parts under way and those being
+ * cut: at most four, 32 MiB.
+ */
+export const PART_BYTES = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2
 // A store puts the parts together before it answers: 640 of them, 5 GiB, may take 17 s.
 const COMPLETE_MS_PER_PART = 20

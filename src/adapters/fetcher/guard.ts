@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { mayConnect, parseCidr } from '../../core/address.ts'
+import { mayConnect, parseCidr, specialRange } from '../../core/address.ts'
 import { namesHost } from '../../core/host-list.ts'
 import type { FetchAccess } from '../../core/ports/fetcher.ts'
 import { notAllowed, remoteFailed } from './refusals.ts'
@@ -49,10 +49,23 @@ export function createGuard(access: readonly FetchAccess[], resolve: Resolve): G
       const addresses = isIP(host) ? [host] : await resolved(host, resolve)
       // Those that are not public are left out rather than fatal: behind a DNS64 every name has one more, for NAT64.
       const checked = addresses.filter((address) => mayConnect(address, allowed))
-      expect(checked.length > 0, 'a host with a public address')
+      if (checked.length === 0)
+        throw notAllowed('a host with a public address', {
+          redirected,
+          cause: new Error(whyNone(addresses)),
+        })
       return checked
     },
   }
+}
+
+/** Why none of a host's addresses may be connected to; of the first three, for the log. */
+function whyNone(addresses: readonly string[]): string {
+  if (addresses.length === 0) return 'there is no such name, or it has no address'
+  return addresses
+    .slice(0, 3)
+    .map((address) => `${address}: ${specialRange(address)}`)
+    .join(', ')
 }
 
 function portOf(url: URL): number {

@@ -1,9 +1,15 @@
 import { Problem } from '../../core/problem.ts'
 
-/** 400: where we do not go. Names no address: what a host resolves to inside is not the caller's to know. */
-export function notAllowed(expected: string, { redirected }: { redirected: boolean }): Problem {
+/**
+ * 400: where we do not go. Names no address: what a host resolves to inside is not the caller's to know. The operator
+ * may: `cause` is for the log.
+ */
+export function notAllowed(
+  expected: string,
+  { redirected, cause }: { redirected: boolean; cause?: Error },
+): Problem {
   const what = redirected ? 'the URL redirects to one that may not be fetched' : 'the URL may not be fetched'
-  return new Problem({ status: 400, code: 'url_not_allowed', detail: `${what}: expected ${expected}` })
+  return new Problem({ status: 400, code: 'url_not_allowed', detail: `${what}: expected ${expected}`, cause })
 }
 
 /** 502: the other side failed, or did what no server should. */

@@ -7,7 +7,7 @@ export interface Names {
   asked: string[]
 }
 
-export function names(answers: Record<string, string[][]> = {}): Names {
+export function names(answers: Record<string, ReadonlyArray<readonly string[]>> = {}): Names {
   const asked: string[] = []
   return {
     asked,

@@ -53,15 +53,23 @@ describe('guarded fetcher: where it goes', () => {
       expect(String(await bytesOf(answer))).to.equal('public')
     })
 
-    for (const [what, addresses] of Object.entries({
-      'a private address': ['127.0.0.2'],
-      'several of them': ['127.0.0.2', '10.0.0.1', 'fd00::1', '::1'],
-      'an IPv4-mapped one': ['::ffff:127.0.0.1'],
-      'one with a zone': ['fe80::1%lo'],
-      'what is no address': ['localhost', '', '127.1'],
-      nothing: [],
-    })) {
-      it(`refuses a name that has ${what}, without saying what it has`, async () => {
+    for (const [what, addresses, reason] of [
+      ['a private address', ['127.0.0.2'], '127.0.0.2: loopback (RFC 1122)'],
+      [
+        'several of them',
+        ['127.0.0.2', '10.0.0.1', 'fd00::1', '::1'],
+        '127.0.0.2: loopback (RFC 1122), 10.0.0.1: private (RFC 1918), fd00::1: unique local (RFC 4193)',
+      ],
+      ['an IPv4-mapped one', ['::ffff:127.0.0.1'], '::ffff:127.0.0.1: IPv4-mapped (RFC 4291)'],
+      ['one with a zone', ['fe80::1%lo'], 'fe80::1%lo: not an address'],
+      [
+        'what is no address',
+        ['localhost', '', '127.1'],
+        'localhost: not an address, : not an address, 127.1: not an address',
+      ],
+      ['nothing', [], 'there is no such name, or it has no address'],
+    ] as const) {
+      it(`refuses a name that has ${what}, and says what it has to the log only`, async () => {
         const { resolve } = names({ 'evil.test': [addresses] })
         const made = outside.connections.made
         const problem = await expectProblem(
@@ -70,6 +78,7 @@ describe('guarded fetcher: where it goes', () => {
           'url_not_allowed',
         )
         expect(problem.message).to.equal(NOT_PUBLIC)
+        expect(problem.cause).to.have.property('message', reason)
         expect(outside.connections.made).to.equal(made)
       })
     }
