@@ -267,7 +267,7 @@ export function locksAcrossProcesses(
     })
 
     it('never work twice at a time, and leave nobody without an answer, while processes die', async function () {
-      this.timeout(20_000)
+      this.timeout(40_000)
       const dead = new Set<number>()
       const working = new Map<string, Set<number>>()
       let most = 0

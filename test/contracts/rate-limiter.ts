@@ -75,7 +75,7 @@ export function rateLimiterContract(
       const short = await open({ points: 2, seconds: 1 })
       try {
         const [first, , refused] = await consume(3, () => short.limiter.consume(key))
-        expect(first?.resetMs).to.be.within(900, 1000)
+        expect(first?.resetMs).to.be.within(500, 1000)
         expect(refused).to.include({ allowed: false })
         await pause((refused?.resetMs ?? 0) + 20)
         const verdicts = await consume(3, () => short.elsewhere.consume(key))

@@ -59,12 +59,15 @@ describe('webhooks of the service', () => {
   it('hold up no request, not even when the receiver says nothing', async () => {
     target.status = 0
     const running = await start()
-    const begun = Date.now()
+    let longestMs = 0
     for (let i = 0; i < 30; i += 1) {
+      const begun = Date.now()
       const record = await uploadOne(running, { name: `${i}.txt`, bytes: `text ${i}` })
       expect((await deleteFile(running, record.s3Path)).status).to.equal(200)
+      longestMs = Math.max(longestMs, Date.now() - begun)
     }
-    expect(Date.now() - begun).to.be.below(5000)
+    // Each, since how long thirty take is the machine's business; an answer is waited for longer.
+    expect(longestMs).to.be.below(5000)
     await eventually(() => expect(target.received.length).to.be.above(5))
   })
 

@@ -200,7 +200,7 @@ describe('webhook', () => {
     }
 
     it('has taken it however long its answer is, of which nothing is read', async function () {
-      this.timeout(20_000)
+      this.timeout(40_000)
       const chatty = await rawRemote((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\nstill here')
       })

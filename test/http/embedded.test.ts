@@ -107,7 +107,7 @@ describe('the service on a disk', () => {
 
     const delivered = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(5_000_000) })
     cut = delivered.s3Path
-    const error = await exchange(service, delivered.src, { signal: AbortSignal.timeout(2000) }).catch(
+    const error = await exchange(service, delivered.src, { signal: AbortSignal.timeout(10_000) }).catch(
       (one) => one,
     )
     expect(error.code).to.equal('ECONNRESET')

@@ -125,7 +125,7 @@ describe('the sharp engine', () => {
       const begun = performance.now()
       const { message } = await refusal(transformed(bomb, 'w=10'))
       expect(message).to.equal(TOO_MANY(50_000_000, 900_000_000))
-      expect(performance.now() - begun, 'ms').to.be.below(2000)
+      expect(performance.now() - begun, 'ms').to.be.below(3000)
     })
 
     it('refuses a little more than 50 megapixels, and no less', async () => {

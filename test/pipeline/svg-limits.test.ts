@@ -91,7 +91,7 @@ describe('what is too much about an SVG', () => {
       'message',
       'expected an SVG of at most 10000 letters to transform but this one has more',
     )
-    expect(performance.now() - begun).to.be.below(500)
+    expect(performance.now() - begun).to.be.below(3000)
   })
 
   it('is nothing of a picture that is drawn', async () => {

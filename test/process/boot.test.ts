@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../config/load.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { openSocket, sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../support/process.ts'
@@ -184,7 +185,7 @@ describe('the server process', function () {
     expect(await server.ended).to.equal(0)
   })
 
-  it('ends within 12 seconds of SIGTERM even when a client takes nothing', async () => {
+  it('ends ten seconds after SIGTERM even when a client takes nothing', async () => {
     const server = await startProcess({ env: { DATA_DIR: folder } })
     const record = await uploadOne(server, {
       name: 'a.txt',
@@ -194,7 +195,7 @@ describe('the server process', function () {
     const asked = performance.now()
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal(0)
-    expect(performance.now() - asked).to.be.within(5_000, 12_000)
+    expect(performance.now() - asked).to.be.within(5_000, 16_000)
     await response.body?.cancel().catch(() => {})
   })
 
@@ -202,7 +203,7 @@ describe('the server process', function () {
     // Half a minute of blurring, which libvips cannot be talked out of.
     const slow = `export default {
       name: 'image-slow', engine: 'sharp', phase: 'effect', params: { slow: { type: 'flag', help: 'x' } },
-      transform: (image) => image.resize(9000, 9000, { fit: 'fill' }).blur(250),
+      transform: (image) => (console.error('begun'), image).resize(9000, 9000, { fit: 'fill' }).blur(250),
     }`
     await mkdir(join(folder, 'plugins'))
     await writeFile(join(folder, 'plugins', 'slow.js'), slow)
@@ -211,7 +212,8 @@ describe('the server process', function () {
     const record = await uploadOne(server, { name: 'a.png', bytes: await picture() })
     const socket = await openSocket(server)
     socket.write(`GET ${new URL(record.src).pathname}?slow=true HTTP/1.1\r\nHost: x\r\n\r\n`)
-    await pause(500)
+    await eventually(() => expect(server.output()).to.include('begun'))
+    await pause(300)
     socket.destroy()
     const asked = performance.now()
     server.child.kill('SIGTERM')
@@ -233,7 +235,8 @@ describe('the server process', function () {
     const asked = performance.now()
     server.child.kill('SIGINT')
     expect(await server.ended).to.equal('SIGINT')
-    expect(performance.now() - asked).to.be.below(1_000)
+    // Requests in progress would have ten seconds.
+    expect(performance.now() - asked).to.be.below(5_000)
     await response.body?.cancel().catch(() => {})
   })
 

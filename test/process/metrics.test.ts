@@ -102,7 +102,8 @@ describe('metrics of several processes', function () {
     )
     const startedAt = performance.now()
     const text = await own()
-    expect(performance.now() - startedAt).to.be.below(1500)
+    // One that does not answer is waited for two seconds.
+    expect(performance.now() - startedAt).to.be.below(1900)
     expect(sampleOf(text, 'sluice_http_requests_total', HEALTH)).to.be.at.most(10)
     await eventually(
       async () => expect(sampleOf(await own(), 'process_resident_memory_bytes')).to.be.above(100_000_000),

