@@ -70,9 +70,7 @@ export async function openWhole(asset: Asset, options: OpenOptions = {}): Promis
       passOn(null, chunk)
     },
     flush(end) {
-      end(
-        length === expected ? null : new Error(`expected ${expected} bytes of a file but received ${length}`),
-      )
+      end(length === expected ? null : notWhole(expected, length))
     },
   })
   // Listens to the source from the start, since one that fails before it is read would otherwise end the process. A
@@ -81,15 +79,32 @@ export async function openWhole(asset: Asset, options: OpenOptions = {}): Promis
   return whole
 }
 
+/**
+ * All bytes of an asset, or of a range of it, for those that are small by their limits.
+ * @throws Problem 404 when the file is gone by now, Error when it has not the bytes that it should have
+ */
+export async function readWhole(asset: Asset, options: OpenOptions = {}): Promise<Buffer> {
+  const { range, signal } = options
+  const expected = range ? lengthOf(range) : asset.size
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of (await asset.open(options)) as AsyncIterable<Buffer>) {
+    signal?.throwIfAborted()
+    chunks.push(chunk)
+    length += chunk.length
+  }
+  if (length !== expected) throw notWhole(expected, length)
+  const [only, another] = chunks
+  return only && !another ? only : Buffer.concat(chunks)
+}
+
 /** All bytes of an asset, for those that are small by their limits. */
 export async function readAll(asset: Asset, signal?: AbortSignal): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  const stream = await openWhole(asset, signal ? { signal } : {})
-  for await (const chunk of stream) {
-    signal?.throwIfAborted()
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks)
+  return readWhole(asset, signal ? { signal } : {})
+}
+
+function notWhole(expected: number, received: number): Error {
+  return new Error(`expected ${expected} bytes of a file but received ${received}`)
 }
 
 /** The same asset with another date. @param at milliseconds since 1970 */

@@ -10,6 +10,8 @@ export interface Payload {
   readonly size: number
   /** Resolves once its first bytes are certain; the stream fails rather than be shorter than `size`. The signal ends it. */
   open(signal: AbortSignal): Promise<Readable>
+  /** All of it at once, where it is one part of a file. */
+  read?(signal: AbortSignal): Promise<Buffer>
 }
 
 /**

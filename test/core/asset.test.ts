@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Asset, assetFromBytes, openWhole, readAll } from '../../src/core/asset.ts'
+import { type Asset, assetFromBytes, openWhole, readAll, readWhole } from '../../src/core/asset.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 
@@ -66,6 +66,14 @@ function assetOf(
   }
 }
 
+/** Streams that are not what the asset says, and how many bytes that is. */
+const NOT_WHOLE = [
+  ['ends early', ['ab'], {}, 4],
+  ['is longer than it should be', ['abc', 'de'], {}, 4],
+  ['is empty', [], {}, 4],
+  ['ends within its range', ['ab'], { range: { start: 0, end: 2 } }, 3],
+] as const
+
 describe('opening an asset to its end', () => {
   it('gives the bytes as they come', async () => {
     expect(String(await buffer(await openWhole(assetOf(['ab', 'cd'], 4))))).to.equal('abcd')
@@ -74,12 +82,7 @@ describe('opening an asset to its end', () => {
     expect(String(await buffer(await openWhole(asset, { range })))).to.equal('345')
   })
 
-  for (const [what, chunks, options, expected] of [
-    ['ends early', ['ab'], {}, 4],
-    ['is longer than it should be', ['abc', 'de'], {}, 4],
-    ['is empty', [], {}, 4],
-    ['ends within its range', ['ab'], { range: { start: 0, end: 2 } }, 3],
-  ] as const) {
+  for (const [what, chunks, options, expected] of NOT_WHOLE) {
     it(`fails when the stream ${what}`, async () => {
       const length = chunks.join('').length
       const error = await rejection(openWhole(assetOf(chunks, 4), options).then((stream) => buffer(stream)))
@@ -121,6 +124,24 @@ describe('reading all of an asset', () => {
   it('puts its chunks together', async () => {
     expect(String(await readAll(assetOf(['ab', 'cd'], 4)))).to.equal('abcd')
   })
+
+  it('takes an only chunk as it is, without a copy', async () => {
+    const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
+    expect(await readWhole(asset)).to.equal(BYTES)
+  })
+
+  it('takes a range of it', async () => {
+    const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
+    expect(String(await readWhole(asset, { range: { start: 3, end: 5 } }))).to.equal('345')
+  })
+
+  for (const [what, chunks, options, expected] of NOT_WHOLE) {
+    it(`fails when the stream ${what}`, async () => {
+      const error = await rejection(readWhole(assetOf(chunks, 4), options))
+      const length = chunks.join('').length
+      expect(error).to.have.property('message', `expected ${expected} bytes of a file but received ${length}`)
+    })
+  }
 
   it('stops when the reader leaves, and lets go of the stream', async () => {
     const controller = new AbortController()

@@ -148,24 +148,39 @@ onEveryBackend('sources that break', (start) => {
         })
       })
 
-      for (const [what, record] of Object.entries({ large: () => large, small: () => small })) {
-        it(`destroys the connection of the delivery of a ${what} file`, async () => {
-          const { src, size } = record()
-          const earlier = errors().length
-          source.breaks(size, breakage)
-          for (const headers of [{}, { Range: `bytes=0-${size - 1}` }]) {
-            const outcome = await exchange(service, src, {
-              headers,
-              signal: AbortSignal.timeout(2000),
-            }).catch((error) => error)
-            expect(outcome).to.be.an.instanceOf(Error)
-            expect(outcome.code).to.equal('ECONNRESET')
-          }
-          await eventually(() => expect(errors()).to.have.length(earlier + 2))
-          source.mend()
-          expect((await exchange(service, src)).body.length).to.equal(size)
-        })
-      }
+      it('destroys the connection of the delivery of a large file', async () => {
+        const earlier = errors().length
+        source.breaks(LARGE, breakage)
+        for (const headers of [{}, { Range: `bytes=0-${LARGE - 1}` }]) {
+          const outcome = await exchange(service, large.src, {
+            headers,
+            signal: AbortSignal.timeout(2000),
+          }).catch((error) => error)
+          expect(outcome).to.be.an.instanceOf(Error)
+          expect(outcome.code).to.equal('ECONNRESET')
+        }
+        await eventually(() => expect(errors()).to.have.length(earlier + 2))
+        source.mend()
+        expect((await exchange(service, large.src)).body.length).to.equal(LARGE)
+      })
+
+      it('is a 500 for a small file, which is read before anything is sent', async () => {
+        const earlier = errors().length
+        source.breaks(1000, breakage)
+        for (const headers of [{}, { Range: 'bytes=0-999' }]) {
+          const answer = await exchange(service, small.src, { headers })
+          expect(answer.status).to.equal(500)
+          expect(answer.headers).to.include({
+            'cache-control': 'no-store',
+            'content-type': 'application/problem+json',
+          })
+          expect(answer.headers).not.to.have.any.keys('etag', 'content-range', 'last-modified')
+          expect(answer.body.toString()).not.to.match(/EIO|\/var\/lib/)
+        }
+        expect(errors()).to.have.length(earlier + 2)
+        source.mend()
+        expect((await exchange(service, small.src)).body.length).to.equal(1000)
+      })
 
       it('makes no derivative', async () => {
         source.breaks(png.size, breakage)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Asset } from '../../core/asset.ts'
 import type { Client } from '../../core/client.ts'
@@ -10,6 +11,9 @@ import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { fileNotFound, storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 import { isFull } from '../full-disk.ts'
+
+// What is read at a time: large enough that a gigabyte is not a million turns of the event loop.
+const PIECE_BYTES = 256 * 1024
 
 // How often a folder may be removed between its making and its first file.
 const FOLDER_ATTEMPTS = 10
@@ -150,15 +154,34 @@ function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'm
         await file.close()
         throw signal.reason
       }
+      const { start, end } = range ?? { start: 0, end: known.size - 1 }
+      const length = end - start + 1
+      if (length <= PIECE_BYTES) return onePiece(file, start, length)
       return createReadStream('', {
         fd: file,
-        // Large enough that a gigabyte is not a million turns of the event loop.
-        highWaterMark: 256 * 1024,
-        ...(range ? { start: range.start, end: range.end } : {}),
+        ...{ start, end, highWaterMark: PIECE_BYTES },
         ...(signal ? { signal } : {}),
       })
     },
   }
+}
+
+/** Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading. */
+async function onePiece(file: FileHandle, start: number, length: number): Promise<Readable> {
+  const bytes = Buffer.allocUnsafe(length)
+  let read = 0
+  try {
+    // A disk that is a network away may give less than it is asked for.
+    for (let more = -1; read < length && more !== 0; read += more) {
+      more = (await file.read(bytes, read, length - read, start + read)).bytesRead
+    }
+  } finally {
+    await file.close()
+  }
+  const stream = new Readable({ read() {} })
+  if (read > 0) stream.push(bytes.subarray(0, read))
+  stream.push(null)
+  return stream
 }
 
 /**

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk.ts'
@@ -50,6 +51,28 @@ describe('disk: files and folders', () => {
     expect((await stat(join(folder, 'first', KEY))).mode & 0o777).to.equal(0o600)
     for (const part of ['first', 'first/a', 'first/a/b/image/png'])
       expect((await stat(join(folder, part))).mode & 0o777, part).to.equal(0o700)
+  })
+
+  it('holds no file open of which all has been read, whether anybody wants the bytes or not', async () => {
+    await put(bucket, KEY, 'x'.repeat(1000))
+    const asset = await bucket.find(KEY)
+    const before = openFiles()
+    const streams = await Promise.all([1, 2, 3].map(() => asset?.open()))
+    expect(openFiles()).to.equal(before)
+    for (const stream of streams) expect(String(await buffer(stream as Readable))).to.have.length(1000)
+  })
+
+  it('asks again when a disk gives less than it was asked for', async () => {
+    await put(bucket, KEY, '0123456789')
+    const asset = await bucket.find(KEY)
+    const range = { start: 2, end: 8 }
+    const stream = await instead(
+      'promises',
+      'open',
+      givingAtMost(3),
+      () => asset?.open({ range }) as Promise<Readable>,
+    )
+    expect(String(await buffer(stream))).to.equal('2345678')
   })
 
   it('writes under a temporary name, and gives the name when all is there', async () => {
@@ -479,6 +502,18 @@ async function files(folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort()
+}
+
+/** A disk that never reads more at once. */
+function givingAtMost(bytes: number): Wrap {
+  return (real) =>
+    async (...args) => {
+      const file = (await real(...args)) as FileHandle
+      const read = file.read.bind(file) as (...args: unknown[]) => Promise<unknown>
+      const less = (into: Buffer, at: number, length: number, from: number) =>
+        read(into, at, Math.min(length, bytes), from)
+      return Object.assign(file, { read: less })
+    }
 }
 
 /** How many files this process has open; 0 where the system does not tell. */
