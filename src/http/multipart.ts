@@ -39,7 +39,7 @@ export async function* fileParts(
     stream.on('error', () => {})
     parts.write({
       name: filename ?? '',
-      bytes: Readable.from(wellFormed(counted(stream)), { objectMode: false }),
+      bytes: Readable.from(counted(stream), { objectMode: false }),
     } satisfies FilePart)
   })
   parser.on('field', (field) => {
@@ -56,10 +56,15 @@ export async function* fileParts(
     // Text before the first boundary, or a field, may go on for ever: the parser passes over them.
     if (outside > OUTSIDE_MAX_BYTES) fail(tooLarge('a form without its files', OUTSIDE_MAX_BYTES))
   })
+  /** The part's bytes; a body that breaks off is the sender's fault, and says so. */
   async function* counted(file: Readable): AsyncGenerator<Buffer> {
-    for await (const bytes of file) {
-      outside -= bytes.length
-      yield bytes
+    try {
+      for await (const bytes of file) {
+        outside -= bytes.length
+        yield bytes
+      }
+    } catch (error) {
+      throw malformed(error)
     }
   }
   parser.on('error', (error) =>
@@ -105,15 +110,6 @@ function createParser(req: Request, maxFiles: number): busboy.Busboy {
         fieldNameSize: 100,
       },
     })
-  } catch (error) {
-    throw malformed(error)
-  }
-}
-
-/** The part's bytes; a body that breaks off is the sender's fault, and says so. */
-async function* wellFormed(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield* stream
   } catch (error) {
     throw malformed(error)
   }

@@ -12,7 +12,7 @@ import { fileNotFound, storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 import { isFull } from '../full-disk.ts'
 
-// What is read at a time: large enough that a gigabyte is not a million turns of the event loop.
+// What is read or written at a time: large enough that a gigabyte is not a million turns of the event loop.
 const PIECE_BYTES = 256 * 1024
 
 // How often a folder may be removed between its making and its first file.
@@ -85,7 +85,11 @@ function diskBucket({
     async put(key, bytes, { signal }) {
       const temporary = newTemporaryPath()
       // `flush` is an fsync before the close.
-      const file = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true })
+      const file = createWriteStream(temporary, {
+        ...{ flags: 'wx', mode: 0o600, flush: true },
+        // While one write is under way, what comes is gathered for the next.
+        highWaterMark: PIECE_BYTES,
+      })
       const closed = new Promise<void>((done) => file.once('close', () => done()))
       try {
         await pipeline(bytes, file, signal ? { signal } : {})
