@@ -24,6 +24,10 @@ export class Server {
     this.url = url
   }
 
+  get pid() {
+    return this.#child.pid
+  }
+
   /** Of all its threads, user and system, since its start. */
   async cpuSeconds() {
     const stat = await readFile(`/proc/${this.#child.pid}/stat`, 'utf8')

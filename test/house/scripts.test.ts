@@ -43,7 +43,10 @@ describe('scripts', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-scripts-'))
-    for (const path of ['scripts', 'package.json']) cpSync(path, join(folder, path), { recursive: true })
+    // Without what the bench has installed.
+    const filter = (path: string) => !path.endsWith('node_modules')
+    for (const path of ['scripts', 'package.json'])
+      cpSync(path, join(folder, path), { recursive: true, filter })
     for (const name of ['src', 'plugins', 'config', 'bin']) mkdirSync(join(folder, name))
     for (const name of ['tsconfig.json', 'tsconfig.build.json']) save(name, '{}')
     save('package-lock.json', JSON.stringify(LOCK))
@@ -146,7 +149,7 @@ describe('scripts', () => {
     )
   })
 
-  for (const name of ['build', 'demo', 'setup', 'test']) {
+  for (const name of ['bench', 'build', 'demo', 'setup', 'test']) {
     it(`${name} --help says what it does`, async () => {
       const { code, stdout } = await node([resolve(`scripts/${name}.js`), '--help'])
       expect(code).to.equal(0)

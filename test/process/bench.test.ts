@@ -1,0 +1,53 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { run } from '../support/process.ts'
+import { PROJECT } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+describe('the bench', function () {
+  this.timeout(180_000)
+  let folder: string
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  /** With a folder for temporary files of its own, to see what is left there. */
+  async function bench(...args: string[]) {
+    const temporary = join(folder, 'tmp')
+    await mkdir(temporary)
+    const running = run({ script: [join(PROJECT, 'scripts/bench.js'), ...args], env: { TMPDIR: temporary } })
+    let table = ''
+    running.child.stdout?.on('data', (text: string) => {
+      table += text
+    })
+    const code = await running.ended
+    return { code, table, output: running.output(), left: await readdir(temporary) }
+  }
+
+  it('compares every work with every other that does it, and leaves nothing', async () => {
+    const { code, table, output, left } = await bench('--quick')
+    expect(code, output).to.equal(0)
+    const [machine, , , , ...rows] = table.trimEnd().split('\n')
+    expect(machine).to.match(/^\d{4}-\d\d-\d\d, Node \d+\.\d+\.\d+, \d+ cores \(.+\), \d+ GB/)
+    const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()))
+    expect(cells.map(([, , other]) => other)).to.deep.equal([
+      ...['node:http + sharp', 'ipx', 'express.static', 'busboy'],
+      ...['busboy, SHA-256, fsync', 'archiver'],
+    ])
+    for (const [, , other, ...figures] of cells) {
+      // It is not a package of ours, and this must not need the network.
+      if (other === 'ipx' && figures[0] === 'not installed') continue
+      const ratio = /^\*\*\d+\.\d\d\*\* \([\d.]+ : [\d.]+ (\/s|MB\/s|ms|MB)\)$/
+      for (const figure of figures.slice(0, 5)) expect(figure, other).to.match(ratio)
+    }
+    expect(left).to.deep.equal([])
+  })
+
+  it('names the works there are when it is asked for another', async () => {
+    const { code, output } = await bench('--only', 'cold,warm')
+    expect(code).to.equal(1)
+    expect(output).to.include('expected some of cold, repeated, upload, zip for --only, received "warm"')
+  })
+})
