@@ -17,6 +17,8 @@ export interface OpenOptions {
   range?: ByteRange
   /** Destroys the stream, or ends the wait for it. */
   signal?: AbortSignal
+  /** All of it will be held at once: it may come in one chunk, whatever its size. */
+  atOnce?: boolean
 }
 
 /**
@@ -88,7 +90,8 @@ export async function readWhole(asset: Asset, options: OpenOptions = {}): Promis
   const expected = range ? lengthOf(range) : asset.size
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of (await asset.open(options)) as AsyncIterable<Buffer>) {
+  const source = await asset.open({ ...options, atOnce: true })
+  for await (const chunk of source as AsyncIterable<Buffer>) {
     signal?.throwIfAborted()
     chunks.push(chunk)
     length += chunk.length

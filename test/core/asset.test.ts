@@ -158,10 +158,10 @@ describe('reading all of an asset', () => {
     await eventually(() => expect(endless.destroyed).to.equal(true))
   })
 
-  it('passes the signal on to the opening', async () => {
+  it('passes the signal on to the opening, and that all is wanted at once', async () => {
     const { signal } = new AbortController()
     const asset = assetOf([], 0)
     await readAll(asset, signal)
-    expect(asset.options).to.deep.equal([{ signal }])
+    expect(asset.options).to.deep.equal([{ signal, atOnce: true }])
   })
 })

@@ -151,7 +151,7 @@ function isKey(text: string): boolean {
 function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'mediaType'>): Asset {
   return {
     ...known,
-    async open({ range, signal } = {}) {
+    async open({ range, signal, atOnce = false } = {}) {
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()
       if (signal?.aborted) {
@@ -160,7 +160,7 @@ function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'm
       }
       const { start, end } = range ?? { start: 0, end: known.size - 1 }
       const length = end - start + 1
-      if (length <= PIECE_BYTES) return onePiece(file, start, length)
+      if (atOnce || length <= PIECE_BYTES) return onePiece(file, start, length)
       return createReadStream('', {
         fd: file,
         ...{ start, end, highWaterMark: PIECE_BYTES },
@@ -170,7 +170,10 @@ function diskAsset(path: string, known: Pick<Asset, 'size' | 'lastModified' | 'm
   }
 }
 
-/** Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading. */
+/**
+ * Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading, and of one
+ * that is wanted as a whole its pieces are as much again for the garbage collector.
+ */
 async function onePiece(file: FileHandle, start: number, length: number): Promise<Readable> {
   const bytes = Buffer.allocUnsafe(length)
   let read = 0

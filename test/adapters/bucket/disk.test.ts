@@ -62,6 +62,14 @@ describe('disk: files and folders', () => {
     for (const stream of streams) expect(String(await buffer(stream as Readable))).to.have.length(1000)
   })
 
+  it('gives a file of any size in one chunk to those who want all of it at once', async () => {
+    await put(bucket, KEY, 'x'.repeat(1_000_000))
+    const stream = await (await bucket.find(KEY))?.open({ atOnce: true })
+    const sizes: number[] = []
+    for await (const chunk of stream ?? []) sizes.push(chunk.length)
+    expect(sizes).to.deep.equal([1_000_000])
+  })
+
   it('asks again when a disk gives less than it was asked for', async () => {
     await put(bucket, KEY, '0123456789')
     const asset = await bucket.find(KEY)
