@@ -5,7 +5,8 @@ import { Pool } from 'undici'
  *
  * @param {{url: string, connections: number, count: number, request: (i: number) => object}} options `request` as
  *   undici's `dispatch` takes it
- * @returns {Promise<{seconds: number, latencies: Float64Array}>} latencies in milliseconds, in ascending order
+ * @returns {Promise<{seconds: number, latencies: Float64Array, ownShare: number}>} latencies in milliseconds, in
+ *   ascending order; how much of a core this process took meanwhile: near 1, and it was what limited the server
  * @throws {Error} for an answer other than 200
  */
 export async function load({ url, connections, count, request }) {
@@ -19,13 +20,15 @@ export async function load({ url, connections, count, request }) {
       latencies[i] = performance.now() - sentAt
     }
   }
-  const startedAt = performance.now()
+  const [startedAt, cpuBefore] = [performance.now(), process.cpuUsage()]
   try {
     await Promise.all(Array.from({ length: connections }, work))
   } finally {
     await pool.destroy()
   }
-  return { seconds: (performance.now() - startedAt) / 1000, latencies: latencies.sort() }
+  const seconds = (performance.now() - startedAt) / 1000
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return { seconds, latencies: latencies.sort(), ownShare: (user + system) / 1e6 / seconds }
 }
 
 /** One request, for its bytes. */

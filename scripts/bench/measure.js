@@ -9,8 +9,9 @@ const REST_MS = 100
 /**
  * One run of one contender: a process of its own on an empty folder, warmed up.
  *
- * @returns {Promise<{figures: object, outcome: unknown}>} figures of the requests after the warm-up: `rate` a second,
- *   or megabytes a second; `cpuMs` of the server a request; `p50Ms`, `p99Ms`; `peakBytes` since the server's start
+ * @returns {Promise<{figures: object, outcome: object, ownShare: number}>} figures of the requests after the warm-up:
+ *   `rate` a second, or megabytes a second; `cpuMs` of the server a request; `p50Ms`, `p99Ms`; `peakBytes` since the
+ *   server's start. What came of a request, as the work tells it. `ownShare` as in load.js
  */
 export async function measure(work, contender, { size, photos, temporary, nodeOptions }) {
   const { warmUp, requests } = work.counts[size]
@@ -23,7 +24,7 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
     const { connections } = work
     await load({ url, connections, count: warmUp, request })
     const before = await restingCpu(server)
-    const { seconds, latencies } = await load({
+    const { seconds, latencies, ownShare } = await load({
       ...{ url, connections, count: requests },
       request: (i) => request(warmUp + i),
     })
@@ -36,7 +37,7 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
       p99Ms: at(0.99),
       peakBytes: await server.peakBytes(),
     }
-    return { figures, outcome }
+    return { figures, outcome, ownShare }
   } finally {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })

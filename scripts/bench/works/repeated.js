@@ -7,7 +7,7 @@ import { get, startPeer } from './peer.js'
 /** A derivative that is stored already. */
 export const repeated = {
   name: 'repeated',
-  title: 'A stored derivative, again and again',
+  title: 'A stored derivative',
   connections: 16,
   counts: { full: { warmUp: 5000, requests: 20_000 }, quick: { warmUp: 200, requests: 1000 } },
   contenders: [
