@@ -8,11 +8,11 @@ import { ensurePackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command, root, run, say } from './ready/run.js'
 
-const HELP = `npm run bench [-- <options>]        for example: npm -s run bench -- --only cold > table.md
+const HELP = `npm run bench [-- <options>]        for example: npm run -s bench -- --only cold > table.md
 
 Measures Sluice beside what does the same work without it, each in a process of its own: sharp behind node:http, ipx
 (which it installs into scripts/bench/ipx), express.static, busboy, archiver. Prints a table in Markdown; what it is
-doing goes to stderr. For Linux. Takes some five minutes; whatever else runs on the machine blurs the outcome.
+doing goes to stderr. For Linux. Takes five to ten minutes; whatever else runs on the machine blurs the outcome.
 
   --only <works>      some of cold, repeated, upload, zip, with commas between
   --runs <number>     of each contender, one after the other in turn; 3 when not given
