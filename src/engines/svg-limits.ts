@@ -1,8 +1,9 @@
 import { picturesIn, plainly } from './svg-data.ts'
+import { createNesting } from './svg-nesting.ts'
 
 // What librsvg makes of an SVG has little to do with its size. Measured: 4 KB of memory for each element; 4 s for 10,000
 // letters, 27 s for 20,000, and 21 GB for five million; every rule of a style is tried on every element. Nothing can
-// stop it once it has begun, so the text is looked through first, which takes the event loop 15 ms for each MiB.
+// stop it once it has begun, so the text is looked through first, which takes the event loop up to 25 ms for each MiB.
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_TAGS = 200_000
 const MAX_TEXT = 10_000
@@ -10,18 +11,7 @@ const MAX_STYLE = 1_000_000
 const MAX_STYLE_TIMES_TAGS = 1_000_000_000
 const MAX_SUBSET = 10_000
 const MAX_ESCAPES = 100_000
-// What calls itself ends the process when the stack is used up, which has 8 MB or, without a limit, 2. With 2 MB,
-// librsvg goes under at 32 pictures of elements by filters, and at 4,000 `:not(` or clips of clips. Layers it ends itself.
-const MAX_ELEMENT_PICTURES = 4
-const MAX_NESTABLE = 500
-// Each layer around another holds all pixels of the result once more: 16 MB at 2000 x 2000.
-const MAX_LAYERS = 16
-const MAX_DEPTH_WITH_STYLED_LAYERS = 32
-// One turbulence of 3000 x 3000 takes 2 s.
-const MAX_PRIMITIVES = 1000
-const MAX_SLOW_PRIMITIVES = 8
 const MAX_PICTURES = 256
-const LAYER = /(?<![\w-])(?:opacity|filter|mask|mix-blend-mode|isolation)\s*[=:/]/i
 // Entities that stand for plain words, as Illustrator has for its namespaces; others could hide any number of elements.
 const PLAIN_ENTITIES = /^\[(?:\s|<!ENTITY\s+[\w:.-]+\s+(?:"[^"<>&%]*"|'[^'<>&%]*')\s*>)*$/
 const ENTITY = /<!ENTITY\s+([\w:.-]+)\s+(?:"([^"]*)"|'([^']*)')/g
@@ -41,28 +31,19 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
     return found === -1 ? xml.length : found + mark.length
   }
   const pictures: Buffer[] = []
+  let embedded = 0
   const refused = (tooMuch: string) => ({ tooMuch, pictures: [] })
-  if (occurrences(xml, /[&\\]/g, MAX_ESCAPES) > MAX_ESCAPES)
-    return refused(`of at most ${MAX_ESCAPES} entities and escapes`)
+  if (hasManyEscapes(xml)) return refused(`of at most ${MAX_ESCAPES} entities and escapes`)
+  const nesting = createNesting()
   let entities: ReadonlyMap<string, string> = new Map()
   let tags = 0
   let text = 0
   let style = 0
   let textDepth = 0
-  let clipDepth = 0
   let inStyle = false
   let declared = false
   let styles = ''
-  let nestable = 0
-  let elementPictures = 0
-  let primitives = 0
-  let slowPrimitives = 0
   let foreign = false
-  // Of every element that is open: whether it is drawn as a layer.
-  const open: boolean[] = []
-  let depth = 0
-  let layers = 0
-  let mostLayers = 0
   const count = (from: number, to: number) => {
     if (inStyle) {
       style += to - from
@@ -72,6 +53,7 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
     else text += textDepth > 0 ? to - from : xml.slice(from, to).trim().length
   }
   const embed = (plain: string) => {
+    embedded += 1
     const found = picturesIn(plain, { most: MAX_PICTURES })
     if (found) pictures.push(...found)
     else foreign = true
@@ -101,24 +83,12 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
       const opens = slash === '' && xml[at - 2] !== '/'
       inStyle = opens && name === 'style'
       if (name === 'text') textDepth += opens ? 1 : slash === '/' ? -1 : 0
-      if (slash === '/') {
-        if (name === 'clipPath') clipDepth -= 1
-        if (open.pop()) layers -= 1
-        continue
-      }
-      const tag = plainly(raw, entities)
-      if (pictures.length <= MAX_PICTURES && tag.includes(',') && /data:/i.test(tag)) embed(tag)
-      if (name === 'include') foreign = true
-      if (name === 'feImage') elementPictures += 1
-      if (name.startsWith('fe')) primitives += 1
-      if (name === 'feTurbulence' || name === 'feConvolveMatrix') slowPrimitives += 1
-      if ((clipDepth > 0 || name === 'clipPath') && /clip-path|href/i.test(tag)) nestable += 1
-      const layer = LAYER.test(tag)
-      if (layer) mostLayers = Math.max(mostLayers, layers + 1)
-      if (opens) {
-        if (name === 'clipPath') clipDepth += 1
-        if (layer) layers += 1
-        depth = Math.max(depth, open.push(layer))
+      if (slash === '/') nesting.leave(name)
+      else {
+        const tag = plainly(raw, entities)
+        nesting.enter(name, tag, { alone: !opens })
+        if (embedded <= MAX_PICTURES && tag.includes(',') && /data:/i.test(tag)) embed(tag)
+        if (name === 'include') foreign = true
       }
     }
   }
@@ -131,23 +101,19 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
     embed(plainStyles)
     foreign ||= /@import/i.test(plainStyles)
   }
-  nestable += occurrences(plainStyles, /not\(|(?<!#)clip-path/gi, MAX_NESTABLE)
   if (foreign) return refused('without an SVG, styles or unknown data within')
-  if (nestable > MAX_NESTABLE) return refused(`of at most ${MAX_NESTABLE} clips of clips and ":not("`)
-  if (elementPictures > MAX_ELEMENT_PICTURES) return refused(`of at most ${MAX_ELEMENT_PICTURES} feImage`)
-  if (primitives > MAX_PRIMITIVES || slowPrimitives > MAX_SLOW_PRIMITIVES)
-    return refused('with fewer filters')
-  if (mostLayers > MAX_LAYERS || (depth > MAX_DEPTH_WITH_STYLED_LAYERS && LAYER.test(plainStyles)))
-    return refused(`of at most ${MAX_LAYERS} layers in layers`)
-  if (pictures.length > MAX_PICTURES) return refused(`of at most ${MAX_PICTURES} pictures within`)
+  const nested = nesting.tooMuch(plainStyles)
+  if (nested) return refused(nested)
+  if (embedded > MAX_PICTURES || pictures.length > MAX_PICTURES)
+    return refused(`of at most ${MAX_PICTURES} pictures within`)
   return { pictures }
 }
 
-/** How often it is found; one more than `most` when it is more often. */
-function occurrences(text: string, pattern: RegExp, most: number): number {
+function hasManyEscapes(xml: string): boolean {
+  const mark = /[&\\]/g
   let found = 0
-  for (pattern.lastIndex = 0; found <= most && pattern.test(text); ) found += 1
-  return found
+  while (found <= MAX_ESCAPES && mark.test(xml)) found += 1
+  return found > MAX_ESCAPES
 }
 
 /** Where a document type ends, and how many letters its entities may become; undefined when that cannot be told. */
