@@ -136,6 +136,7 @@ async function openApp(
   const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
   const handle = createHttp({
     clients,
+    secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
     deliveries,
     removals,
     upload: createUpload({

@@ -22,11 +22,12 @@ export function checkEntryName(name: string, param: string): string {
 
 /**
  * The name, or the next free one: `a.png`, `a (2).png`, `a (3).png`. A file and a folder of one name would not unpack
- * either: the folder of `a/b` is called `a (2)` when there is a file `a`.
+ * either: the folder of `a/b` is called `a (2)` when there is a file `a`. Nor would `A.png` beside `a.png`, or "é" as one
+ * character beside "é" as two, on macOS and Windows: there the second takes the place of the first.
  *
- * @param taken gets the name, and its folders with a slash at their end
+ * @param taken names and, with a slash at their end, folders that were given before; gets this one and its folders
  */
-export function distinctName(name: string, taken: Set<string>): string {
+export function distinctName(name: string, taken: TakenNames): string {
   const segments = name.split('/')
   const file = segments.pop() ?? name
   let folder = ''
@@ -37,6 +38,28 @@ export function distinctName(name: string, taken: Set<string>): string {
   const path = free(folder, file, (candidate) => !taken.has(candidate) && !taken.has(`${candidate}/`))
   taken.add(path)
   return path
+}
+
+/** The names of an archive, equal where any file system takes them for equal. */
+export class TakenNames {
+  readonly #folded = new Set<string>()
+
+  constructor(names: Iterable<string> = []) {
+    for (const name of names) this.add(name)
+  }
+
+  add(name: string): void {
+    this.#folded.add(folded(name))
+  }
+
+  has(name: string): boolean {
+    return this.#folded.has(folded(name))
+  }
+}
+
+/** In capitals more are equal than in small letters: "ς" and "σ", "ß" and "ss". */
+function folded(name: string): string {
+  return name.normalize('NFC').toUpperCase()
 }
 
 /** The first of `a.png`, `a (2).png`, … below a folder that is free. */

@@ -1,9 +1,9 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
-import type { Engine } from '../core/plugin.ts'
+import type { Engine, TransformLimits } from '../core/plugin.ts'
 import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
-import { tooMuchOf } from './svg-limits.ts'
+import { inspectSvg } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -53,8 +53,7 @@ export const sharpEngine: Engine<'sharp'> = {
       )
     }
     const bytes = await readAll(asset, signal)
-    const tooMuch = asset.mediaType === 'image/svg+xml' && tooMuchOf(bytes)
-    if (tooMuch) throw notTransformable(`expected an SVG ${tooMuch} to transform but this one has more`)
+    if (asset.mediaType === 'image/svg+xml') await checkSvg(bytes, limits)
     const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
     const source = describe(metadata, { frames, upright })
     // From the header alone: nothing has been decoded by here.
@@ -116,6 +115,23 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = draft.resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+/** @throws Problem 422 for what would be too much to draw */
+async function checkSvg(bytes: Buffer, { sourceMaxPixels }: TransformLimits): Promise<void> {
+  const { tooMuch, pictures } = inspectSvg(bytes)
+  if (tooMuch) throw notTransformable(`expected an SVG ${tooMuch} to transform but this one has more`)
+  let pixels = 0
+  for (const picture of pictures) {
+    const { width, height } = await decoding(() => sharp(picture, { limitInputPixels: false }).metadata())
+    // librsvg decodes the whole of each, however small it is drawn.
+    pixels += width * height
+    if (pixels > sourceMaxPixels) {
+      throw notTransformable(
+        `expected an SVG with at most ${sourceMaxPixels} pixels in pictures within to transform but this one has more`,
+      )
+    }
+  }
 }
 
 function bytesPerPixel({ channels, depth }: Metadata): number {

@@ -1,83 +1,147 @@
+import { picturesIn, plainly } from './svg-data.ts'
+import { createNesting } from './svg-nesting.ts'
+
 // What librsvg makes of an SVG has little to do with its size. Measured: 4 KB of memory for each element; 4 s for 10,000
 // letters, 27 s for 20,000, and 21 GB for five million; every rule of a style is tried on every element. Nothing can
-// stop it once it has begun, so the text is looked through first.
+// stop it once it has begun, so the text is looked through first, which takes the event loop up to 25 ms for each MiB.
+const MAX_BYTES = 4 * 1024 * 1024
 const MAX_TAGS = 200_000
 const MAX_TEXT = 10_000
 const MAX_STYLE = 1_000_000
 const MAX_STYLE_TIMES_TAGS = 1_000_000_000
 const MAX_SUBSET = 10_000
+const MAX_ESCAPES = 100_000
+const MAX_PICTURES = 256
 // Entities that stand for plain words, as Illustrator has for its namespaces; others could hide any number of elements.
 const PLAIN_ENTITIES = /^\[(?:\s|<!ENTITY\s+[\w:.-]+\s+(?:"[^"<>&%]*"|'[^'<>&%]*')\s*>)*$/
+const ENTITY = /<!ENTITY\s+([\w:.-]+)\s+(?:"([^"]*)"|'([^']*)')/g
 
 /**
- * What is too much about an SVG, or undefined: the rest of `expected an SVG …`. What is not understood counts as text.
+ * What is too much about an SVG: the rest of `expected an SVG …`; and the pictures within, encoded, of which only who can
+ * read them knows whether they are too large. What is not understood counts as text.
+ *
+ * It guards against what ends the process (a stack that is used up), takes memory past all limits, or keeps a thread busy
+ * for minutes, by one element or by elements around elements. Not against many elements that each refer to many.
  */
-export function tooMuchOf(bytes: Uint8Array): string | undefined {
+export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: readonly Buffer[] } {
+  if (bytes.length > MAX_BYTES) return { tooMuch: `of at most ${MAX_BYTES} bytes`, pictures: [] }
   const xml = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const after = (mark: string, from: number) => {
     const found = xml.indexOf(mark, from)
     return found === -1 ? xml.length : found + mark.length
   }
+  const pictures: Buffer[] = []
+  let embedded = 0
+  const refused = (tooMuch: string) => ({ tooMuch, pictures: [] })
+  if (hasManyEscapes(xml)) return refused(`of at most ${MAX_ESCAPES} entities and escapes`)
+  const nesting = createNesting()
+  let entities: ReadonlyMap<string, string> = new Map()
   let tags = 0
   let text = 0
   let style = 0
   let textDepth = 0
   let inStyle = false
   let declared = false
+  let styles = ''
+  let foreign = false
   const count = (from: number, to: number) => {
-    if (inStyle) style += to - from
+    if (inStyle) {
+      style += to - from
+      styles += xml.slice(from, to)
+    }
     // Between elements white space is for the eye, in a text it is letters.
     else text += textDepth > 0 ? to - from : xml.slice(from, to).trim().length
   }
-  for (let at = 0; at < xml.length && tags <= MAX_TAGS; tags += 1) {
-    const open = xml.indexOf('<', at)
-    count(at, open === -1 ? xml.length : open)
-    if (open === -1) break
-    if (xml.startsWith('<!--', open)) at = after('-->', open + 4)
-    else if (xml.startsWith('<?', open)) at = after('?>', open)
-    else if (xml.startsWith('<![CDATA[', open)) {
-      at = after(']]>', open)
-      count(open + 9, at)
-    } else if (xml.startsWith('<!', open)) {
-      const declaration = declared ? undefined : readDeclaration(xml, open)
-      if (!declaration) return 'without entities that stand for more than a few words'
+  const embed = (plain: string) => {
+    embedded += 1
+    const found = picturesIn(plain, { most: MAX_PICTURES })
+    if (found) pictures.push(...found)
+    else foreign = true
+  }
+  for (let at = 0; at < xml.length && tags <= MAX_TAGS && text <= MAX_TEXT && !foreign; tags += 1) {
+    const begun = xml.indexOf('<', at)
+    count(at, begun === -1 ? xml.length : begun)
+    if (begun === -1) break
+    if (xml.startsWith('<!--', begun)) at = after('-->', begun + 4)
+    else if (xml.startsWith('<?', begun)) {
+      at = after('?>', begun)
+      foreign ||= /data:/i.test(plainly(xml.slice(begun, at), entities))
+    } else if (xml.startsWith('<![CDATA[', begun)) {
+      at = after(']]>', begun)
+      count(begun + 9, at)
+    } else if (xml.startsWith('<!', begun)) {
+      const declaration = declared ? undefined : readDeclaration(xml, begun)
+      if (!declaration) return refused('without entities that stand for more than a few words')
       declared = true
       at = declaration.end
       text += declaration.text
+      entities = declaration.entities
     } else {
-      at = endOfTag(xml, open)
-      const [, slash, name] = /^<(\/?)(?:[^\s/>:]*:)?([^\s/>:]*)/.exec(xml.slice(open, open + 100)) ?? []
+      at = endOfTag(xml, begun)
+      const raw = xml.slice(begun, at)
+      const [, slash, name = ''] = /^<(\/?)(?:[^\s/>:]*:)?([^\s/>:]*)/.exec(raw) ?? []
       const opens = slash === '' && xml[at - 2] !== '/'
       inStyle = opens && name === 'style'
       if (name === 'text') textDepth += opens ? 1 : slash === '/' ? -1 : 0
+      if (slash === '/') nesting.leave(name)
+      else {
+        const tag = plainly(raw, entities)
+        nesting.enter(name, tag, { alone: !opens })
+        if (embedded <= MAX_PICTURES && tag.includes(',') && /data:/i.test(tag)) embed(tag)
+        if (name === 'include') foreign = true
+      }
     }
   }
-  if (tags > MAX_TAGS) return `of at most ${MAX_TAGS} tags`
-  if (text > MAX_TEXT) return `of at most ${MAX_TEXT} letters`
-  if (style > MAX_STYLE || style * tags > MAX_STYLE_TIMES_TAGS) return 'with fewer styles'
-  return undefined
+  if (tags > MAX_TAGS) return refused(`of at most ${MAX_TAGS} tags`)
+  if (text > MAX_TEXT) return refused(`of at most ${MAX_TEXT} letters`)
+  if (style > MAX_STYLE || style * tags > MAX_STYLE_TIMES_TAGS) return refused('with fewer styles')
+  // An address loses its tabs.
+  const plainStyles = plainly(styles, entities).replaceAll('\t', '')
+  if (/data:/i.test(plainStyles)) {
+    embed(plainStyles)
+    foreign ||= /@import/i.test(plainStyles)
+  }
+  if (foreign) return refused('without an SVG, styles or unknown data within')
+  const nested = nesting.tooMuch(plainStyles)
+  if (nested) return refused(nested)
+  if (embedded > MAX_PICTURES || pictures.length > MAX_PICTURES)
+    return refused(`of at most ${MAX_PICTURES} pictures within`)
+  return { pictures }
+}
+
+function hasManyEscapes(xml: string): boolean {
+  const mark = /[&\\]/g
+  let found = 0
+  while (found <= MAX_ESCAPES && mark.test(xml)) found += 1
+  return found > MAX_ESCAPES
 }
 
 /** Where a document type ends, and how many letters its entities may become; undefined when that cannot be told. */
-function readDeclaration(xml: string, open: number): { end: number; text: number } | undefined {
+function readDeclaration(
+  xml: string,
+  open: number,
+): { end: number; text: number; entities: ReadonlyMap<string, string> } | undefined {
   const end = endOfTag(xml, open)
   const subset = xml.indexOf('[', open)
-  if (subset === -1 || subset > end) return { end, text: 0 }
+  if (subset === -1 || subset > end) return { end, text: 0, entities: new Map() }
   const close = xml.indexOf(']', subset)
   if (close - subset > MAX_SUBSET || !PLAIN_ENTITIES.test(xml.slice(subset, close))) return undefined
+  const entities = new Map<string, string>()
+  for (const [, name = '', double, single = ''] of xml.slice(subset, close).matchAll(ENTITY)) {
+    // The first of a name is the one that counts.
+    if (!entities.has(name)) entities.set(name, double ?? single)
+  }
   // Each mention of any may be of the longest.
-  return { end: xml.indexOf('>', close) + 1, text: (xml.split('&').length - 1) * (close - subset) }
+  return { end: xml.indexOf('>', close) + 1, text: (xml.split('&').length - 1) * (close - subset), entities }
 }
 
 /** Past the `>` that is in no attribute's value. */
 function endOfTag(xml: string, open: number): number {
-  const mark = /["'>]/g
-  for (mark.lastIndex = open; ; ) {
-    const found = mark.exec(xml)
-    if (!found) return xml.length
-    if (found[0] === '>') return mark.lastIndex
-    const end = xml.indexOf(found[0], mark.lastIndex)
-    if (end === -1) return xml.length
-    mark.lastIndex = end + 1
+  for (let at = open; at < xml.length; at += 1) {
+    const mark = xml[at]
+    if (mark === '>') return at + 1
+    if (mark === '"' || mark === "'") at = xml.indexOf(mark, at + 1)
+    if (at === -1) break
   }
+  return xml.length
 }

@@ -1,17 +1,22 @@
+import { cleanFileName } from '../core/file-name.ts'
+
 /**
  * The `Content-Disposition` that has a file saved under this name. Those who read RFC 8187 (every browser, wget) take
  * the name as it is. The other one is for curl, and holds only what no reader takes for anything else: no quotes and
- * backslashes, at which curl cuts the name, no percent signs, which some browsers decode, nothing past ASCII.
+ * backslashes, at which curl cuts the name, no percent signs, which some browsers decode, nothing past ASCII. It is a
+ * file name by the same rules as the one that it stands for.
  *
- * @param name without folders and control characters
+ * @param name as `cleanFileName` leaves it
  * @see RFC 6266 sections 4.3 and 5
  */
 export function attachment(name: string): string {
   // "é" is "e" and an accent: better than nothing of it.
-  const ascii = name
+  const spelled = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
-    .replace(/[^\x20-\x7e]|["%\\]/gu, '_')
+    .replace(/[^\x20-\x7e]|["%\\/]/gu, '_')
+  // Only now is "‥" the folder above, and one "ﷺ" are 18 letters.
+  const ascii = cleanFileName(spelled) || '_'
   const extended = ascii === name ? '' : `; filename*=UTF-8''${extendedValue(name)}`
   return `attachment; filename="${ascii}"${extended}`
 }

@@ -3,6 +3,7 @@ import busboy from 'busboy'
 import type { Request } from 'express'
 import { clipped, Problem, tooLarge, unsupportedMediaType } from '../core/problem.ts'
 import { watchRate } from './body-rate.ts'
+import { createPartCount } from './part-count.ts'
 import { isOfType } from './request.ts'
 
 /** A part that carries a file. */
@@ -37,7 +38,10 @@ export async function* fileParts(
   const fail = (problem: Error) => {
     parts.destroy(problem)
   }
+  const partCount = createPartCount(req.headers['content-type'])
+  let told = 0
   parser.on('file', (field, stream, { filename }) => {
+    told += 1
     if (field !== 'file')
       fail(badForm(`a part named file but received one named ${JSON.stringify(clipped(field))}`))
     // Until it is read as a part, a failure of the stream has nobody to tell.
@@ -49,6 +53,7 @@ export async function* fileParts(
     } satisfies FilePart)
   })
   parser.on('field', (field) => {
+    told += 1
     if (field === 'file')
       fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
   })
@@ -56,9 +61,10 @@ export async function* fileParts(
   parser.on('partsLimit', () => fail(badForm(`at most ${2 * maxFiles} parts but received more`)))
   let begun = false
   let outside = 0
-  req.on('data', ({ length }: Buffer) => {
+  req.on('data', (chunk: Buffer) => {
     begun = true
-    outside += length
+    outside += chunk.length
+    partCount?.push(chunk)
     // Text before the first boundary, or a field, may go on for ever: the parser passes over them.
     if (outside > OUTSIDE_MAX_BYTES) fail(tooLarge('a form without its files', OUTSIDE_MAX_BYTES))
   })
@@ -76,7 +82,16 @@ export async function* fileParts(
   parser.on('error', (error) =>
     fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
   )
-  parser.on('close', () => parts.end())
+  parser.on('close', () => {
+    // All or none: what was passed over may have been a file.
+    if (partCount && partCount.begun() !== told)
+      fail(
+        badForm(
+          'parts with headers of the grammar (a name with spaces in quotes) but cannot read one of them',
+        ),
+      )
+    parts.end()
+  })
   const breakOff = (reason: Error) => {
     fail(reason)
     // Whoever reads the current part would wait for its next bytes for ever.

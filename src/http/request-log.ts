@@ -4,28 +4,30 @@ import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Clients } from '../service/clients.ts'
 import { callerId } from './caller.ts'
+import { maskedPath } from './masked-path.ts'
 import { problemCode } from './problem.ts'
 import { trafficSince } from './traffic.ts'
 
 /**
  * Gives every request an id, in `X-Request-Id`, and logs its end: the route that answered it, the client if one was
  * found, the `code` of the problem if there was one, bytes with headers. When the client has left before its answer
- * began, `aborted` stands for the status. Paths are logged without their query, headers not at all, and a segment that
- * is a client's secret token, by mistake, is masked: none ever reaches a line. The metrics are told the same, without
- * path, client and code.
+ * began, `aborted` stands for the status. Paths are logged without their query, headers not at all, and a segment with
+ * a secret token in it, by mistake, is masked: none ever reaches a line. The metrics are told the same, without path,
+ * client and code.
+ *
+ * @param secrets tokens in the clear, beside those that the clients know by their digests
  */
 export function requestLog({
   log,
   clients,
+  secrets,
   metrics,
 }: {
   log: Log
   clients: Clients
+  secrets: readonly string[]
   metrics: Pick<Metrics, 'requestEnded'>
 }): RequestHandler {
-  const masked = (segment: string) =>
-    // A generated one is known by its prefix, also when a part of it is cut off.
-    segment.startsWith('sec_') || clients.isSecret(segment) ? '…' : segment
   return (req, res, next) => {
     const startedAt = performance.now()
     const id = randomUUID()
@@ -41,7 +43,7 @@ export function requestLog({
       const fields = {
         requestId: id,
         method: req.method,
-        path: req.path.split('/').map(masked).join('/'),
+        path: maskedPath(req.path, { secrets, isSecret: clients.isSecret }),
         ...(route === undefined ? {} : { route }),
         ...(client === undefined ? {} : { client }),
         ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),

@@ -24,6 +24,8 @@ import { zipRoutes } from './zip.ts'
 /** What the HTTP layer stands on. */
 export interface HttpOptions {
   clients: Clients
+  /** Tokens in the clear that are to reach no log line. */
+  secrets: readonly string[]
   upload: Upload
   deliveries: Deliveries
   removals: Removals

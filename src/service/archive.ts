@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { type Asset, readAll } from '../core/asset.ts'
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
-import { distinctName } from '../core/entry-name.ts'
+import { distinctName, TakenNames } from '../core/entry-name.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType, type MediaGroup } from '../core/media.ts'
@@ -140,7 +140,7 @@ export function createArchive({
   async function write(zip: ZipWriter, request: ArchiveRequest, ahead: ReadAhead): Promise<void> {
     const { client, archiveName, items } = request
     const manifest: ManifestEntry[] = []
-    const taken = new Set([MANIFEST])
+    const taken = new TakenNames([MANIFEST])
     const limit = pLimit(AT_ONCE)
     const work = (item: ArchiveItem) => limit(() => prepare(item, request, ahead))
     for await (const prepared of mapAtOnce(items, { atOnce: AHEAD, work })) {

@@ -28,7 +28,7 @@ export interface NewTokens {
 export interface Clients {
   /** The client of an `Authorization` header: `<secret>` or `Bearer <secret>`. @throws Problem 401 */
   authenticate(authorization: string | undefined): Client
-  /** Whether a text, percent-encoded or not, is somebody's secret token. */
+  /** Whether a text is somebody's secret token. */
   isSecret(text: string): boolean
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
@@ -85,9 +85,8 @@ export function createClients({
       return client
     },
     isSecret(text) {
-      // Of every segment of every path that is logged, and a digest is not for nothing.
-      const words = text.includes('%') ? [text, decoded(text)] : [text]
-      return words.some((word) => word.length >= SECRET_MIN_LENGTH && store.findBySecret(word) !== undefined)
+      // Of every word of every path that is logged, and a digest is not for nothing.
+      return text.length >= SECRET_MIN_LENGTH && store.findBySecret(text) !== undefined
     },
     ofToken(token) {
       const client = store.findByToken(token)
@@ -193,15 +192,6 @@ export function noSuchClient(id: string): Problem {
 /** 409: what a client is not for. */
 export function refused(detail: string): Problem {
   return new Problem({ status: 409, code: 'client_conflict', detail })
-}
-
-/** As it is, where it is not valid percent-encoding. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** 401. `received` goes on after "expected a secret client token in the Authorization header". */

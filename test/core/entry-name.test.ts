@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkEntryName, distinctName } from '../../src/core/entry-name.ts'
+import { checkEntryName, distinctName, TakenNames } from '../../src/core/entry-name.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { shown } from './shown.ts'
 
@@ -100,8 +100,20 @@ describe('names in an archive', () => {
       ['a/x.png', 'b/x.png'],
     ],
     [
-      ['A.png', 'a.png'],
-      ['A.png', 'a.png'],
+      ['A.png', 'a.png', 'a (2).PNG'],
+      ['A.png', 'a (2).png', 'a (2) (2).PNG'],
+    ],
+    [
+      ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9'],
+      ['caf\u00e9', 'cafe\u0301 (2)', 'CAF\u00c9 (3)'],
+    ],
+    [
+      ['\u03c3', '\u03c2', 'Stra\u00dfe', 'STRASSE'],
+      ['\u03c3', '\u03c2 (2)', 'Stra\u00dfe', 'STRASSE (2)'],
+    ],
+    [
+      ['A/x', 'a/y', 'a/X', 'A', 'B', 'b/x'],
+      ['A/x', 'a/y', 'a/X (2)', 'A (2)', 'B', 'b (2)/x'],
     ],
     [
       ['a', 'a/b', 'a/b', 'a/c/d', 'a'],
@@ -122,13 +134,14 @@ describe('names in an archive', () => {
     ],
   ] as const) {
     it(`are told apart: ${names.join(', ')}`, () => {
-      const taken = new Set<string>()
+      const taken = new TakenNames()
       expect(names.map((name) => distinctName(name, taken))).to.deep.equal(expected)
-      expect([...taken].filter((path) => !path.endsWith('/'))).to.deep.equal(expected)
     })
   }
 
   it('leave a name alone that was taken before', () => {
-    expect(distinctName('_manifest.json', new Set(['_manifest.json']))).to.equal('_manifest (2).json')
+    const taken = new TakenNames(['_manifest.json'])
+    expect(distinctName('_manifest.json', taken)).to.equal('_manifest (2).json')
+    expect(distinctName('_MANIFEST.json', taken)).to.equal('_MANIFEST (3).json')
   })
 })

@@ -6,7 +6,6 @@ describe('the header that names a download', () => {
     ['photo.png', 'photo.png', undefined],
     ['a;b,c=d.txt', 'a;b,c=d.txt', undefined],
     ["a'b (2)*.txt", "a'b (2)*.txt", undefined],
-    ['', '', undefined],
     ['my "best".png', 'my _best_.png', 'my%20%22best%22.png'],
     ['a\\b.png', 'a_b.png', 'a%5Cb.png'],
     ['100%25.zip', '100_25.zip', '100%2525.zip'],
@@ -18,6 +17,17 @@ describe('the header that names a download', () => {
     ["é'()*!.txt", "e'()*!.txt", '%C3%A9%27%28%29%2A!.txt'],
     ['a\r\nX-Injected: 1', 'a__X-Injected: 1', 'a%0D%0AX-Injected%3A%201'],
     ['a\0b', 'a_b', 'a%00b'],
+    [
+      '．．／．．／etc／passwd',
+      '.._.._etc_passwd',
+      '%EF%BC%8E%EF%BC%8E%EF%BC%8F%EF%BC%8E%EF%BC%8E%EF%BC%8Fetc%EF%BC%8Fpasswd',
+    ],
+    ['a＼b', 'a_b', 'a%EF%BC%BCb'],
+    ['‥', '_', '%E2%80%A5'],
+    ['․', '_', '%E2%80%A4'],
+    ['\u0344', '_', '%CD%84'],
+    ['\u00a8', '_', '%C2%A8'],
+    ['写真．png', '__.png', '%E5%86%99%E7%9C%9F%EF%BC%8Epng'],
   ] as const) {
     it(`is right for ${JSON.stringify(name)}`, () => {
       const header = attachment(name)
@@ -28,4 +38,11 @@ describe('the header that names a download', () => {
       expect(header).to.equal(`attachment; filename="${ascii}"${more}`)
     })
   }
+
+  it('is cut to 255 bytes before its ending, also where a character becomes many', () => {
+    const ascii = /filename="([^"]*)"/.exec(attachment(`${'\ufdfa'.repeat(80)}.png`))?.[1]
+    expect(ascii)
+      .to.have.length(255)
+      .and.match(/_\.png$/)
+  })
 })

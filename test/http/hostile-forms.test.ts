@@ -112,6 +112,24 @@ onEveryBackend('hostile forms', (start) => {
     'a part that is an attachment': {
       body: Buffer.from(WHOLE.toString().replace('form-data', 'attachment')),
     },
+    'a name without quotes beside a file': {
+      body: multipart([
+        { disposition: FILE, bytes: 'a' },
+        { disposition: 'name="file"; filename=my file.png', bytes: 'b' },
+      ]),
+    },
+    'a name in unknown letters beside a file': {
+      body: multipart([
+        { disposition: "name=file; filename*=x-unknown''b.png", bytes: 'b' },
+        { disposition: FILE, bytes: 'a' },
+      ]),
+    },
+    'a part without a disposition beside a file': {
+      body: Buffer.from(`--${BOUNDARY}\r\nX: y\r\n\r\nbytes\r\n${WHOLE}`),
+    },
+    'a line in a file that begins as the boundary does': {
+      body: multipart([{ disposition: FILE, bytes: `bytes\r\n--${BOUNDARY}x\r\nbytes` }]),
+    },
     'names that reach for prototypes': {
       body: multipart(
         ['__proto__', 'constructor', '__proto__[polluted]'].map((name) => ({
@@ -130,6 +148,21 @@ onEveryBackend('hostile forms', (start) => {
       expect(({} as Record<string, unknown>).polluted).to.equal(undefined)
     })
   }
+
+  it('are none with fields, text around the parts, and a boundary in quotes', async () => {
+    const text = (where: string) => Buffer.from(`${where} --${BOUNDARY} the form\r\n`)
+    const body = [
+      text('before'),
+      multipart([
+        { disposition: 'name="a"', bytes: 'b' },
+        { disposition: FILE, bytes: '\r\n--the' },
+      ]),
+      text('behind'),
+      WHOLE,
+    ]
+    const headers = { 'Content-Type': `multipart/form-data; charset=utf-8; BOUNDARY="${BOUNDARY}"` }
+    expect(await recordsOf(await postForm(service, Buffer.concat(body), { headers }))).to.have.length(1)
+  })
 
   it('are taken as bytes when a file is itself a form', async () => {
     const inner = WHOLE.toString().replaceAll(BOUNDARY, 'inner')

@@ -60,10 +60,9 @@ describe('clients', () => {
     return error as Problem
   }
 
-  it('know a secret wherever it stands, also the shortest there can be, and percent-encoded', async () => {
+  it('know a secret, also the shortest there can be', async () => {
     await clients.ensureFirst({ clientToken: 'pub_of_the_first', secretClientToken: 'sixteen/letters!' })
-    for (const text of ['sixteen/letters!', 'sixteen%2Fletters!', 'sixteen%2fletters%21'])
-      expect(clients.isSecret(text), text).to.equal(true)
+    expect(clients.isSecret('sixteen/letters!')).to.equal(true)
     for (const text of ['', 'sixteen/letters', 'pub_of_the_first', '%', 'sixteen/letters!!'])
       expect(clients.isSecret(text), text).to.equal(false)
   })

@@ -1,0 +1,42 @@
+// A generated secret; its first letters are enough, wherever they stand.
+const GENERATED = /sec_[1-9A-HJ-NP-Za-km-z]{16}|(?<![\w-])sec_/
+// As short as a secret may be.
+const RUN = /[\w-]{16,}/g
+const MAX_DECODINGS = 3
+
+/** How a secret is known. */
+export interface SecretsKnown {
+  /** In the clear: found in the middle of whatever stands around them. */
+  secrets: readonly string[]
+  /** Whether a whole word is one of those that are only known by their digests. */
+  isSecret(word: string): boolean
+}
+
+/**
+ * A path with `…` for each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of
+ * a secret that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
+ */
+export function maskedPath(path: string, { secrets, isSecret }: SecretsKnown): string {
+  const holds = (text: string) => secrets.some((secret) => text.includes(secret))
+  const hides = (text: string) =>
+    holds(text) ||
+    GENERATED.test(text) ||
+    [...new Set([text, ...(text.match(RUN) ?? [])])].some((word) => isSecret(word))
+  const masked = path
+    .split('/')
+    .map((segment) => (spellings(segment).some(hides) ? '…' : segment))
+    .join('/')
+  // One that has slashes of its own.
+  return spellings(masked).some(holds) ? '/…' : masked
+}
+
+/** A text and what it is decoded to, again and again; what is no encoding stays. */
+function spellings(text: string): string[] {
+  const all = [text]
+  for (let last = text; last.includes('%') && all.length <= MAX_DECODINGS; all.push(last)) {
+    const next = last.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+    if (next === last) break
+    last = next
+  }
+  return all
+}
