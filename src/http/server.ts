@@ -14,6 +14,7 @@ import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
+import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler } from './problem.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
@@ -51,8 +52,10 @@ export function createHttp(options: HttpOptions): Express {
   app.disable('x-powered-by')
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
+  app.use(inTurn)
   app.use(requestLog(options))
   app.use(drainAfterAnswer)
+  app.use(notTooMany)
   app.use(oneHost)
   app.use(noOtherExpectation)
   app.use(homeRoutes())
