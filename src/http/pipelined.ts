@@ -53,13 +53,18 @@ export const inTurn: RequestHandler = (req, res, next) => {
   }
 }
 
+/** Whether a request is refused for those that wait before it: nothing behind its answer is ever handled. */
+export function isOneTooMany(req: IncomingMessage): boolean {
+  return tooMany.has(req)
+}
+
 /**
  * Refuses what {@link inTurn} has found to be too many, once there is an id to refuse it with.
  *
  * @throws Problem 429, which closes the connection
  */
 export const notTooMany: RequestHandler = (req, _res, next) => {
-  if (!tooMany.has(req)) return next()
+  if (!isOneTooMany(req)) return next()
   throw new Problem({
     status: 429,
     code: 'too_many_waiting',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
@@ -184,6 +185,19 @@ onEveryBackend('requests that do not wait for answers', (start) => {
     expect(lines()).to.have.length(1)
     // For the archive.
     expect(source.opened - before).to.equal(1)
+  })
+
+  it('are not handled behind one that was too many', async () => {
+    const before = source.opened
+    const { hostname, port } = new URL(service.url)
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+    socket.on('error', () => {})
+    socket.write(part(0).repeat(TAKEN + 2))
+    await once(socket.resume(), 'end')
+    socket.write(part(0).repeat(3))
+    await pause(200)
+    expect(source.opened - before).to.equal(TAKEN)
+    socket.destroy()
   })
 
   it('are taken in any number by those who read, one after another', async () => {
