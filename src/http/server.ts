@@ -15,7 +15,7 @@ import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
-import { notFound, problemHandler } from './problem.ts'
+import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
@@ -52,6 +52,7 @@ export function createHttp(options: HttpOptions): Express {
   app.disable('x-powered-by')
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
+  resetWhenBrokenOff(app)
   app.use(inTurn)
   app.use(requestLog(options))
   app.use(drainAfterAnswer)
