@@ -1,7 +1,6 @@
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
-import type { Express } from 'express'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
@@ -49,7 +48,7 @@ export interface AppOptions {
 
 /** A running service without a socket. */
 export interface App {
-  handle: Express
+  handle: RequestListener
   /** Has a server answer as the service does also what it cannot read as a request. */
   refuseUnreadable(server: Server): void
   clients: Clients

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
 import { Problem } from '../core/problem.ts'
 
@@ -24,6 +24,18 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     codes.set(res, problem.code)
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem)
+  }
+}
+
+/**
+ * Has an answer that is broken off end its connection by a reset, whoever breaks it off: to a peer of HTTP/1.0, which
+ * knows no chunks, an orderly end would say that it has all of an archive.
+ */
+export function resetWhenBrokenOff({ response }: Express): void {
+  const { destroy } = response
+  response.destroy = function (this: Response, error) {
+    if (this.socket && !this.socket.destroyed) this.socket.resetAndDestroy()
+    return destroy.call(this, error)
   }
 }
 

@@ -4,18 +4,12 @@ import { badParameter } from '../core/problem.ts'
 /** Aborted when the client has left before its answer was complete. */
 export function clientGone(res: Response): AbortSignal {
   const controller = new AbortController()
-  const { socket } = res.req
   const leave = () => {
     if (!res.writableFinished) controller.abort(new DOMException('the client has left', 'AbortError'))
   }
-  // Of the connection, not of the response: Node closes no response that waits behind another of its connection.
-  // As many may wait as the client has sent requests, so there is no limit that would tell of a leak.
-  socket.setMaxListeners(0).once('close', leave)
-  res.once('close', () => {
-    socket.off('close', leave)
-    leave()
-  })
-  if (socket.destroyed) leave()
+  // Whoever is being handled has the connection, see pipelined.ts: its response closes when that does.
+  if (res.destroyed) leave()
+  else res.once('close', leave)
   return controller.signal
 }
 

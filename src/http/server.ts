@@ -1,4 +1,5 @@
-import express, { type Express } from 'express'
+import type { RequestListener } from 'node:http'
+import express from 'express'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { RateLimiter } from '../core/ports/rate-limiter.ts'
@@ -14,10 +15,12 @@ import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
-import { notFound, problemHandler } from './problem.ts'
+import { inTurn, notTooMany } from './pipelined.ts'
+import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
+import { byPath, knownTarget } from './target.ts'
 import { uploadRoutes } from './upload.ts'
 import { zipRoutes } from './zip.ts'
 
@@ -48,13 +51,17 @@ export interface HttpOptions {
 }
 
 /** All routes of the service. */
-export function createHttp(options: HttpOptions): Express {
+export function createHttp(options: HttpOptions): RequestListener {
   const app = express()
   app.disable('x-powered-by')
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
+  resetWhenBrokenOff(app)
+  app.use(inTurn)
   app.use(requestLog(options))
   app.use(drainAfterAnswer)
+  app.use(notTooMany)
+  app.use(knownTarget)
   app.use(oneHost)
   app.use(noOtherExpectation)
   app.use(homeRoutes())
@@ -66,5 +73,5 @@ export function createHttp(options: HttpOptions): Express {
   app.use(deliverRoutes(options))
   app.use(notFound)
   app.use(problemHandler(options.log))
-  return app
+  return byPath(app)
 }

@@ -12,6 +12,7 @@ import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, openSocket } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
+import { downloader } from '../support/peers/downloader.ts'
 import type { Service } from '../support/service.ts'
 
 const LARGE = 4_000_000
@@ -94,6 +95,19 @@ onEveryBackend('sources that break', (start) => {
         const response = await postZip(service, { files })
         expect(entriesOf(Buffer.from(await response.arrayBuffer()))).to.have.length(4)
         await eventually(() => expect(source.open).to.equal(0))
+      })
+
+      it('resets the connection of a peer of HTTP/1.0, to which an end would say that all has come', async () => {
+        source.breaks(LARGE, breakage)
+        const body = JSON.stringify({ files: [{ path: large.sourceName, type: 'application' }] })
+        // Not Node, which takes a reset for an end when it comes together with the last bytes.
+        const curl = await downloader('curl')
+        const secret = `Authorization: ${service.tokens.secretClientToken}`
+        const args = ['--http1.0', '-sS', '-o', 'file', '-H', secret, '-H', 'Content-Type: application/json']
+        const { code, said } = await curl.run([...args, '-d', body, `${service.url}/v1/zip`])
+        await curl.remove()
+        expect(said).to.match(/reset/)
+        expect(code).to.equal(56)
       })
 
       it('is resumed where it broke, up to three times in a file', async () => {

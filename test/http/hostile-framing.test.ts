@@ -95,6 +95,9 @@ onEveryBackend('requests of a doubtful form', (start) => {
     'a method in small letters': () => `get ${target()} HTTP/1.1\r\nHost: x\r\n\r\n`,
     'a method of 10 KB': () => `${'G'.repeat(10_000)} ${target()} HTTP/1.1\r\nHost: x\r\n\r\n`,
     'an address that begins with its query': () => 'GET ?w=10 HTTP/1.1\r\nHost: x\r\n\r\n',
+    'a host that is none': () => 'GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'a host in broken punycode': () => 'GET http://xn--a/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'a scheme that is unknown': () => 'GET a://?x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     'the first bytes of TLS': () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
     zeros: () => '\0'.repeat(1000),
   }
@@ -112,6 +115,30 @@ onEveryBackend('requests of a doubtful form', (start) => {
 
   it('are a 404 when they ask for the server itself', () =>
     expectProblem('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404))
+
+  it('are logged, and print nothing of a secret, when their address is none', async () => {
+    const earlier = service.log.lines.length
+    const warnings: Error[] = []
+    const keep = (warning: Error) => warnings.push(warning)
+    process.on('warning', keep)
+    const secret = service.tokens.secretClientToken
+    const close = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+    await expectProblem(`GET http://u:${secret}@h:b:c/x ${close}`, 400)
+    await expectProblem(`GET //u:p@h:b:c/x#y ${close}`, 404)
+    process.off('warning', keep)
+    expect(warnings).to.deep.equal([])
+    const told = service.log.lines.slice(earlier).map(({ fields: { path, status } }) => ({ path, status }))
+    expect(told[0]).to.deep.equal({ path: '/', status: 400 })
+    expect(told).to.have.length(2)
+  })
+
+  it('may name the service in their address', async () => {
+    const { pathname } = new URL(png.src)
+    const close = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+    for (const address of [`http://x${pathname}?download`, `HTTPS://u@x:80${pathname}?download#top`])
+      expect((await ask(`GET ${address} ${close}`)).statuses).to.deep.equal([200])
+    await expectProblem(`GET http://x${pathname}?w=0 ${close}`, 400)
+  })
 
   it('may come without a Host in HTTP/1.0, which has none', async () => {
     expect((await ask(`GET ${target()} HTTP/1.0\r\n\r\n`)).statuses).to.deep.equal([200])

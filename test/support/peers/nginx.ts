@@ -46,6 +46,8 @@ export async function startNginx(origin: { url: string }): Promise<Cache & { sli
     events {}
     http {
       access_log off;
+      # By itself it takes 1 MB.
+      client_max_body_size 0;
       ${temporary.join('\n')}
       proxy_cache_path cache keys_zone=files:1m;
       proxy_cache files;
