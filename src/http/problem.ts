@@ -15,7 +15,9 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     if (error instanceof Error && error.name === 'AbortError') return
     const problem = asProblem(error)
     const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
-    if (problem.status >= 500) log.error({ ...fields, err: error }, 'a request failed')
+    // 501: what the caller asks for is nothing that fails here.
+    if (problem.status >= 500 && problem.status !== 501)
+      log.error({ ...fields, err: error }, 'a request failed')
     // A form that breaks off, for example: again, the client has left.
     else if (res.destroyed) return
     // Why a picture cannot be read, for example. What Express throws quotes the request, with a secret perhaps.

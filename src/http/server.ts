@@ -21,6 +21,7 @@ import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
 import { byPath, knownTarget } from './target.ts'
+import { onlyChunked } from './transfer-coding.ts'
 import { uploadRoutes } from './upload.ts'
 import { zipRoutes } from './zip.ts'
 
@@ -64,6 +65,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(knownTarget)
   app.use(oneHost)
   app.use(noOtherExpectation)
+  app.use(onlyChunked)
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))

@@ -132,6 +132,13 @@ onEveryBackend('requests of a doubtful form', (start) => {
     expect(told).to.have.length(2)
   })
 
+  it('are answered 501 when their chunks are compressed', async () => {
+    const earlier = service.log.lines.length
+    const rest = `Connection: close\r\n\r\n${FORM.length.toString(16)}\r\n${FORM}\r\n0\r\n\r\n`
+    await expectProblem(`${upload()}Transfer-Encoding: gzip, chunked\r\n${rest}`, 501)
+    expect(service.log.lines.slice(earlier).some(({ level }) => level === 'error')).to.equal(false)
+  })
+
   it('may name the service in their address', async () => {
     const { pathname } = new URL(png.src)
     const close = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
