@@ -8,7 +8,7 @@ import type { RunningServer } from './process.ts'
 
 export const MIB = 1024 * 1024
 
-/** A large file that compresses to nothing and is never whole in memory. */
+/** A large file, a GIF by its first bytes, so that an archive stores it as it is. Never whole in memory. */
 export interface LargeFile {
   chunks: () => Iterable<Buffer>
   /** In hexadecimal, once it has been read. */
@@ -16,13 +16,15 @@ export interface LargeFile {
 }
 
 export function largeFile(mebibytes: number): LargeFile {
+  const magic = Buffer.from('GIF89a')
   const block = randomBytes(MIB)
+  magic.copy(block)
   const hash = createHash('sha256')
   let digest = ''
   return {
     *chunks() {
       for (let i = 0; i < mebibytes; i += 1) {
-        block.writeUInt32BE(i, 0)
+        block.writeUInt32BE(i, magic.length)
         hash.update(block)
         yield Buffer.from(block)
       }
