@@ -342,10 +342,14 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
         const asset = await found(bucket, key)
         for (let i = 0; i < 40; i += 1) {
           const controller = new AbortController()
-          const failure = rejection(read(asset, { signal: controller.signal }))
+          const outcome = read(asset, { signal: controller.signal }).then(
+            ({ length }) => length,
+            ({ name }) => name,
+          )
           for (let turn = 0; turn < i % 5; turn += 1) await new Promise(setImmediate)
           controller.abort()
-          expect(await failure).to.have.property('name', 'AbortError')
+          // All of it may have been on its way by then.
+          expect(await outcome).to.be.oneOf(i % 5 === 0 ? ['AbortError'] : ['AbortError', SEVERAL_PARTS])
         }
       })
     })

@@ -69,7 +69,8 @@ for (const [backend, requests] of [
       expect(await filesOutside(folder)).to.deep.equal(outside)
       for (const name of await backend.objects(join(folder, 'data')))
         expect(name).to.match(/^(half of )?first\/(.+\/)?(image|video|audio|text|application|\.sluice)\/.+/)
-      await eventually(async () => expect(await openFiles(server)).to.be.at.most(early.files))
+      // Storage keeps a connection more or less; what each request leaves behind would be thousands.
+      await eventually(async () => expect(await openFiles(server)).to.be.at.most(early.files + 20))
       expect((await residentBytes(server)) - early.bytes).to.be.below(MAY_GROW_BYTES)
       // And it goes on serving.
       const { src } = await uploadOne(server, { name: 'a.png', bytes: await picture() })
