@@ -50,7 +50,10 @@ export async function removeEmptyFolders(path: string, root: string): Promise<vo
   }
 }
 
-/** The paths of all files below a folder. Piece by piece: a folder of 100,000 files read at once would hold the event loop for a quarter of a second. */
+/**
+ * The paths of all files below a folder. Piece by piece: a folder of 100,000 files read at once would hold the event loop
+ * for a quarter of a second.
+ */
 export async function* walk(folder: string): AsyncGenerator<string> {
   const entries = await unlessMissing(opendir(folder, { bufferSize: 256 }))
   if (!entries) return
