@@ -7,7 +7,7 @@ import { type Config, describeVariables, loadConfig } from '../config/load.ts'
 import { aggregateMetrics, createApp, loadEverything } from './app.ts'
 import { banner, usage } from './process/banner.ts'
 import { checkReport } from './process/check-report.ts'
-import { collectEarly } from './process/heap.ts'
+import { watchHeap } from './process/heap.ts'
 import { serveMetrics } from './process/metrics-server.ts'
 import { holderOfPort } from './process/port-holder.ts'
 import { projectRoot } from './process/project-root.ts'
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   if (argument !== undefined)
     throw new Error(`expected no arguments but received "${argument}"; --help tells more`)
 
-  collectEarly()
+  watchHeap()
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
   const log = pino({ level: config.LOG_LEVEL })

@@ -5,8 +5,11 @@ import type { Format, MediaGroup } from './media.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
 import type { Fetcher } from './ports/fetcher.ts'
 
-/** Where in the chain a plugin runs, first to last. Within a phase: `config/chain.json`, else the name. */
-export const PHASES = ['prepare', 'geometry', 'effect', 'encode'] as const
+/**
+ * Where in the chain a plugin runs, first to last: `compose` adds what no effect shall touch (padding, watermarks, round
+ * corners). Within a phase: `config/chain.json`, else the name.
+ */
+export const PHASES = ['prepare', 'geometry', 'effect', 'compose', 'encode'] as const
 export type Phase = (typeof PHASES)[number]
 
 /**
@@ -81,6 +84,11 @@ export interface TransformContext<E extends EngineName = EngineName> {
   source: Engines[E]['source']
   /** The plugin's settings: its own defaults under those of `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
+  /**
+   * Begins a new pass within a step: what has been asked of the draft so far is rendered to pixels, without loss. Answers
+   * with a draft of the outcome and what is known of it, which is also what later steps get.
+   */
+  settle(draft: Engines[E]['draft']): Promise<Opened<E>>
   /** Aborted when the time is over or nobody waits any more. */
   signal: AbortSignal
   limits: TransformLimits

@@ -33,17 +33,20 @@ async function runEngine(
   const opening = Object.assign({}, ...openings)
   let { draft, source: facts } = await engine.open(source, opening, context)
   let doing = ''
+  const settle = async (unsettled: typeof draft) => {
+    const settled = await engine.settle({ draft: unsettled, source: facts }, context)
+    facts = settled.source
+    return settled
+  }
   try {
     for (const [i, { plugin, params, options }] of steps.entries()) {
       context.signal.throwIfAborted()
       if (plugin.newPass && i > 0) {
         doing = `rendering what comes before ${plugin.name}`
-        const settled = await engine.settle({ draft, source: facts }, context)
-        draft = settled.draft
-        facts = settled.source
+        draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
-      draft = (await plugin.transform(draft, params, { ...context, source: facts, options })) ?? draft
+      draft = (await plugin.transform(draft, params, { ...context, source: facts, options, settle })) ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
     return await engine.render(draft, context)
