@@ -245,7 +245,7 @@ describe('loading plugins', () => {
       [
         'has no phase',
         dropIn('x', { phase: undefined }),
-        /expected one of prepare, geometry, effect, encode for phase/,
+        /expected one of prepare, geometry, effect, compose, encode for phase/,
       ],
       ['has an unknown phase', dropIn('x', { phase: "'later'" }), /for phase but received "later"/],
       [
