@@ -1,7 +1,7 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
-import type { Engine, TransformLimits } from '../core/plugin.ts'
+import type { Engine, Opened, TransformLimits } from '../core/plugin.ts'
 import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
 import { inspectSvg } from './svg-limits.ts'
 
@@ -102,6 +102,7 @@ export const sharpEngine: Engine<'sharp'> = {
     }
     const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
     const { width, height, channels } = info
+    if (channels === 1) return settledGrey(draft, { format, limitInputPixels })
     return {
       draft: sharp(data, { raw: { width, height, channels }, limitInputPixels }),
       source: { width, height, pages: 1, format, hasAlpha: channels === 2 || channels === 4 },
@@ -115,6 +116,17 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = draft.resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+/** Of what has been made grey, sharp gives one raw channel, and its transparency is lost: a file keeps it. */
+async function settledGrey(
+  draft: Sharp,
+  { format, limitInputPixels }: { format: string; limitInputPixels: number },
+): Promise<Opened<'sharp'>> {
+  const data = await rendering(() => draft.tiff({ compression: 'none' }).toBuffer())
+  const metadata = await sharp(data, { limitInputPixels }).metadata()
+  const source = { ...describe(metadata, { frames: 'first', upright: false }), format }
+  return { draft: sharp(data, { limitInputPixels }), source }
 }
 
 /** @throws Problem 422 for what would be too much to draw */

@@ -44,7 +44,7 @@ describe('loading plugins', () => {
     it('takes the shipped ones in the order of the shipped chain, as shipped', async () => {
       const chain = await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))
       const { transforms, events } = await loadPlugins({ folders: [SHIPPED], engines: ENGINES, chain })
-      expect(names({ transforms })).to.deep.equal(['image-orient', 'image-resize', 'image-format'])
+      expect(names({ transforms })).to.deep.equal(chain.order)
       for (const { fingerprint, media, options } of transforms) {
         expect(fingerprint).to.equal(undefined)
         expect(media).to.deep.equal(['image'])
