@@ -191,7 +191,7 @@ function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
 /** @throws Problem 400 for a page past the last one */
 function checkPage(page: number, { pages = 1 }: Metadata): void {
   if (page <= pages) return
-  const expected = `an integer from 1 to ${pages}, the last page of this file,`
+  const expected = `an integer from 1 to ${pages}, as many as this file has,`
   throw badParameter({ param: 'page', expected, received: String(page) })
 }
 
