@@ -47,14 +47,17 @@ export interface TransformPlugin<
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
   options?: Readonly<Record<string, unknown>>
+  /** Looks at the settings as the plugin loads. @throws Error that says which is wrong, which stops the boot */
+  checkOptions?(options: Readonly<Record<string, unknown>>): void
   /** How the source must be opened for these values, before any step runs: only its first frame, say. */
   opening?(params: ParameterValues<P>, request: Pick<PlanRequest, 'format'>): Partial<Engines[E]['opening']>
   /**
    * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`, a value
    * without effect into its default. A derivative is named by the values that are not the default.
-   * @returns the values to use, all of them; undefined when nothing is to be done
+   * @returns the values to use, all of them; undefined when nothing is to be done by this plugin; `'original'` when
+   *   the original as it lies in the bucket is what was asked for, whatever the other plugins do
    */
-  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | undefined
+  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | 'original' | undefined
   /** Edits the draft, or answers with another in its place. */
   transform(
     draft: Engines[E]['draft'],
@@ -76,6 +79,10 @@ export interface PlanRequest {
   accept(): string
   /** Names of formats that have turned out to be too small for this picture: for `resolve` to choose another. */
   tooSmall: readonly string[]
+  /** Canonical names of all parameters that the query sets, also those of other plugins. */
+  named: ReadonlySet<string>
+  /** The plugin's settings: its own defaults under those of `config/chain.json`. */
+  options: Readonly<Record<string, unknown>>
 }
 
 /** What a transform gets beside draft and parameters. */
@@ -89,6 +96,11 @@ export interface TransformContext<E extends EngineName = EngineName> {
    * with a draft of the outcome and what is known of it, which is also what later steps get.
    */
   settle(draft: Engines[E]['draft']): Promise<Opened<E>>
+  /**
+   * Renders a draft, to see what comes of it: how many bytes, for example. When the last step of all answers with that
+   * same draft, this is what is sent; it is not rendered again.
+   */
+  render(draft: Engines[E]['draft']): Promise<Asset>
   /** Aborted when the time is over or nobody waits any more. */
   signal: AbortSignal
   limits: TransformLimits

@@ -2,7 +2,7 @@ import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine, Opened, TransformLimits } from '../core/plugin.ts'
-import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
+import { badParameter, formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
 import { inspectSvg } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
@@ -21,17 +21,26 @@ export interface ImageSource {
   hasAlpha: boolean
   /** The original's, by Sluice's name: `jpeg`, `png`, `svg` while it can still be drawn in any size. */
   format: string
+  /** The draft has the source's own colours, and the ICC profile that says what they mean; else they are sRGB. */
+  keepsProfile?: true
 }
 
 export interface ImageOpening {
   /** Take all frames of an animation (the default) or only the first. */
   frames: 'all' | 'first'
+  /** Which frame of an animation or page of a TIFF is to be taken in place of the first, from 1. */
+  page: number
+  /** Leave colours and profile of an RGB picture as they are, or turn them into sRGB (the default). */
+  profile: 'keep' | 'srgb'
   /** Turn it as its EXIF orientation says, before every step. */
   upright: boolean
 }
 
 // Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
 const ANIMATED = new Set(['gif', 'webp'])
+
+// Of which the profile says what red, green and blue are.
+const RGB = new Set(['srgb', 'rgb', 'rgb16'])
 
 // Red, green, blue and transparency in 8 bits each: what the limit of pixels reckons with.
 const BYTES_PER_PIXEL = 4
@@ -46,7 +55,7 @@ export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
   media: ['image'],
 
-  async open(asset, { frames = 'all', upright = false }, { signal, limits }) {
+  async open(asset, { frames = 'all', page = 1, profile = 'srgb', upright = false }, { signal, limits }) {
     if (asset.size > limits.sourceMaxBytes) {
       throw notTransformable(
         `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${asset.size}`,
@@ -54,8 +63,13 @@ export const sharpEngine: Engine<'sharp'> = {
     }
     const bytes = await readAll(asset, signal)
     if (asset.mediaType === 'image/svg+xml') await checkSvg(bytes, limits)
-    const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
-    const source = describe(metadata, { frames, upright })
+    let metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
+    if (page > 1) {
+      checkPage(page, metadata)
+      // The pages of a TIFF may differ in size.
+      metadata = await decoding(() => sharp(bytes, { page: page - 1, limitInputPixels: false }).metadata())
+    }
+    const source = describe(metadata, { frames, upright, profile })
     // From the header alone: nothing has been decoded by here.
     const pixels = source.width * source.height * source.pages
     if (pixels > limits.sourceMaxPixels) {
@@ -72,11 +86,15 @@ export const sharpEngine: Engine<'sharp'> = {
       )
     }
     const draft = sharp(bytes, {
-      animated: source.pages > 1,
+      ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
       autoOrient: upright,
       limitInputPixels: limits.sourceMaxPixels,
     })
-    return { draft, source }
+    // Sharp works on 16 bits in P3, and would send its numbers without saying so: pale colours, of sRGB sources too.
+    if (metadata.icc && metadata.space === 'rgb16' && !source.keepsProfile) {
+      draft.withIccProfile('srgb', { attach: false })
+    }
+    return { draft: withProfile(draft, source), source }
   },
 
   async render(draft, { limits }) {
@@ -94,9 +112,19 @@ export const sharpEngine: Engine<'sharp'> = {
       // Only a file keeps how long each frame is shown.
       const data = await rendering(() => draft.webp({ lossless: true, effort: 0 }).toBuffer())
       const metadata = await sharp(data, { limitInputPixels }).metadata()
-      const settled = describe(metadata, { frames: 'all', upright: false })
+      const settled = describe(metadata, { frames: 'all', upright: false, profile: 'srgb' })
       return {
-        draft: sharp(data, { animated: true, limitInputPixels }),
+        draft: withProfile(sharp(data, { animated: true, limitInputPixels }), source),
+        source: { ...settled, format, ...(source.keepsProfile ? { keepsProfile: true } : {}) },
+      }
+    }
+    if (source.keepsProfile) {
+      // Pixels alone would lose it.
+      const data = await rendering(() => draft.png({ compressionLevel: 0 }).toBuffer())
+      const metadata = await sharp(data, { limitInputPixels }).metadata()
+      const settled = describe(metadata, { frames: 'first', upright: false, profile: 'keep' })
+      return {
+        draft: withProfile(sharp(data, { limitInputPixels }), settled),
         source: { ...settled, format },
       }
     }
@@ -153,16 +181,30 @@ function bytesPerPixel({ channels, depth }: Metadata): number {
 
 function describe(
   metadata: Metadata,
-  { frames, upright }: Pick<ImageOpening, 'frames' | 'upright'>,
+  { frames, upright, profile }: Pick<ImageOpening, 'frames' | 'upright' | 'profile'>,
 ): ImageSource {
   const { width, height } = upright ? metadata.autoOrient : metadata
+  // One of CMYK or grey would not fit the pixels that are written, which are RGB in any case.
+  const keepsProfile = profile === 'keep' && metadata.icc !== undefined && RGB.has(metadata.space)
   return {
     width,
     height,
     pages: frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1,
     hasAlpha: metadata.hasAlpha,
     format: formatName(metadata.format),
+    ...(keepsProfile ? { keepsProfile } : {}),
   }
+}
+
+function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
+  return keepsProfile ? draft.keepIccProfile() : draft
+}
+
+/** @throws Problem 400 for a page past the last one */
+function checkPage(page: number, { pages = 1 }: Metadata): void {
+  if (page <= pages) return
+  const expected = `an integer from 1 to ${pages}, as many as this file has,`
+  throw badParameter({ param: 'page', expected, received: String(page) })
 }
 
 /** libvips calls the container of an AVIF by its family's name; it reads no other of that family. */

@@ -98,6 +98,7 @@ const TRANSFORM_MEMBERS = Object.keys({
   newPass: true,
   version: true,
   options: true,
+  checkOptions: true,
   opening: true,
   resolve: true,
   transform: true,
@@ -136,6 +137,11 @@ export function checkTransform(
   expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')
   expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')
   expect(
+    plugin.checkOptions === undefined || typeof plugin.checkOptions === 'function',
+    'a function',
+    'checkOptions',
+  )
+  expect(
     plugin.media === undefined ||
       (Array.isArray(plugin.media) && plugin.media.every((group) => isMediaGroup(group))),
     'an array of media groups',
@@ -144,6 +150,19 @@ export function checkTransform(
   expect(isRecord(plugin.params), 'an object of parameters', 'params')
   for (const [name, spec] of Object.entries(plugin.params as object)) checkParameter(file, name, spec)
   return candidate as TransformPlugin
+}
+
+/** @throws PluginError for options that the plugin refuses */
+export function checkOptions(
+  file: string,
+  plugin: TransformPlugin,
+  options: Readonly<Record<string, unknown>>,
+): void {
+  try {
+    plugin.checkOptions?.(options)
+  } catch (cause) {
+    throw new PluginError(file, cause instanceof Error ? cause.message : String(cause), cause)
+  }
 }
 
 /** A misspelt member would else do nothing, in silence. */

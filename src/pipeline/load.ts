@@ -16,6 +16,7 @@ import {
   ChainError,
   checkEventPlugin,
   checkName,
+  checkOptions,
   checkParameters,
   checkTargets,
   checkTransform,
@@ -105,11 +106,13 @@ export async function loadPlugins({
       }
       const plugin = checkTransform(file, candidate, engines)
       const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
+      const options = { ...plugin.options, ...chain.options[name] }
+      checkOptions(file, plugin, options)
       transforms.push({
         file,
         plugin,
         media: plugin.media ?? engines.get(plugin.engine)?.media ?? [],
-        options: { ...plugin.options, ...chain.options[name] },
+        options,
         fingerprint,
       })
     }

@@ -52,22 +52,24 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
     const { plugins, known } = groups.get(format.group) ?? forGroup([], format.group)
     const asked = readQuery(query, { known, ignored, group: format.group })
     let variesByAccept = false
-    const request: PlanRequest = {
+    const request: Omit<PlanRequest, 'options'> = {
       format,
       accept() {
         variesByAccept = true
         return accept
       },
       tooSmall,
+      named: new Set(asked.keys()),
     }
     const named = new Map<string, string>()
     const steps: Step[] = []
     for (const loaded of asked.size === 0 ? [] : plugins) {
-      const { plugin } = loaded
+      const { plugin, options } = loaded
       const names = Object.keys(plugin.params)
       if (!plugin.always && !names.some((name) => asked.has(name))) continue
       const given = withDefaults(plugin.params, Object.fromEntries(asked))
-      const resolved = plugin.resolve ? plugin.resolve(given as never, request) : given
+      const resolved = plugin.resolve ? plugin.resolve(given as never, { ...request, options }) : given
+      if (resolved === 'original') return { steps: [], variant: '', variesByAccept }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
       for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))

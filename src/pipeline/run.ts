@@ -33,6 +33,13 @@ async function runEngine(
   const opening = Object.assign({}, ...openings)
   let { draft, source: facts } = await engine.open(source, opening, context)
   let doing = ''
+  // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
+  const rendered = new Map<typeof draft, Asset>()
+  const render = async (unrendered: typeof draft) => {
+    const asset = await engine.render(unrendered, context)
+    rendered.set(unrendered, asset)
+    return asset
+  }
   const settle = async (unsettled: typeof draft) => {
     const settled = await engine.settle({ draft: unsettled, source: facts }, context)
     facts = settled.source
@@ -46,10 +53,12 @@ async function runEngine(
         draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
-      draft = (await plugin.transform(draft, params, { ...context, source: facts, options, settle })) ?? draft
+      rendered.clear()
+      const step = { ...context, source: facts, options, settle, render }
+      draft = (await plugin.transform(draft, params, step)) ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
-    return await engine.render(draft, context)
+    return rendered.get(draft) ?? (await engine.render(draft, context))
   } catch (cause) {
     context.signal.throwIfAborted()
     if (cause instanceof Problem) throw cause

@@ -279,6 +279,19 @@ describe('loading plugins', () => {
         /expected true or false for always but received 1/,
       ],
       [
+        'has a checkOptions that is no function',
+        dropIn('x', { checkOptions: 'true' }),
+        /expected a function for checkOptions but received true/,
+      ],
+      [
+        'refuses its options',
+        dropIn('x', {
+          options: '{ size: 0 }',
+          checkOptions: "({ size }) => { throw new Error('expected a size from 1, received ' + size) }",
+        }),
+        /: expected a size from 1, received 0/,
+      ],
+      [
         'has a newPass that is no boolean',
         dropIn('x', { newPass: "'yes'" }),
         /expected true or false for newPass but received "yes"/,
