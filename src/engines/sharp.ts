@@ -153,7 +153,7 @@ async function settledGrey(
 ): Promise<Opened<'sharp'>> {
   const data = await rendering(() => draft.tiff({ compression: 'none' }).toBuffer())
   const metadata = await sharp(data, { limitInputPixels }).metadata()
-  const source = { ...describe(metadata, { frames: 'first', upright: false }), format }
+  const source = { ...describe(metadata, { frames: 'first', upright: false, profile: 'srgb' }), format }
   return { draft: sharp(data, { limitInputPixels }), source }
 }
 
