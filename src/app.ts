@@ -129,6 +129,7 @@ async function openApp(
     run: measuredRunner(createRunner(engines), metrics),
     admit,
     limits: LIMITS,
+    variantLimit: config.VARIANT_LIMIT,
     log,
   })
   const plan = createPlanner(plugins.transforms, chain.ignoredParams)
