@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
+import { loadPresets } from '../config/presets.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
@@ -19,6 +20,7 @@ import { createAdmission } from './pipeline/admission.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
+import { checkPresets } from './pipeline/presets.ts'
 import { createRunner } from './pipeline/run.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
@@ -34,7 +36,7 @@ export type { Storage } from './foundation.ts'
 
 export interface AppOptions {
   config: Config
-  /** The project's folder: `config/chain.json` and drop-in `plugins/` are in it. */
+  /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
   root: string
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
@@ -109,7 +111,7 @@ type OpenAppOptions = Omit<AppOptions, 'engines'> &
 
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, chain, engines, plugins, prometheus, shareMetrics }: OpenAppOptions,
+  { config, baseUrl, log, chain, engines, plugins, presets, prometheus, shareMetrics }: OpenAppOptions,
 ): Promise<App> {
   const { backends, buckets, index, events, clients, originals, removals, sweep, sweepPuts, commands } =
     foundation
@@ -129,9 +131,10 @@ async function openApp(
     run: measuredRunner(createRunner(engines), metrics),
     admit,
     limits: LIMITS,
+    variantLimit: config.VARIANT_LIMIT,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams)
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, presets)
   const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
   const handle = createHttp({
     clients,
@@ -217,15 +220,17 @@ function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
 }
 
 /**
- * What is read before anything is touched: the chain and all plugins.
+ * What is read before anything is touched: the chain, all plugins, and the presets over them.
  *
- * @throws PluginError for a broken plugin, Error for a broken `config/chain.json`
+ * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
+ * read
  */
 export async function loadEverything({ config, root, engines: given = [sharpEngine] }: LoadOptions) {
   const engines = new Map<EngineName, Engine>(given.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
-  return { chain, engines, plugins }
+  const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
+  return { chain, engines, plugins, presets }
 }
 
 type Loaded = Awaited<ReturnType<typeof loadEverything>>

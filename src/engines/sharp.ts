@@ -2,7 +2,7 @@ import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine, Opened, TransformLimits } from '../core/plugin.ts'
-import { badParameter, formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
+import { badParameter, formatTooSmall, notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { inspectSvg } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
@@ -218,7 +218,7 @@ async function decoding<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof Problem) throw cause
-    throw notTransformable('expected an image that can be decoded but this one cannot', cause)
+    throw notDecodable('expected an image that can be decoded but this one cannot', cause)
   }
 }
 

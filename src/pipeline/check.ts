@@ -9,7 +9,7 @@ import {
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'
-import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
+import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
 
 /** A plugin that cannot be used. The message names its file. */
 export class PluginError extends Error {
@@ -240,6 +240,8 @@ export function checkParameters(
   transforms: ReadonlyArray<{ plugin: TransformPlugin; media: readonly MediaGroup[]; file: string }>,
   ignored: readonly string[],
 ): void {
+  if (ignored.includes(PRESET_WORD))
+    throw new ChainError('ignoredParams', `${PRESET_WORD} stands for the parameters of config/presets.json`)
   const claimed = new Map<string, string>()
   for (const { plugin, media, file } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
@@ -247,7 +249,7 @@ export function checkParameters(
         if (ignored.includes(word)) {
           throw new ChainError('ignoredParams', `${word} is a parameter of ${plugin.name}`)
         }
-        if (word === DOWNLOAD_WORD || isPassedOver(word, [])) {
+        if (word === DOWNLOAD_WORD || word === PRESET_WORD || isPassedOver(word, [])) {
           throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
         }
         for (const group of media) {

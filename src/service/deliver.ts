@@ -36,7 +36,7 @@ export interface Delivery {
 
 /** The files that URLs name: originals, and what is made of them. */
 export interface Deliveries {
-  /** @throws Problem 400, 404, 422, 503 */
+  /** @throws Problem 400, 403, 404, 422, 429, 503 */
   deliver(request: DeliveryRequest): Promise<Delivery>
   /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
   object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
@@ -105,7 +105,7 @@ export function createDeliveries({
     async deliver({ client, group, path, query, accept, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
-      const input = { query, format: found.name.format, accept }
+      const input = { query, format: found.name.format, accept, rules: client.rules }
       const planned = plan(input)
       const { steps, variesByAccept } = planned
       if (found.variant !== undefined) {

@@ -7,7 +7,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { fileNotFound, Problem } from '../core/problem.ts'
+import { fileNotFound, Problem, tooManyVariants } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import type { Admission } from '../pipeline/admission.ts'
 import type { Plan } from '../pipeline/plan.ts'
@@ -27,7 +27,8 @@ export interface Derivations {
   /**
    * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
    * are still being stored.
-   * @throws Problem 404 when the original is going, 422 when it cannot be transformed, 503 when too many wait
+   * @throws Problem 404 when the original is going, 422 when it cannot be transformed, 429 when it has all the derivatives
+   * that it may have, 503 when too many wait
    */
   derive(request: DeriveRequest): Promise<Asset>
   /** Resolves when nothing is being made or stored; for an orderly end. */
@@ -45,6 +46,7 @@ export function createDerivations({
   run,
   admit,
   limits,
+  variantLimit,
   log,
   now = Date.now,
 }: {
@@ -55,6 +57,8 @@ export function createDerivations({
   run: Runner
   admit: Admission
   limits: TransformLimits
+  /** How many derivatives an original may have, unless the client's rules say otherwise. */
+  variantLimit: number
   log: Log
   now?: () => number
 }): Derivations {
@@ -78,7 +82,10 @@ export function createDerivations({
     const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
     if (stored) return answer(withLastModified(stored, record.storedAt))
     const deadline = now() + limitMs + GRACE_MS
-    if (!(await index.beginDerivative(ref, key, deadline))) throw fileNotFound()
+    const atMost = client.rules?.variantLimit ?? variantLimit
+    const start = await index.beginDerivative(ref, key, deadline, { atMost })
+    if (start === 'full') throw tooManyVariants(atMost)
+    if (start === 'refused') throw fileNotFound()
     let putBegun = false
     try {
       const source = await bucket.find(name.key, record)

@@ -563,7 +563,7 @@ describe('loading plugins', () => {
       })
     }
 
-    for (const word of ['v', 'utm_source', 'fbclid', 'download']) {
+    for (const word of ['v', 'utm_source', 'fbclid', 'download', 'preset']) {
       it(`refuses a parameter that would never reach it: ${word}`, async () => {
         const params = `{ x: { type: 'flag', help: 'X', aliases: ['${word}'] } }`
         const { message, path } = await refusal({ '1.js': dropIn('one', { params }) })
@@ -617,6 +617,12 @@ describe('loading plugins', () => {
       const params = "{ x: { type: 'flag', help: 'X', aliases: ['ref'] } }"
       expect(await chainRefusal({ '1.js': dropIn('one', { params }) }, { ignoredParams: ['ref'] })).to.equal(
         'config/chain.json: ignoredParams: ref is a parameter of one',
+      )
+    })
+
+    it('may not pass over presets', async () => {
+      expect(await chainRefusal({ 'a.js': dropIn('a') }, { ignoredParams: ['preset'] })).to.equal(
+        'config/chain.json: ignoredParams: preset stands for the parameters of config/presets.json',
       )
     })
 
