@@ -12,11 +12,13 @@ import type { Commands } from './core/command.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
+import { imageInspector } from './engines/image-inspector.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
+import { informedRunner } from './pipeline/information.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
@@ -27,6 +29,7 @@ import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
+import { createInformations } from './service/information.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 
@@ -128,7 +131,7 @@ async function openApp(
     buckets,
     locks: backends.locks,
     events,
-    run: measuredRunner(createRunner(engines), metrics),
+    run: informedRunner(measuredRunner(createRunner(engines), metrics), imageInspector),
     admit,
     limits: LIMITS,
     variantLimit: config.VARIANT_LIMIT,
@@ -136,10 +139,19 @@ async function openApp(
   })
   const plan = createPlanner(plugins.transforms, chain.ignoredParams, presets)
   const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
+  const informations = createInformations({
+    originals,
+    derivations,
+    buckets,
+    plan,
+    inspector: imageInspector,
+    log,
+  })
   const handle = createHttp({
     clients,
     secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
     deliveries,
+    informations,
     removals,
     upload: createUpload({
       index,

@@ -103,7 +103,7 @@ function sendable({ key, asset, variesByAccept }: Delivery) {
 }
 
 /** Pages of any site may show and read the files. */
-const readableByAll: RequestHandler = (req, res, next) => {
+export const readableByAll: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
   res.setHeader('X-Content-Type-Options', 'nosniff')

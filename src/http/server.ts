@@ -6,6 +6,7 @@ import type { RateLimiter } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
+import type { Informations } from '../service/information.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
@@ -14,6 +15,7 @@ import { noOtherExpectation } from './expectation.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
+import { infoRoutes } from './info.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -32,6 +34,7 @@ export interface HttpOptions {
   secrets: readonly string[]
   upload: Upload
   deliveries: Deliveries
+  informations: Informations
   removals: Removals
   archive: Archive
   zipLimiter: RateLimiter
@@ -73,6 +76,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(removeRoutes(options))
   app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
   app.use(deliverRoutes(options))
+  app.use(infoRoutes(options))
   app.use(notFound)
   app.use(problemHandler(options.log))
   return byPath(app)

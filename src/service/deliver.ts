@@ -5,6 +5,7 @@ import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
+import { INFORMATION_VARIANT } from '../core/variant.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
@@ -76,6 +77,15 @@ export function createDeliveries({
     return asset && derived(found, key, withLastModified(asset, record.storedAt))
   }
 
+  /** A derivative that a path names: it is there, or there is no such file. */
+  async function namedDerivative(client: Client, found: FoundOriginal, variant: string): Promise<Delivery> {
+    // What is known of a picture is no picture, and has an address of its own.
+    const isFile = variant !== INFORMATION_VARIANT
+    const derivative = isFile && (await stored(client, found, derivativeKey(found.name.key, variant)))
+    if (!derivative) throw fileNotFound()
+    return { ...derivative, variesByAccept: false }
+  }
+
   /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
   async function storedOrMade(
     found: FoundOriginal,
@@ -110,9 +120,7 @@ export function createDeliveries({
       const { steps, variesByAccept } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()
-        const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
-        if (!derivative) throw fileNotFound()
-        return { ...derivative, variesByAccept: false }
+        return namedDerivative(client, found, found.variant)
       }
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
       return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
@@ -123,9 +131,7 @@ export function createDeliveries({
       const found = full && (await originals.resolveToRead(client, { full }))
       if (!found) throw fileNotFound()
       if (found.variant === undefined) return { ...(await original(client, found)), variesByAccept: false }
-      const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
-      if (!derivative) throw fileNotFound()
-      return { ...derivative, variesByAccept: false }
+      return namedDerivative(client, found, found.variant)
     },
   }
 }
