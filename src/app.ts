@@ -22,6 +22,7 @@ import { createPlanner } from './pipeline/plan.ts'
 import { createRunner } from './pipeline/run.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
+import { createAssets } from './service/assets.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
@@ -124,6 +125,7 @@ async function openApp(
   const derivations = createDerivations({
     index,
     buckets,
+    assets: createAssets({ originals, buckets }),
     locks: backends.locks,
     events,
     run: measuredRunner(createRunner(engines), metrics),

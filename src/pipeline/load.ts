@@ -20,6 +20,7 @@ import {
   checkTargets,
   checkTransform,
   PluginError,
+  withChoices,
 } from './check.ts'
 
 /** A folder of plugin files, looked through with its subfolders. */
@@ -103,13 +104,15 @@ export async function loadPlugins({
         events.push({ plugin, options, targets: checkTargets(file, plugin, options) })
         continue
       }
-      const plugin = checkTransform(file, candidate, engines)
+      const checked = checkTransform(file, candidate, engines)
+      const options = { ...checked.options, ...chain.options[name] }
+      const plugin = checkTransform(file, withChoices(file, checked, options), engines)
       const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
       transforms.push({
         file,
         plugin,
         media: plugin.media ?? engines.get(plugin.engine)?.media ?? [],
-        options: { ...plugin.options, ...chain.options[name] },
+        options,
         fingerprint,
       })
     }

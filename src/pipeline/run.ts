@@ -32,6 +32,7 @@ async function runEngine(
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
   let { draft, source: facts } = await engine.open(source, opening, context)
+  const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
   const settle = async (unsettled: typeof draft) => {
     const settled = await engine.settle({ draft: unsettled, source: facts }, context)
@@ -46,7 +47,8 @@ async function runEngine(
         draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
-      draft = (await plugin.transform(draft, params, { ...context, source: facts, options, settle })) ?? draft
+      draft =
+        (await plugin.transform(draft, params, { ...context, source: facts, options, settle, open })) ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
     return await engine.render(draft, context)

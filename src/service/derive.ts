@@ -12,6 +12,7 @@ import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-wo
 import type { Admission } from '../pipeline/admission.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
+import type { Assets } from './assets.ts'
 import { deleteAll } from './delete-all.ts'
 import type { FoundOriginal } from './originals.ts'
 
@@ -27,7 +28,7 @@ export interface Derivations {
   /**
    * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
    * are still being stored.
-   * @throws Problem 404 when the original is going, 422 when it cannot be transformed, 503 when too many wait
+   * @throws Problem 404 when the original is going, or a file that a parameter names is not there, 422 when it cannot be transformed, 503 when too many wait
    */
   derive(request: DeriveRequest): Promise<Asset>
   /** Resolves when nothing is being made or stored; for an orderly end. */
@@ -40,6 +41,7 @@ const GRACE_MS = 15_000
 export function createDerivations({
   index,
   buckets,
+  assets,
   locks,
   events,
   run,
@@ -50,6 +52,7 @@ export function createDerivations({
 }: {
   index: FileIndex
   buckets: Buckets
+  assets: Assets
   locks: Locks
   events: EventBus
   run: Runner
@@ -77,13 +80,19 @@ export function createDerivations({
     const known = (await index.find(ref, key)).derivative
     const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
     if (stored) return answer(withLastModified(stored, record.storedAt))
+    const named = await assets.of(client, plan)
+    const asset = async (assetKey: string) => {
+      const found = named.get(assetKey)
+      if (!found) throw new Error(`no parameter of type key names ${assetKey}`)
+      return found
+    }
     const deadline = now() + limitMs + GRACE_MS
     if (!(await index.beginDerivative(ref, key, deadline))) throw fileNotFound()
     let putBegun = false
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
-      const rendered = await admit(() => run(plan, source, { signal, limits, log }), signal)
+      const rendered = await admit(() => run(plan, source, { asset, signal, limits, log }), signal)
       // As old as its original: the same before and after it is stored, and when it is made again.
       answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()
