@@ -26,6 +26,7 @@ import { checkPresets } from './pipeline/presets.ts'
 import { createRunner } from './pipeline/run.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
+import { createAssets } from './service/assets.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
@@ -129,6 +130,7 @@ async function openApp(
   const derivations = createDerivations({
     index,
     buckets,
+    assets: createAssets({ originals, buckets }),
     locks: backends.locks,
     events,
     run: informedRunner(measuredRunner(createRunner(engines), metrics), imageInspector),

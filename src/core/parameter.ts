@@ -1,4 +1,7 @@
-import { badParameter, type Problem } from './problem.ts'
+import type { MediaGroup } from './media.ts'
+import { parsePath } from './object-key.ts'
+import { badParameter, Problem } from './problem.ts'
+import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from './relative-path.ts'
 
 interface Described {
   /** Other names for the same parameter; the record's own key is the canonical one. */
@@ -20,6 +23,10 @@ export type ParameterSpec = Described &
         default?: string
       }
     | { type: 'flag' }
+    // Free text, without blanks at its ends, in Unicode's form NFC; `maxLength` in code points.
+    | { type: 'text'; maxLength: number; default?: string }
+    // Another original of the same client, a file of this group.
+    | { type: 'key'; group: MediaGroup }
   )
 
 export type ParameterSpecs = Readonly<Record<string, ParameterSpec>>
@@ -28,7 +35,9 @@ type ValueOf<S extends ParameterSpec> = S extends { type: 'integer' | 'number' }
   ? number
   : S extends { type: 'enum'; values: readonly (infer V)[] }
     ? V
-    : boolean
+    : S extends { type: 'text' | 'key' }
+      ? string
+      : boolean
 
 /** What `transform` receives: each parameter that the query names or that has a default. */
 export type ParameterValues<P extends ParameterSpecs> = {
@@ -63,6 +72,30 @@ export function parseParameter(
       if (/^(|1|true)$/i.test(received)) return true
       if (/^(0|false)$/i.test(received)) return undefined
       throw refusal(name, spec, received)
+    case 'text': {
+      const text = received.normalize('NFC').trim()
+      const length = [...text].length
+      const fits = length >= 1 && length <= spec.maxLength
+      if (!fits || !text.isWellFormed() || UNSEEN_CHARACTER.test(text)) throw refusal(name, spec, received)
+      return text
+    }
+    case 'key': {
+      const key = originalKey(received, spec.group)
+      if (key === undefined) throw refusal(name, spec, received)
+      return key
+    }
+  }
+}
+
+/** One name for one file: a short path means the full key that the file's name gives. */
+function originalKey(path: string, group: MediaGroup): string | undefined {
+  try {
+    const { full, short } = parsePath(path)
+    const name = full ?? short
+    return full?.variant === undefined && name?.format.group === group ? name.key : undefined
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
   }
 }
 
@@ -76,6 +109,10 @@ export function expectation(spec: ParameterSpec): string {
       return `one of ${spec.values.join(', ')}`
     case 'flag':
       return 'no value, 1 or 0'
+    case 'text':
+      return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}`
+    case 'key':
+      return `[folder/]<sourceName> or the full key of an original of type ${spec.group}`
   }
 }
 

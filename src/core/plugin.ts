@@ -49,6 +49,11 @@ export interface TransformPlugin<
   options?: Readonly<Record<string, unknown>>
   /** Looks at the settings as the plugin loads. @throws Error that says which is wrong, which stops the boot */
   checkOptions?(options: Readonly<Record<string, unknown>>): void
+  /**
+   * More values for parameters of type `enum`, by the parameter's name: those that depend on the options, such as the
+   * fonts in a folder. Asked once, at the start; what it throws stops the boot.
+   */
+  choices?(options: Readonly<Record<string, unknown>>): { readonly [N in keyof P]?: readonly string[] }
   /** How the source must be opened for these values, before any step runs: only its first frame, say. */
   opening?(params: ParameterValues<P>, request: Pick<PlanRequest, 'format'>): Partial<Engines[E]['opening']>
   /**
@@ -101,6 +106,16 @@ export interface TransformContext<E extends EngineName = EngineName> {
    * same draft, this is what is sent; it is not rendered again.
    */
   render(draft: Engines[E]['draft']): Promise<Asset>
+  /**
+   * The file that a parameter of type `key` names: another original of the same client. It has been found before any step
+   * runs; its bytes are still to be read.
+   */
+  asset(key: string): Promise<Asset>
+  /**
+   * Opens another file as the source was opened, within the same limits.
+   * @throws Problem 422 when it is broken or past a limit
+   */
+  open(asset: Asset, opening: Partial<Engines[E]['opening']>): Promise<Opened<E>>
   /** Aborted when the time is over or nobody waits any more. */
   signal: AbortSignal
   limits: TransformLimits
@@ -139,7 +154,7 @@ export interface Engine<E extends EngineName = EngineName> {
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>
 
-export type EngineContext = Pick<TransformContext, 'signal' | 'limits' | 'log'>
+export type EngineContext = Pick<TransformContext, 'asset' | 'signal' | 'limits' | 'log'>
 
 /** A plugin that is told what happened, after it is durable. */
 export interface EventPlugin {

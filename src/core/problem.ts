@@ -109,6 +109,17 @@ export function fileNotFound(): Problem {
   return new Problem({ status: 404, code: 'file_not_found', detail: 'there is no such file' })
 }
 
+/** 404: a parameter names another file of the client, and there is none. */
+export function assetNotFound(param: string, key: string): Problem {
+  const received = clipped(key)
+  return new Problem({
+    status: 404,
+    code: 'asset_not_found',
+    detail: `there is no file ${JSON.stringify(received)} for ${param}`,
+    members: { param, received },
+  })
+}
+
 const NOT_TRANSFORMABLE = 'not_transformable'
 
 /** 422: what is past a limit for transforming. */

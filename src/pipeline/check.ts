@@ -99,6 +99,7 @@ const TRANSFORM_MEMBERS = Object.keys({
   version: true,
   options: true,
   checkOptions: true,
+  choices: true,
   opening: true,
   resolve: true,
   transform: true,
@@ -135,6 +136,7 @@ export function checkTransform(
   expect(plugin.newPass === undefined || typeof plugin.newPass === 'boolean', 'true or false', 'newPass')
   expect(plugin.resolve === undefined || typeof plugin.resolve === 'function', 'a function', 'resolve')
   expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')
+  expect(plugin.choices === undefined || typeof plugin.choices === 'function', 'a function', 'choices')
   expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')
   expect(
     plugin.checkOptions === undefined || typeof plugin.checkOptions === 'function',
@@ -165,6 +167,28 @@ export function checkOptions(
   }
 }
 
+/** The plugin with the values that it finds by its options. @throws PluginError when it cannot, or for no `enum` */
+export function withChoices(
+  file: string,
+  plugin: TransformPlugin,
+  options: Readonly<Record<string, unknown>>,
+): TransformPlugin {
+  if (!plugin.choices) return plugin
+  let choices: ReturnType<typeof plugin.choices>
+  try {
+    choices = plugin.choices(options)
+  } catch (cause) {
+    throw new PluginError(file, cause instanceof Error ? cause.message : String(cause), cause)
+  }
+  const params: Record<string, ParameterSpec> = { ...plugin.params }
+  for (const [name, more = []] of Object.entries(choices)) {
+    const spec = params[name]
+    if (spec?.type !== 'enum') throw new PluginError(file, `expected choices for an enum but ${name} is none`)
+    params[name] = { ...spec, values: [...new Set([...spec.values, ...more])] }
+  }
+  return { ...plugin, params }
+}
+
 /** A misspelt member would else do nothing, in silence. */
 function checkMembers(file: string, candidate: object, known: readonly string[], what: string): void {
   for (const member of Object.keys(candidate)) {
@@ -180,6 +204,8 @@ const MEMBERS_OF_TYPE = {
   number: ['min', 'max', 'unit', 'default'],
   enum: ['values', 'synonyms', 'default'],
   flag: [],
+  text: ['maxLength', 'default'],
+  key: ['group'],
 } satisfies Record<ParameterSpec['type'], string[]>
 
 function checkParameter(file: string, name: string, spec: unknown): void {
@@ -216,6 +242,15 @@ function checkParameter(file: string, name: string, spec: unknown): void {
           record.values.every((value) => isWord(value, /^[a-z0-9.:-]+$/)),
         'values of a-z, 0-9, ".", ":" and "-"',
       )
+      break
+    case 'text':
+      expect(
+        Number.isInteger(record.maxLength) && Number(record.maxLength) >= 1,
+        'an integer maxLength from 1',
+      )
+      break
+    case 'key':
+      expect(isMediaGroup(String(record.group)), 'a media group as its group')
       break
   }
   expect(

@@ -21,6 +21,7 @@ import {
   checkTargets,
   checkTransform,
   PluginError,
+  withChoices,
 } from './check.ts'
 
 /** A folder of plugin files, looked through with its subfolders. */
@@ -104,10 +105,11 @@ export async function loadPlugins({
         events.push({ plugin, options, targets: checkTargets(file, plugin, options) })
         continue
       }
-      const plugin = checkTransform(file, candidate, engines)
+      const checked = checkTransform(file, candidate, engines)
+      const options = { ...checked.options, ...chain.options[name] }
+      checkOptions(file, checked, options)
+      const plugin = checkTransform(file, withChoices(file, checked, options), engines)
       const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
-      const options = { ...plugin.options, ...chain.options[name] }
-      checkOptions(file, plugin, options)
       transforms.push({
         file,
         plugin,

@@ -32,6 +32,7 @@ async function runEngine(
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
   let { draft, source: facts } = await engine.open(source, opening, context)
+  const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
   // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
   const rendered = new Map<typeof draft, Asset>()
@@ -54,7 +55,7 @@ async function runEngine(
       }
       doing = `the plugin ${plugin.name}`
       rendered.clear()
-      const step = { ...context, source: facts, options, settle, render }
+      const step = { ...context, source: facts, options, settle, render, open }
       draft = (await plugin.transform(draft, params, step)) ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`

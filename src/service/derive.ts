@@ -12,6 +12,7 @@ import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-wo
 import type { Admission } from '../pipeline/admission.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
+import type { Assets } from './assets.ts'
 import { deleteAll } from './delete-all.ts'
 import type { FoundOriginal } from './originals.ts'
 
@@ -27,8 +28,8 @@ export interface Derivations {
   /**
    * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
    * are still being stored.
-   * @throws Problem 404 when the original is going, 422 when it cannot be transformed, 429 when it has all the derivatives
-   * that it may have, 503 when too many wait
+   * @throws Problem 404 when the original is going, or a file that a parameter names is not there, 422 when it cannot be
+   * transformed, 429 when it has all the derivatives that it may have, 503 when too many wait
    */
   derive(request: DeriveRequest): Promise<Asset>
   /** Resolves when nothing is being made or stored; for an orderly end. */
@@ -41,6 +42,7 @@ const GRACE_MS = 15_000
 export function createDerivations({
   index,
   buckets,
+  assets,
   locks,
   events,
   run,
@@ -52,6 +54,7 @@ export function createDerivations({
 }: {
   index: FileIndex
   buckets: Buckets
+  assets: Assets
   locks: Locks
   events: EventBus
   run: Runner
@@ -81,6 +84,12 @@ export function createDerivations({
     const known = (await index.find(ref, key)).derivative
     const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
     if (stored) return answer(withLastModified(stored, record.storedAt))
+    const named = await assets.of(client, plan)
+    const asset = async (assetKey: string) => {
+      const found = named.get(assetKey)
+      if (!found) throw new Error(`no parameter of type key names ${assetKey}`)
+      return found
+    }
     const deadline = now() + limitMs + GRACE_MS
     const atMost = client.rules?.variantLimit ?? variantLimit
     const start = await index.beginDerivative(ref, key, deadline, { atMost })
@@ -90,7 +99,7 @@ export function createDerivations({
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
-      const rendered = await admit(() => run(plan, source, { signal, limits, log }), signal)
+      const rendered = await admit(() => run(plan, source, { asset, signal, limits, log }), signal)
       // As old as its original: the same before and after it is stored, and when it is made again.
       answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()

@@ -14,6 +14,10 @@ const format: ParameterSpec = {
   help: 'Format',
 }
 const negate: ParameterSpec = { type: 'flag', help: 'Negate' }
+const title: ParameterSpec = { type: 'text', maxLength: 5, help: 'Title' }
+const mark: ParameterSpec = { type: 'key', group: 'image', help: 'Mark' }
+
+const ID = '7JAiMJ5xg1xH6JYSiPjo5R'
 
 describe('parameters', () => {
   for (const [name, spec, received, value] of [
@@ -39,6 +43,18 @@ describe('parameters', () => {
     ['negate', negate, 'TRUE', true],
     ['negate', negate, '0', undefined],
     ['negate', negate, 'false', undefined],
+    ['text', title, 'a', 'a'],
+    ['text', title, ' a b  ', 'a b'],
+    ['text', title, '<b>&;', '<b>&;'],
+    ['text', title, '0', '0'],
+    // Five characters, of ten units of UTF-16.
+    ['text', title, '😀😀😀😀😀', '😀😀😀😀😀'],
+    // An e and an accent are one letter.
+    ['text', title, 'cafe\u0301s', 'caf\u00e9s'],
+    ['wm', mark, `image/png/${ID}.png`, `image/png/${ID}.png`],
+    ['wm', mark, `${ID}.png`, `image/png/${ID}.png`],
+    ['wm', mark, `logos/2024/${ID}.jpg`, `logos/2024/image/jpeg/${ID}.jpg`],
+    ['wm', mark, `logos/image/svg/${ID}.svg`, `logos/image/svg/${ID}.svg`],
   ] as const) {
     it(`reads ${name}=${received} as ${value}`, () => {
       expect(parseParameter(name, spec, received)).to.equal(value)
@@ -82,6 +98,45 @@ describe('parameters', () => {
     ['turn', turn, ['-1.51', '1.51', '+1']],
     ['f', format, ['', 'bmp', 'jpeg,png', ' png', 'gone', 'tiff', 'constructor', '__proto__', 'toString']],
     ['negate', negate, ['2', 'yes', 'on', ' ', '-1', 'null']],
+    [
+      'text',
+      title,
+      [
+        '',
+        ' ',
+        '\n',
+        '\u00a0',
+        'abcdef',
+        'a\nb',
+        'a\tb',
+        'a\0b',
+        'a\u007fb',
+        'a\u2028b',
+        'a\u202eb',
+        'a\u200fb',
+      ],
+    ],
+    ['text', title, ['\ud800', 'a\udfff', 'a\u2066b', '\ufffe', '😀😀😀😀😀😀']],
+    [
+      'wm',
+      mark,
+      [
+        '',
+        'logo.png',
+        `${ID}`,
+        `${ID}.mp4`,
+        `video/mp4/${ID}.mp4`,
+        `${ID}.png_w=100`,
+        `image/png/${ID}.png_w=100`,
+        `/image/png/${ID}.png`,
+        `../other/image/png/${ID}.png`,
+        `%2e%2e/image/png/${ID}.png`,
+        `a\\${ID}.png`,
+        `.sluice/meta/image/png/${ID}.png`,
+        `.sluice/meta/image/png/${ID}.png.json`,
+        `https://example.org/${ID}.png`,
+      ],
+    ],
   ]
   for (const [name, spec, values] of refusals) {
     for (const received of values) {
@@ -103,6 +158,18 @@ describe('parameters', () => {
     ['turn', turn, '2', 'expected a number from -1.5 to 1.5 rad for turn but received "2"'],
     ['f', format, 'bmp', 'expected one of jpeg, png for f but received "bmp"'],
     ['negate', negate, 'yes', 'expected no value, 1 or 0 for negate but received "yes"'],
+    [
+      'text',
+      title,
+      'abcdef',
+      'expected a text of 1 to 5 characters without control characters and marks of text direction for text but received "abcdef"',
+    ],
+    [
+      'wm',
+      mark,
+      'logo.png',
+      'expected [folder/]<sourceName> or the full key of an original of type image for wm but received "logo.png"',
+    ],
   ] as const) {
     it(`says: ${message}`, () => {
       expect(() => parseParameter(name, spec, received))

@@ -53,6 +53,23 @@ describe('loading plugins', () => {
       expect(events.map(({ plugin }) => plugin.name)).to.deep.equal(['webhook'])
     })
 
+    it('lets a plugin find more values for its parameters, by its options', async () => {
+      const drops = await files({
+        'p.js': dropIn('p', {
+          params: "{ x: { type: 'enum', help: 'X', values: ['a'] }, y: { type: 'flag', help: 'Y' } }",
+          options: "{ more: ['b'] }",
+          choices: '({ more }) => ({ x: more })',
+        }),
+      })
+      const valuesOf = async (chain: Partial<ChainSettings>) => {
+        const { transforms } = await load([drops], chain)
+        const spec = transforms.find(({ plugin }) => plugin.name === 'p')?.plugin.params.x
+        return spec?.type === 'enum' && spec.values
+      }
+      expect(await valuesOf({})).to.deep.equal(['a', 'b'])
+      expect(await valuesOf({ options: { p: { more: ['c', 'a'] } } })).to.deep.equal(['a', 'c'])
+    })
+
     it('takes a drop-in that imports nothing, from a folder in which there is no package', async () => {
       const sepia = await files({
         'image-sepia.js': `export default {
@@ -485,6 +502,21 @@ describe('loading plugins', () => {
         "{ type: 'enum', help: 'X', values: ['a'], default: 'b' }",
         'a default that it accepts',
       ],
+      ['a text without an end', 'x', "{ type: 'text', help: 'X' }", 'an integer maxLength from 1'],
+      [
+        'a text of no length',
+        'x',
+        "{ type: 'text', help: 'X', maxLength: 0 }",
+        'an integer maxLength from 1',
+      ],
+      [
+        'a default that is too long',
+        'x',
+        "{ type: 'text', help: 'X', maxLength: 1, default: 'ab' }",
+        'a default that it accepts',
+      ],
+      ['a key of no group', 'x', "{ type: 'key', help: 'X' }", 'a media group as its group'],
+      ['a key of an unknown group', 'x', "{ type: 'key', help: 'X', group: 'font' }", 'a media group'],
     ] as const) {
       it(`names the file and the parameter when a parameter has ${what}`, async () => {
         const { message, path } = await refusal({ 'p.js': dropIn('p', { params: `{ '${name}': ${spec} }` }) })
@@ -492,6 +524,20 @@ describe('loading plugins', () => {
         expect(message).to.include(reason)
       })
     }
+
+    it('names the file when a plugin finds no choices, or wrong ones', async () => {
+      const params = "{ x: { type: 'enum', help: 'X', values: ['a'] }, y: { type: 'flag', help: 'Y' } }"
+      for (const [choices, reason] of [
+        ["() => { throw new Error('no such folder') }", 'no such folder'],
+        ["() => ({ x: ['B c'] })", 'expected values of a-z'],
+        ["() => ({ y: ['b'] })", 'expected choices for an enum but y is none'],
+        ["() => ({ z: ['b'] })", 'expected choices for an enum but z is none'],
+        ["'x'", 'expected a function for choices'],
+      ] as const) {
+        const { message, path } = await refusal({ 'p.js': dropIn('p', { params, choices }) })
+        expect(message).to.include(`plugin ${path('p.js')}: ${reason}`)
+      }
+    })
 
     it('keeps what went wrong in loading as the cause', async () => {
       const { error } = await refusal({ 'x.js': "throw new TypeError('deep')" })

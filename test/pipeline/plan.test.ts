@@ -22,7 +22,9 @@ function planOf(
 describe('planning', () => {
   let shipped: readonly LoadedPlugin[] = []
   before(async () => {
-    shipped = (await loadWith({})).transforms
+    // A few of them: this is about what a planner does, whatever plugins there are.
+    const few = ['image-orient', 'image-resize', 'image-format']
+    shipped = (await loadWith({})).transforms.filter(({ plugin }) => few.includes(plugin.name))
   })
 
   const plan = (query: string, options: Parameters<typeof planOf>[2] = {}) => planOf(shipped, query, options)

@@ -178,11 +178,11 @@ describe('running a plan', () => {
 
   it('does what a drop-in does to the picture', async () => {
     const { transforms } = await loadWith({
-      'negate.js': dropIn('negate', { transform: '(image) => image.negate({ alpha: false })' }),
+      'opposite.js': dropIn('opposite', { transform: '(image) => image.negate({ alpha: false })' }),
     })
-    const { bytes } = await transform({ query: 'negate&f=png', source: assetOf(png, 'png'), transforms })
+    const { bytes } = await transform({ query: 'opposite&f=png', source: assetOf(png, 'png'), transforms })
     expect(await colourAt(bytes, 2, 2)).to.deep.equal({ r: 0, g: 255, b: 255, a: 255 })
-    const plain = await transform({ query: 'negate=0&f=png', source: assetOf(png, 'png'), transforms })
+    const plain = await transform({ query: 'opposite=0&f=png', source: assetOf(png, 'png'), transforms })
     expect(await colourAt(plain.bytes, 2, 2)).to.deep.equal({ r: 255, g: 0, b: 0, a: 255 })
   })
 

@@ -17,10 +17,11 @@ export const LIMITS: TransformLimits = {
 }
 
 export function context({
+  asset = async (key) => Promise.reject(new Error(`there is no ${key}`)),
   signal = new AbortController().signal,
   limits = LIMITS,
 }: Partial<EngineContext> = {}): EngineContext {
-  return { signal, limits, log: keptLog() }
+  return { asset, signal, limits, log: keptLog() }
 }
 
 /** The file in the bucket. */
@@ -35,6 +36,8 @@ export interface Transformation {
   accept?: string
   limits?: Partial<TransformLimits>
   signal?: AbortSignal
+  /** The files that parameters of type `key` name. */
+  assets?: Readonly<Record<string, Asset>>
   /** The shipped ones unless told otherwise. */
   transforms?: readonly LoadedPlugin[]
   engines?: ReadonlyMap<EngineName, Engine>
@@ -56,6 +59,7 @@ export async function transform({
   accept = '',
   limits,
   signal,
+  assets = {},
   transforms,
   engines = ENGINES,
 }: Transformation): Promise<Outcome> {
@@ -66,7 +70,11 @@ export async function transform({
   const asset = await createRunner(engines)(
     plan,
     source,
-    context({ limits: { ...LIMITS, ...limits }, ...(signal ? { signal } : {}) }),
+    context({
+      asset: async (key) => assets[key] ?? Promise.reject(new Error(`there is no ${key}`)),
+      limits: { ...LIMITS, ...limits },
+      ...(signal ? { signal } : {}),
+    }),
   )
   const bytes = await readAll(asset)
   if (asset.size !== bytes.length)

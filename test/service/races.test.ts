@@ -111,6 +111,7 @@ onEveryBackend('races', (start, backend) => {
     const [one, two] = [1, 2].map(() =>
       createDerivations({
         ...service.storage,
+        assets: { of: async () => new Map() },
         locks,
         events: { emit() {}, on() {}, idle: async () => {} },
         async run(_plan, source) {
