@@ -1,3 +1,4 @@
+import { AWAITED } from '../core/awaited.ts'
 import { sha256 } from '../core/digest.ts'
 import { type Format, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import { nearest } from '../core/nearest.ts'
@@ -109,7 +110,7 @@ function readQuery(
   const seen = new Map<string, string>()
   for (const [word, received] of query) {
     if (isPassedOver(word, ignored)) continue
-    const parameter = known.get(word)
+    const parameter = known.get(word) ?? awaited(word, group)
     if (!parameter) throw unknownParameter(word, known, group)
     const { name, spec } = parameter
     const earlier = seen.get(name)
@@ -118,7 +119,9 @@ function readQuery(
     }
     seen.set(name, received)
     const value = parseParameter(word, spec, received)
-    if (value !== undefined) asked.set(name, value)
+    if (value === undefined) continue
+    if (!known.has(word)) throw notOffered(word)
+    asked.set(name, value)
   }
   return asked
 }
@@ -135,6 +138,22 @@ function forGroup(transforms: readonly LoadedPlugin[], group: MediaGroup) {
     }
   }
   return { plugins, known }
+}
+
+function awaited(word: string, group: MediaGroup): { name: string; spec: ParameterSpec } | undefined {
+  return Object.entries(AWAITED[group] ?? {})
+    .map(([name, spec]) => ({ name, spec }))
+    .find(({ name, spec }) => name === word || spec.aliases?.includes(word))
+}
+
+/** 501: no fault of the caller's, and nothing that will pass. */
+function notOffered(word: string): Problem {
+  return new Problem({
+    status: 501,
+    code: 'not_offered',
+    detail: `no plugin of this installation offers ${word}; docs/plugins.md tells how one can`,
+    members: { param: word },
+  })
 }
 
 function unknownParameter(word: string, known: KnownNames, group: MediaGroup): Problem {
