@@ -9,6 +9,7 @@ import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
+import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
@@ -171,6 +172,7 @@ async function openApp(
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.BODY_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    parameters: describeParameters(plugins.transforms),
     log,
     metrics,
     metricsAccess:

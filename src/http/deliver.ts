@@ -102,7 +102,7 @@ function sendable({ key, asset, variesByAccept }: Delivery) {
   return { asset, etag: key, variesByAccept }
 }
 
-/** Pages of any site may show and read the files. */
+/** Pages of any site may show and read what is at this address. */
 export const readableByAll: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')

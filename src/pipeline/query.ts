@@ -1,3 +1,4 @@
+import { AWAITED } from '../core/awaited.ts'
 import type { ClientRules } from '../core/client.ts'
 import type { MediaGroup } from '../core/media.ts'
 import { nearest } from '../core/nearest.ts'
@@ -54,14 +55,32 @@ export function readQuery(
   return withAllowedWidth(asked, { widths: allowedWidths, height: known.words.get('h')?.spec })
 }
 
-/** One parameter of a query: its canonical name; no value for a flag that is switched off. @throws Problem 400 */
+/** One parameter of a query: its canonical name; no value for a flag that is switched off. @throws Problem 400, 501 */
 export function readValue(
   [word, received]: readonly [word: string, received: string],
   known: Known,
 ): { name: string; value: ParameterValue | undefined } {
-  const parameter = known.words.get(word)
+  const parameter = known.words.get(word) ?? awaited(word, known.group)
   if (!parameter) throw unknownParameter(word, known)
-  return { name: parameter.name, value: parseParameter(word, parameter.spec, received) }
+  const value = parseParameter(word, parameter.spec, received)
+  if (value !== undefined && !known.words.has(word)) throw notOffered(word)
+  return { name: parameter.name, value }
+}
+
+function awaited(word: string, group: MediaGroup): { name: string; spec: ParameterSpec } | undefined {
+  return Object.entries(AWAITED[group] ?? {})
+    .map(([name, spec]) => ({ name, spec }))
+    .find(({ name, spec }) => name === word || spec.aliases?.includes(word))
+}
+
+/** 501: no fault of the caller's, and nothing that will pass. */
+function notOffered(word: string): Problem {
+  return new Problem({
+    status: 501,
+    code: 'not_offered',
+    detail: `no plugin of this installation offers ${word}; docs/plugins.md tells how one can`,
+    members: { param: word },
+  })
 }
 
 /** The parameters of one media group by every name. */

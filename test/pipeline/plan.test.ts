@@ -288,6 +288,35 @@ describe('planning', () => {
     })
   })
 
+  describe('what only a drop-in offers', () => {
+    for (const query of ['remove_background', 'rm_bg', 'w=5&rm_bg=1', 'remove_background=true']) {
+      it(`is a 501 without one: ${query}`, () => {
+        const { status, code, message } = refusal(query)
+        expect({ status, code }).to.deep.equal({ status: 501, code: 'not_offered' })
+        expect(message).to.match(/^no plugin of this installation offers (remove_background|rm_bg); docs/)
+      })
+    }
+
+    it('is nothing when it is switched off, and a 400 with a value that does not fit', () => {
+      expect(plan('rm_bg=0&w=5').variant).to.equal('w=5')
+      expect(plan('rm_bg=0').steps).to.be.empty
+      expect(refusal('rm_bg=maybe').message).to.equal(
+        'expected no value, 1 or 0 for rm_bg but received "maybe"',
+      )
+      expect(refusal('rm_bg=0&remove_background=0').message).to.include('expected one value')
+      expect(refusal('rm_bg', { format: 'pdf' })).to.include({ status: 400, code: 'unknown_parameter' })
+    })
+
+    it('is a parameter as any other once a plugin has it, as that says', async () => {
+      const params = `{
+        remove_background: { type: 'enum', values: ['soft', 'hard'], aliases: ['rm_bg'], help: 'How' },
+      }`
+      const { transforms } = await loadWith({ 'cut-out.js': dropIn('cut-out', { params }) })
+      expect(steps(planOf(transforms, 'rm_bg=soft'))).to.include('cut-out')
+      expect(() => planOf(transforms, 'rm_bg')).to.throw(Problem, 'expected one of soft, hard for rm_bg')
+    })
+  })
+
   describe('an SVG', () => {
     it('is the original for f=svg alone', () => {
       for (const query of ['f=svg', 'format=SVG', 'f=svg&utm_source=x']) {
