@@ -10,6 +10,8 @@ const chainFile = z.strictObject({
   options: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
   /** Names in a query that are no parameters and are passed over. */
   ignoredParams: z.array(z.string()).default([]),
+  /** What is delivered where a transformation meets a limit: an error, or the original in its place. */
+  onLimit: z.enum(['refuse', 'original']).default('refuse'),
 })
 
 export type Chain = z.infer<typeof chainFile>

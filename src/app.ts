@@ -140,8 +140,11 @@ async function openApp(
     variantLimit: config.VARIANT_LIMIT,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams, presets)
-  const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, { presets })
+  const deliveries = createDeliveries({
+    ...{ originals, derivations, buckets, plan, metrics },
+    onLimit: chain.onLimit,
+  })
   const informations = createInformations({
     originals,
     derivations,

@@ -49,7 +49,7 @@ export type Planner = (input: PlanInput) => Plan
 export function createPlanner(
   transforms: readonly LoadedPlugin[],
   ignored: readonly string[],
-  presetsByGroup: Presets = new Map(),
+  { presets: presetsByGroup = new Map() }: { presets?: Presets } = {},
 ): Planner {
   const forGroup = (group: MediaGroup) => ({
     plugins: transforms.filter(({ media }) => media.includes(group)),

@@ -4,8 +4,9 @@ import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.t
 import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import { fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
+import { fileNotFound, isOfLimit, Problem, tooSmallFormat } from '../core/problem.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
+import { conceals } from '../pipeline/concealing.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
@@ -33,6 +34,8 @@ export interface Delivery {
   newFormat: Format | undefined
   /** Whether caches must keep it apart by `Accept`. */
   variesByAccept: boolean
+  /** The code of the limit that what was asked for has met: this is the original in its place, for now. */
+  insteadFor?: string
 }
 
 /** The files that URLs name: originals, and what is made of them. */
@@ -49,12 +52,15 @@ export function createDeliveries({
   buckets,
   plan,
   metrics,
+  onLimit,
 }: {
   originals: Originals
   derivations: Derivations
   buckets: Buckets
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
+  /** What is delivered where a transformation meets a limit. */
+  onLimit: 'refuse' | 'original'
 }): Deliveries {
   async function original(
     client: Client,
@@ -123,7 +129,12 @@ export function createDeliveries({
         return namedDerivative(client, found, found.variant)
       }
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
-      return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
+      try {
+        return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
+      } catch (error) {
+        if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
+        return { ...(await original(client, found)), variesByAccept, insteadFor: error.code }
+      }
     },
 
     async object({ client, path }) {

@@ -13,7 +13,9 @@ describe('allowed widths', () => {
   })
 
   const variantOf = (query: string, rules = { allowedWidths }) => {
-    const plan = createPlanner(transforms, [], checkPresets({ card: { w: 500, h: 250 } }, transforms))
+    const plan = createPlanner(transforms, [], {
+      presets: checkPresets({ card: { w: 500, h: 250 } }, transforms),
+    })
     return plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), accept: '', rules }).variant
   }
 

@@ -39,7 +39,7 @@ describe('presets', () => {
       settings = SETTINGS,
     }: { format?: string; accept?: string; rules?: ClientRules; settings?: PresetSettings } = {},
   ): string {
-    const plan = createPlanner(transforms, [], checkPresets(settings, transforms))
+    const plan = createPlanner(transforms, [], { presets: checkPresets(settings, transforms) })
     return plan({ query: new URLSearchParams(query), format: knownFormat(format), accept, rules }).variant
   }
 
