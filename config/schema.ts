@@ -104,7 +104,7 @@ export const VARIABLES = {
     max: 10_000,
     unit: 'files',
     default: 100,
-    help: 'Files that one request may upload; the whole form may have twice as many parts',
+    help: 'Files that one request may upload',
   }),
   HEADERS_TIMEOUT_SECONDS: integer({
     min: 1,

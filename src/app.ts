@@ -31,6 +31,7 @@ import { createAssets } from './service/assets.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
+import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
@@ -118,8 +119,19 @@ async function openApp(
   foundation: Foundation,
   { config, baseUrl, log, chain, engines, plugins, presets, prometheus, shareMetrics }: OpenAppOptions,
 ): Promise<App> {
-  const { backends, buckets, index, events, clients, originals, removals, sweep, sweepPuts, commands } =
-    foundation
+  const {
+    backends,
+    buckets,
+    index,
+    events,
+    clients,
+    findClient,
+    originals,
+    removals,
+    sweep,
+    sweepPuts,
+    commands,
+  } = foundation
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const credentials = await firstCredentials(config, foundation.credentialsFile)
@@ -153,11 +165,21 @@ async function openApp(
     inspector: imageInspector,
     log,
   })
+  const eager = createEagerTransforms({
+    deliveries,
+    derivations,
+    jobs: backends.jobs,
+    findClient,
+    isBusy: () => admit.load().waiting > 0,
+    log,
+  })
+  eager.work()
   const handle = createHttp({
     clients,
     secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
     deliveries,
     informations,
+    eager,
     removals,
     upload: createUpload({
       index,
@@ -205,6 +227,8 @@ async function openApp(
       await following?.stop()
       await sweeping.stop()
       await sweepingPuts.stop()
+      backends.jobs.pause()
+      eager.stop()
       await derivations.idle()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },

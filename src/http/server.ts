@@ -7,6 +7,7 @@ import type { RateLimiter } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
+import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
@@ -37,6 +38,7 @@ export interface HttpOptions {
   upload: Upload
   deliveries: Deliveries
   informations: Informations
+  eager: EagerTransforms
   removals: Removals
   archive: Archive
   zipLimiter: RateLimiter

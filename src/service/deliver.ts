@@ -40,6 +40,8 @@ export interface Delivery {
 
 /** The files that URLs name: originals, and what is made of them. */
 export interface Deliveries {
+  /** What a request for a file of this format would have done. @throws Problem 400, 403 */
+  plan(request: Pick<DeliveryRequest, 'client' | 'query' | 'accept'> & { format: Format }): Plan
   /** @throws Problem 400, 403, 404, 422, 429, 503 */
   deliver(request: DeliveryRequest): Promise<Delivery>
   /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
@@ -118,10 +120,12 @@ export function createDeliveries({
   }
 
   return {
+    plan: (request) => plan(inputOf(request)),
+
     async deliver({ client, group, path, query, accept, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
-      const input = { query, format: found.name.format, accept, rules: client.rules }
+      const input = inputOf({ client, query, format: found.name.format, accept })
       const planned = plan(input)
       const { steps, variesByAccept } = planned
       if (found.variant !== undefined) {
@@ -145,6 +149,10 @@ export function createDeliveries({
       return namedDerivative(client, found, found.variant)
     },
   }
+}
+
+function inputOf({ client, query, format, accept }: Parameters<Deliveries['plan']>[0]): PlanInput {
+  return { query, format, accept, rules: client.rules }
 }
 
 function derived(

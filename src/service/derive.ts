@@ -32,6 +32,8 @@ export interface Derivations {
    * transformed, 429 when it has all the derivatives that it may have, 503 when too many wait
    */
   derive(request: DeriveRequest): Promise<Asset>
+  /** Resolves when this process neither makes nor stores this derivative any more, well or not. */
+  ended(client: Client, key: ObjectKey): Promise<void>
   /** Resolves when nothing is being made or stored; for an orderly end. */
   idle(): Promise<void>
 }
@@ -169,11 +171,16 @@ export function createDerivations({
   return {
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
-      return flights.join(`${request.client.id} ${key}`, () => fly(request, key), request.signal)
+      return flights.join(flightOf(request.client, key), () => fly(request, key), request.signal)
     },
+    ended: (client, key) => flights.ended(flightOf(client, key)),
     async idle() {
       await flights.idle()
       while (making.size > 0) await Promise.all(making)
     },
   }
+}
+
+function flightOf({ id }: Client, key: ObjectKey): string {
+  return `${id} ${key}`
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { type Asset, readAll } from '../core/asset.ts'
+import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import type { ImageInformation, ImageInspector } from '../core/information.ts'
+import { joinSignals } from '../core/joined-signal.ts'
 import type { Log } from '../core/log.ts'
 import type { MediaGroup } from '../core/media.ts'
 import { derivativeKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
-import { fileNotFound, Problem } from '../core/problem.ts'
+import { fileNotFound, Problem, unavailable } from '../core/problem.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { informationPlan } from '../pipeline/information.ts'
 import type { Planner } from '../pipeline/plan.ts'
@@ -34,12 +36,14 @@ export interface Informations {
     path: string
     signal: AbortSignal
   }): Promise<Information>
-  /** What can be found out at the moment. Throws nothing but `signal.reason`. */
-  ofStored(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Information>
+  /** What can be found out of some at the moment, in their order. Throws nothing but `signal.reason`. */
+  ofStored(client: Client, found: readonly FoundOriginal[], signal: AbortSignal): Promise<Information[]>
 }
 
 // Of a picture that cannot be transformed; its header is nearly always in the first of it.
 const HEAD_BYTES = 1024 * 1024
+// Of one upload's files: a form of a hundred must not fill the queue.
+const AT_ONCE = 2
 
 const imageInformation = z.object({
   width: z.number(),
@@ -66,6 +70,7 @@ export function createInformations({
   buckets,
   plan,
   inspector,
+  patienceMs = 30_000,
   log,
 }: {
   originals: Originals
@@ -73,6 +78,8 @@ export function createInformations({
   buckets: Buckets
   plan: Planner
   inspector: ImageInspector
+  /** How long an upload waits for what is known of its files. */
+  patienceMs?: number
   log: Log
 }): Informations {
   async function storedOrMade(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Asset> {
@@ -101,6 +108,26 @@ export function createInformations({
     return image ? { image } : {}
   }
 
+  async function knownInTime(
+    client: Client,
+    { name, record }: FoundOriginal,
+    signal: AbortSignal,
+  ): Promise<Information> {
+    const found = { name, record }
+    if (name.format.group !== 'image') return found
+    try {
+      return await imageOf(client, found, signal)
+    } catch (error) {
+      if (error instanceof Problem) return { ...found, problem: error }
+      if (!signal.aborted)
+        log.error(
+          { err: error, client: client.id, key: name.key },
+          'what is in a picture could not be found out',
+        )
+      return { ...found, problem: unknownAsYet() }
+    }
+  }
+
   return {
     async ofPath({ client, group, path, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
@@ -113,14 +140,17 @@ export function createInformations({
     },
 
     async ofStored(client, found, signal) {
-      if (found.name.format.group !== 'image') return found
+      const inTime = joinSignals([signal, AbortSignal.timeout(patienceMs)])
+      const work = (each: FoundOriginal) => knownInTime(client, each, inTime.signal)
       try {
-        return await imageOf(client, found, signal)
-      } catch (error) {
-        signal.throwIfAborted()
-        if (error instanceof Problem) return { ...found, problem: error }
-        log.error({ err: error, client: client.id, key: found.name.key }, 'what is in a picture is not known')
-        return { ...found, problem: unknownAsYet() }
+        const known: Information[] = []
+        for await (const each of mapAtOnce(found, { atOnce: AT_ONCE, work })) {
+          signal.throwIfAborted()
+          known.push(each)
+        }
+        return known
+      } finally {
+        inTime.leave()
       }
     },
   }
@@ -135,5 +165,5 @@ function informationOfDerivative(): Problem {
 }
 
 function unknownAsYet(): Problem {
-  return new Problem({ status: 500, code: 'internal', detail: 'this could not be found out; ask again' })
+  return unavailable('this could not be found out by now; ask again in a few seconds')
 }
