@@ -152,7 +152,10 @@ async function openApp(
     variantLimit: config.VARIANT_LIMIT,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams, { presets })
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
+    presets,
+    ...(plugins.detector ? { detector: plugins.detector } : {}),
+  })
   const deliveries = createDeliveries({
     ...{ originals, derivations, buckets, plan, metrics },
     onLimit: chain.onLimit,

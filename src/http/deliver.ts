@@ -68,7 +68,8 @@ export function deliverRoutes({
       accept: req.headers.accept ?? '',
       signal,
     })
-    if (delivery.insteadFor) res.setHeader('X-Sluice-Transform', `original for ${delivery.insteadFor}`)
+    const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
+    if (notes.length > 0) res.setHeader('X-Sluice-Transform', notes.join(', '))
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,

@@ -9,7 +9,7 @@ import {
 } from '../core/parameter.ts'
 import type { PlanRequest } from '../core/plugin.ts'
 import { variantOf } from '../core/variant.ts'
-import type { LoadedPlugin } from './load.ts'
+import type { LoadedDetector, LoadedPlugin } from './load.ts'
 import { inOrder } from './load.ts'
 import { knownTo, type Presets, readQuery } from './query.ts'
 
@@ -21,6 +21,10 @@ export interface Plan {
   variant: string
   /** Whether another `Accept` header could have led to another plan. */
   variesByAccept: boolean
+  /** What is done otherwise than asked, for the caller. */
+  notes: readonly string[]
+  /** What the steps may ask what is in the picture. */
+  detector?: LoadedDetector
 }
 
 export interface Step extends LoadedPlugin {
@@ -49,7 +53,7 @@ export type Planner = (input: PlanInput) => Plan
 export function createPlanner(
   transforms: readonly LoadedPlugin[],
   ignored: readonly string[],
-  { presets: presetsByGroup = new Map() }: { presets?: Presets } = {},
+  { presets: presetsByGroup = new Map(), detector }: { presets?: Presets; detector?: LoadedDetector } = {},
 ): Planner {
   const forGroup = (group: MediaGroup) => ({
     plugins: transforms.filter(({ media }) => media.includes(group)),
@@ -61,6 +65,8 @@ export function createPlanner(
     const { plugins, known, presets } = groups.get(format.group) ?? forGroup(format.group)
     const asked = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
+    let detects = false
+    const notes: string[] = []
     const request: Omit<PlanRequest, 'options'> = {
       format,
       accept() {
@@ -69,6 +75,11 @@ export function createPlanner(
       },
       tooSmall,
       named: new Set(asked.keys()),
+      detects() {
+        detects = detector !== undefined
+        return detects
+      },
+      note: (text) => notes.push(text),
     }
     const named = new Map<string, string>()
     const steps: Step[] = []
@@ -78,14 +89,15 @@ export function createPlanner(
       if (!plugin.always && !names.some((name) => asked.has(name))) continue
       const given = withDefaults(plugin.params, Object.fromEntries(asked))
       const resolved = plugin.resolve ? plugin.resolve(given as never, { ...request, options }) : given
-      if (resolved === 'original') return { steps: [], variant: '', variesByAccept }
+      if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
       for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))
       steps.push({ ...loaded, params })
     }
-    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps))
-    return { steps, variant, variesByAccept }
+    const asking = detects ? detector : undefined
+    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
   }
 }
 
@@ -114,10 +126,10 @@ function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined 
 }
 
 /** Undefined for a plan of shipped plugins in their shipped order: its derivatives have the plain name. */
-function fingerprint(steps: readonly Step[]): string | undefined {
+function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
   const natural = inOrder(steps, [])
   const shipped = steps.every((step, i) => step.fingerprint === undefined && step === natural[i])
-  return shipped
-    ? undefined
-    : sha256(JSON.stringify(steps.map((step) => step.fingerprint ?? step.plugin.name)))
+  if (shipped && detector?.fingerprint === undefined) return undefined
+  const parts = [...steps, ...(detector ? [detector] : [])]
+  return sha256(JSON.stringify(parts.map(({ fingerprint, plugin }) => fingerprint ?? plugin.name)))
 }

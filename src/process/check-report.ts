@@ -1,5 +1,5 @@
 import { canonicalValue, type ParameterValue } from '../core/parameter.ts'
-import type { EventPlugin, TransformPlugin } from '../core/plugin.ts'
+import type { DetectorPlugin, EventPlugin, TransformPlugin } from '../core/plugin.ts'
 
 /** What has been loaded and found to be in order. */
 interface Checked {
@@ -7,6 +7,7 @@ interface Checked {
     /** In the order in which they run. */
     transforms: ReadonlyArray<{ plugin: TransformPlugin }>
     events: ReadonlyArray<{ plugin: EventPlugin }>
+    detector?: { plugin: DetectorPlugin } | undefined
   }
   chain: { disabled: readonly string[] }
   /** What each stands for, by its name and the group of files that it is for. */
@@ -24,6 +25,7 @@ export function checkReport({ plugins, chain, presets }: Checked): string {
       name,
       `on ${Object.keys(on).join(', ')}`,
     ]),
+    ...(plugins.detector ? [[plugins.detector.plugin.name, 'detects'] as [string, string]] : []),
     ...chain.disabled.map((name): [string, string] => [name, 'disabled']),
     ...presetRows(presets),
   ]

@@ -36,7 +36,12 @@ export interface Delivery {
   variesByAccept: boolean
   /** The code of the limit that what was asked for has met: this is the original in its place, for now. */
   insteadFor?: string
+  /** What was done otherwise than asked. */
+  notes: readonly string[]
 }
+
+/** A delivery without what the request has made of it. */
+type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 
 /** The files that URLs name: originals, and what is made of them. */
 export interface Deliveries {
@@ -64,10 +69,7 @@ export function createDeliveries({
   /** What is delivered where a transformation meets a limit. */
   onLimit: 'refuse' | 'original'
 }): Deliveries {
-  async function original(
-    client: Client,
-    { name, record }: FoundOriginal,
-  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+  async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
     const asset = await buckets.of(client).find(name.key, record)
     if (!asset) throw fileNotFound()
     return {
@@ -91,7 +93,7 @@ export function createDeliveries({
     const isFile = variant !== INFORMATION_VARIANT
     const derivative = isFile && (await stored(client, found, derivativeKey(found.name.key, variant)))
     if (!derivative) throw fileNotFound()
-    return { ...derivative, variesByAccept: false }
+    return { ...derivative, ...AS_IT_IS }
   }
 
   /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
@@ -100,7 +102,7 @@ export function createDeliveries({
     planned: Plan,
     input: PlanInput,
     { client, signal }: Pick<DeliveryRequest, 'client' | 'signal'>,
-  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+  ): Promise<Found> {
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
@@ -127,17 +129,18 @@ export function createDeliveries({
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const input = inputOf({ client, query, format: found.name.format, accept })
       const planned = plan(input)
-      const { steps, variesByAccept } = planned
+      const { steps, variesByAccept, notes } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()
         return namedDerivative(client, found, found.variant)
       }
-      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
+      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
       try {
-        return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
+        const derivative = await storedOrMade(found, planned, input, { client, signal })
+        return { ...derivative, variesByAccept, notes }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
-        return { ...(await original(client, found)), variesByAccept, insteadFor: error.code }
+        return { ...(await original(client, found)), variesByAccept, notes: [], insteadFor: error.code }
       }
     },
 
@@ -145,7 +148,7 @@ export function createDeliveries({
       const { full } = parsePath(path)
       const found = full && (await originals.resolveToRead(client, { full }))
       if (!found) throw fileNotFound()
-      if (found.variant === undefined) return { ...(await original(client, found)), variesByAccept: false }
+      if (found.variant === undefined) return { ...(await original(client, found)), ...AS_IT_IS }
       return namedDerivative(client, found, found.variant)
     },
   }
@@ -155,11 +158,9 @@ function inputOf({ client, query, format, accept }: Parameters<Deliveries['plan'
   return { query, format, accept, rules: client.rules }
 }
 
-function derived(
-  { name, record }: FoundOriginal,
-  key: ObjectKey,
-  asset: Asset,
-): Omit<Delivery, 'variesByAccept'> {
+const AS_IT_IS = { variesByAccept: false, notes: [] }
+
+function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
   const format = formatOfMediaType(asset.mediaType)
   const same = format.mediaType === name.format.mediaType
   return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
