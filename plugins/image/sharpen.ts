@@ -1,6 +1,5 @@
 import type { Sharp } from 'sharp'
 import { definePlugin } from '../../src/core/plugin.ts'
-import { eachFrame } from './frames.mts'
 
 /** Sharpens the edges. */
 export default definePlugin({
@@ -21,6 +20,6 @@ export default definePlugin({
     sharpen_sigma === undefined ? { sharpen, sharpen_sigma } : { sharpen: undefined, sharpen_sigma },
   async transform(image, { sharpen_sigma: sigma }, { source, settle }) {
     const sharpened = (frame: Sharp) => (sigma === undefined ? frame.sharpen() : frame.sharpen({ sigma }))
-    return source.pages === 1 ? sharpened(image) : eachFrame(await settle(image), sharpened)
+    return source.pages === 1 ? sharpened(image) : settle(image, sharpened)
   },
 })

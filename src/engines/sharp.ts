@@ -21,7 +21,7 @@ export interface ImageSource {
   hasAlpha: boolean
   /** The original's, by Sluice's name: `jpeg`, `png`, `svg` while it can still be drawn in any size. */
   format: string
-  /** Of a still picture: the draft has the source's own colours, and the ICC profile that says what they mean; else they are sRGB. */
+  /** The draft has the source's own colours, and the ICC profile that says what they mean; else they are sRGB. */
   keepsProfile?: true
   /** Device pixels per pixel of what the URL asks for, once it has been resized for them; 1 unless it was. */
   dpr: number
@@ -111,23 +111,23 @@ export const sharpEngine: Engine<'sharp'> = {
   async settle(opened, context, each) {
     if (opened.source.keepsProfile) return settledWithProfile(opened, context, each)
     if (each === undefined) return fromPixels(await pixelsOf(opened, context), opened.source, context)
-    const changed: Pixels[] = []
-    for (const frame of await sharpEngine.frames(opened, context)) {
+    const before = await pixelsOf(opened, context)
+    let after: Pixels | undefined
+    for (const [i, frame] of framesOf(before, opened.source, context).entries()) {
       context.signal.throwIfAborted()
       const draft = await each(frame.draft, frame.source)
-      changed.push(await pixelsOf({ draft, source: frame.source }, context))
+      const changed = await pixelsOf({ draft, source: frame.source }, context)
+      after ??= roomFor(changed, before)
+      if (changed.data.length * after.pages !== after.data.length) {
+        throw new Error('expected frames of one size of a plugin that changes each by itself')
+      }
+      after.data.set(changed.data, i * changed.data.length)
     }
-    return fromPixels(stacked(changed), opened.source, context)
+    return fromPixels(after ?? before, opened.source, context)
   },
 
   async frames(opened, context) {
-    const { data, width, height, channels, pages } = await pixelsOf(opened, context)
-    const { timing: _, ...source } = opened.source
-    const bytes = data.length / pages
-    return Array.from({ length: pages }, (_, i) => {
-      const frame = data.subarray(i * bytes, (i + 1) * bytes)
-      return fromPixels({ data: frame, width, height, channels, pages: 1 }, source, context)
-    })
+    return framesOf(await pixelsOf(opened, context), opened.source, context)
   },
 
   async verify(asset, opening, context) {
@@ -139,24 +139,31 @@ export const sharpEngine: Engine<'sharp'> = {
   },
 }
 
-/** A new pass of a still picture with its profile, which pixels alone would lose: in a file. */
+/** A new pass of a picture with its profile, which pixels alone would lose: in a file. */
 async function settledWithProfile(
   { draft, source }: Opened<'sharp'>,
   context: EngineContext,
   each?: EachFrame<'sharp'>,
 ): Promise<Opened<'sharp'>> {
   const { limits } = context
-  const file = draft
-    .clone()
-    .timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    .png({ compressionLevel: 0 })
-  const data = await rendering(() => file.toBuffer())
-  const input = sharp(data, { limitInputPixels: pixelsWithin(limits) })
+  const animated = source.pages > 1
+  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+  const file = animated ? copy.webp({ lossless: true, effort: 0 }) : copy.png({ compressionLevel: 0 })
+  const input = sharp(await rendering(() => file.toBuffer()), {
+    animated,
+    limitInputPixels: pixelsWithin(limits),
+  })
   const { width, height, hasAlpha } = await input.metadata()
   const format = source.format === 'svg' ? 'png' : source.format
-  const settled = { draft: input.keepIccProfile(), source: { ...source, width, height, hasAlpha, format } }
+  const known = { ...source, width, height, hasAlpha, format }
+  if (each && animated) {
+    // Frames by themselves are pixels: in sRGB they need no profile.
+    const { keepsProfile: _, ...plain } = known
+    return sharpEngine.settle({ draft: input, source: plain }, context, each)
+  }
+  const settled = { draft: input.keepIccProfile(), source: known }
   if (!each) return settled
-  return settledWithProfile({ ...settled, draft: await each(settled.draft, settled.source) }, context)
+  return settledWithProfile({ ...settled, draft: await each(settled.draft, known) }, context)
 }
 
 /** A picture as its pixels: the frames of an animation one below the other. */
@@ -227,15 +234,23 @@ function pixelsWithin({ sourceMaxPixels, outputMaxPixels }: TransformLimits): nu
   return Math.max(sourceMaxPixels, outputMaxPixels)
 }
 
-/** Frames of one size as an animation. */
-function stacked(frames: readonly Pixels[]): Pixels {
-  const [first] = frames
-  if (!first) throw new Error('an animation without frames')
-  return {
-    ...first,
-    data: frames.length === 1 ? first.data : Buffer.concat(frames.map(({ data }) => data)),
-    pages: frames.length,
-  }
+/** Each by itself; they share the bytes of all. */
+function framesOf(
+  { data, pages, ...size }: Pixels,
+  { timing: _, ...source }: ImageSource,
+  context: EngineContext,
+): Array<Opened<'sharp'>> {
+  const bytes = data.length / pages
+  return Array.from({ length: pages }, (_, i) => {
+    const frame = data.subarray(i * bytes, (i + 1) * bytes)
+    return fromPixels({ data: frame, pages: 1, ...size }, source, context)
+  })
+}
+
+/** Where all frames go that are as large as this one. In place, if they fit: together they may have 200 MB. */
+function roomFor({ data, ...size }: Pixels, { data: before, pages }: Pixels): Pixels {
+  const bytes = data.length * pages
+  return { ...size, pages, data: bytes === before.length ? before : Buffer.allocUnsafe(bytes) }
 }
 
 /** @throws Problem 422 for what would be too much to draw */
@@ -268,8 +283,7 @@ function describe(
   const pages = frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1
   const timing = { delay: metadata.delay ?? [], loop: metadata.loop ?? 0 }
   // One of CMYK or grey would not fit the pixels that are written, which are RGB in any case.
-  const keepsProfile =
-    profile === 'keep' && pages === 1 && metadata.icc !== undefined && RGB.has(metadata.space)
+  const keepsProfile = profile === 'keep' && metadata.icc !== undefined && RGB.has(metadata.space)
   return {
     width,
     height,

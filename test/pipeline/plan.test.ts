@@ -335,6 +335,7 @@ describe('planning', () => {
           steps: [],
           variant: '',
           variesByAccept: false,
+          notes: [],
         })
       }
     })
