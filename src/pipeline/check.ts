@@ -48,8 +48,10 @@ const EVENT_MEMBERS = Object.keys({
  * @throws PluginError naming the file and what was expected
  */
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
-  if ('transform' in candidate) {
-    throw new PluginError(file, 'expected transform or on but it has both: make two plugins of it')
+  for (const other of ['transform', 'detect']) {
+    if (other in candidate) {
+      throw new PluginError(file, `expected ${other} or on but it has both: make two plugins of it`)
+    }
   }
   checkMembers(file, candidate, EVENT_MEMBERS, 'a plugin with "on"')
   const { on, durable, options, targets } = candidate as Partial<Record<keyof EventPlugin, unknown>>
@@ -207,10 +209,8 @@ export function checkDetector(
   candidate: object,
   engines: ReadonlyMap<EngineName, Engine>,
 ): DetectorPlugin {
-  for (const other of ['transform', 'on']) {
-    if (other in candidate) {
-      throw new PluginError(file, `expected detect or ${other} but it has both: make two plugins of it`)
-    }
+  if ('transform' in candidate) {
+    throw new PluginError(file, 'expected detect or transform but it has both: make two plugins of it')
   }
   checkMembers(file, candidate, DETECTOR_MEMBERS, 'a plugin with "detect"')
   const { engine, version, options, detect } = candidate as Partial<Record<keyof DetectorPlugin, unknown>>
