@@ -133,7 +133,7 @@ async function openApp(
     limits: LIMITS,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams)
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, plugins.detector)
   const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
   const handle = createHttp({
     clients,

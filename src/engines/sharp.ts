@@ -1,7 +1,7 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
-import type { Engine, Opened, TransformLimits } from '../core/plugin.ts'
+import type { Engine, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
 import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
 import { inspectSvg } from './svg-limits.ts'
 
@@ -21,6 +21,10 @@ export interface ImageSource {
   hasAlpha: boolean
   /** The original's, by Sluice's name: `jpeg`, `png`, `svg` while it can still be drawn in any size. */
   format: string
+  /** Device pixels per pixel of what the URL asks for, once it has been resized for them; 1 unless it was. */
+  dpr: number
+  /** Of an animation: how long each frame is shown, in ms, and how often all of them are; 0 is forever. */
+  timing?: { delay: number[]; loop: number }
 }
 
 export interface ImageOpening {
@@ -86,27 +90,25 @@ export const sharpEngine: Engine<'sharp'> = {
     return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
   },
 
-  async settle({ draft, source }, { limits }) {
-    draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    const limitInputPixels = limits.sourceMaxPixels
-    const format = source.format === 'svg' ? 'png' : source.format
-    if (source.pages > 1) {
-      // Only a file keeps how long each frame is shown.
-      const data = await rendering(() => draft.webp({ lossless: true, effort: 0 }).toBuffer())
-      const metadata = await sharp(data, { limitInputPixels }).metadata()
-      const settled = describe(metadata, { frames: 'all', upright: false })
-      return {
-        draft: sharp(data, { animated: true, limitInputPixels }),
-        source: { ...settled, format },
-      }
+  async settle(opened, context, each) {
+    if (each === undefined) return fromPixels(await pixelsOf(opened, context), opened.source, context)
+    const changed: Pixels[] = []
+    for (const frame of await sharpEngine.frames(opened, context)) {
+      context.signal.throwIfAborted()
+      const draft = await each(frame.draft, frame.source)
+      changed.push(await pixelsOf({ draft, source: frame.source }, context))
     }
-    const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
-    const { width, height, channels } = info
-    if (channels === 1) return settledGrey(draft, { format, limitInputPixels })
-    return {
-      draft: sharp(data, { raw: { width, height, channels }, limitInputPixels }),
-      source: { width, height, pages: 1, format, hasAlpha: channels === 2 || channels === 4 },
-    }
+    return fromPixels(stacked(changed), opened.source, context)
+  },
+
+  async frames(opened, context) {
+    const { data, width, height, channels, pages } = await pixelsOf(opened, context)
+    const { timing: _, ...source } = opened.source
+    const bytes = data.length / pages
+    return Array.from({ length: pages }, (_, i) => {
+      const frame = data.subarray(i * bytes, (i + 1) * bytes)
+      return fromPixels({ data: frame, width, height, channels, pages: 1 }, source, context)
+    })
   },
 
   async verify(asset, opening, context) {
@@ -118,15 +120,68 @@ export const sharpEngine: Engine<'sharp'> = {
   },
 }
 
-/** Of what has been made grey, sharp gives one raw channel, and its transparency is lost: a file keeps it. */
-async function settledGrey(
-  draft: Sharp,
-  { format, limitInputPixels }: { format: string; limitInputPixels: number },
-): Promise<Opened<'sharp'>> {
-  const data = await rendering(() => draft.tiff({ compression: 'none' }).toBuffer())
-  const metadata = await sharp(data, { limitInputPixels }).metadata()
-  const source = { ...describe(metadata, { frames: 'first', upright: false }), format }
-  return { draft: sharp(data, { limitInputPixels }), source }
+/** A picture as its pixels: the frames of an animation one below the other. */
+interface Pixels {
+  data: Buffer
+  width: number
+  /** Of one frame. */
+  height: number
+  channels: Channels
+  pages: number
+}
+
+type Channels = 1 | 2 | 3 | 4
+
+async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
+  // Of a draft that has been copied, so that the caller's own goes on.
+  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+  const pixels = await rawPixels(copy)
+  if (pixels.channels > 1) return pixels
+  // Of what has been made grey, sharp gives one raw channel and drops the transparency. A file keeps it.
+  const file = await rendering(() => copy.tiff({ compression: 'none' }).toBuffer())
+  return rawPixels(sharp(file, { animated: true, limitInputPixels: false }))
+}
+
+async function rawPixels(draft: Sharp): Promise<Pixels> {
+  const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
+  const { width, height, channels, pages = 1 } = info
+  return { data, width, height: info.pageHeight ?? height, channels, pages }
+}
+
+/** A draft of pixels. What they are not, the source still tells: the original's format, how long each frame is shown. */
+function fromPixels(
+  { data, width, height, channels, pages }: Pixels,
+  source: ImageSource,
+  { limits }: EngineContext,
+): Opened<'sharp'> {
+  const animated = pages > 1
+  const raw = { width, height: height * pages, channels, ...(animated ? { pageHeight: height } : {}) }
+  // Several steps make a picture larger than any source may be: each has looked at the limit of what it makes.
+  const limitInputPixels = Math.max(limits.sourceMaxPixels, limits.outputMaxPixels)
+  const draft = sharp(data, { raw, animated, limitInputPixels })
+  return {
+    // Options of all encoders of animations, kept until one of them is chosen.
+    draft: animated && source.timing ? draft.gif(source.timing) : draft,
+    source: {
+      ...source,
+      width,
+      height,
+      pages,
+      format: source.format === 'svg' ? 'png' : source.format,
+      hasAlpha: channels === 2 || channels === 4,
+    },
+  }
+}
+
+/** Frames of one size as an animation. */
+function stacked(frames: readonly Pixels[]): Pixels {
+  const [first] = frames
+  if (!first) throw new Error('an animation without frames')
+  return {
+    ...first,
+    data: frames.length === 1 ? first.data : Buffer.concat(frames.map(({ data }) => data)),
+    pages: frames.length,
+  }
 }
 
 /** @throws Problem 422 for what would be too much to draw */
@@ -156,12 +211,16 @@ function describe(
   { frames, upright }: Pick<ImageOpening, 'frames' | 'upright'>,
 ): ImageSource {
   const { width, height } = upright ? metadata.autoOrient : metadata
+  const pages = frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1
+  const timing = { delay: metadata.delay ?? [], loop: metadata.loop ?? 0 }
   return {
     width,
     height,
-    pages: frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1,
+    pages,
     hasAlpha: metadata.hasAlpha,
     format: formatName(metadata.format),
+    dpr: 1,
+    ...(pages > 1 && timing.delay.length > 0 ? { timing } : {}),
   }
 }
 

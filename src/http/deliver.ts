@@ -65,6 +65,7 @@ export function deliverRoutes({
       accept: req.headers.accept ?? '',
       signal,
     })
+    if (delivery.notes.length > 0) res.setHeader('X-Sluice-Transform', delivery.notes.join(', '))
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
@@ -109,7 +110,7 @@ const readableByAll: RequestHandler = (req, res, next) => {
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader(
     'Access-Control-Expose-Headers',
-    'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, X-Request-Id',
+    'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, X-Request-Id, X-Sluice-Transform',
   )
   if (req.method !== 'OPTIONS') return next()
   res.setHeader('Allow', 'GET, HEAD, OPTIONS')

@@ -3,6 +3,7 @@ import { isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { didYouMean } from '../core/nearest.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import {
+  type DetectorPlugin,
   type Engine,
   type EngineName,
   type EventPlugin,
@@ -113,7 +114,7 @@ export function checkTransform(
   candidate: object,
   engines: ReadonlyMap<EngineName, Engine>,
 ): TransformPlugin {
-  checkMembers(file, candidate, [...TRANSFORM_MEMBERS, 'on'], 'a plugin')
+  checkMembers(file, candidate, [...TRANSFORM_MEMBERS, 'on', 'detect'], 'a plugin')
   const plugin = candidate as Partial<Record<keyof TransformPlugin, unknown>>
   const expect = (fits: boolean, expectation: string, member: keyof TransformPlugin) => {
     if (fits) return
@@ -170,6 +171,44 @@ export function withChoices(
   return { ...plugin, params }
 }
 
+const DETECTOR_MEMBERS = Object.keys({
+  name: true,
+  engine: true,
+  version: true,
+  options: true,
+  detect: true,
+} satisfies Record<keyof DetectorPlugin, true>)
+
+/**
+ * What a module exports, as a plugin that sees what is in a picture.
+ * @throws PluginError naming the file and what was expected
+ */
+export function checkDetector(
+  file: string,
+  candidate: object,
+  engines: ReadonlyMap<EngineName, Engine>,
+): DetectorPlugin {
+  for (const other of ['transform', 'on']) {
+    if (other in candidate) {
+      throw new PluginError(file, `expected detect or ${other} but it has both: make two plugins of it`)
+    }
+  }
+  checkMembers(file, candidate, DETECTOR_MEMBERS, 'a plugin with "detect"')
+  const { engine, version, options, detect } = candidate as Partial<Record<keyof DetectorPlugin, unknown>>
+  const expect = (fits: boolean, expectation: string) => {
+    if (!fits) throw new PluginError(file, `expected ${expectation}`)
+  }
+  const names = [...engines.keys()]
+  expect(names.includes(engine as EngineName), `one of ${names.join(', ')} for engine`)
+  expect(typeof detect === 'function', 'a function for detect')
+  expect(
+    version === undefined || (Number.isInteger(version) && Number(version) >= 1),
+    'an integer from 1 for version',
+  )
+  expect(options === undefined || isRecord(options), 'an object for options')
+  return candidate as DetectorPlugin
+}
+
 /** A misspelt member would else do nothing, in silence. */
 function checkMembers(file: string, candidate: object, known: readonly string[], what: string): void {
   for (const member of Object.keys(candidate)) {
@@ -182,9 +221,11 @@ function checkMembers(file: string, candidate: object, known: readonly string[],
 const MEMBERS_OF_ALL = ['type', 'aliases', 'help']
 const MEMBERS_OF_TYPE = {
   integer: ['min', 'max', 'unit', 'default'],
-  number: ['min', 'max', 'unit', 'default'],
+  number: ['min', 'max', 'unit', 'default', 'bare'],
   enum: ['values', 'synonyms', 'default'],
   flag: [],
+  list: ['of', 'names', 'separator', 'min', 'max', 'unit', 'atLeast'],
+  color: [],
   text: ['maxLength', 'default'],
   key: ['group'],
 } satisfies Record<ParameterSpec['type'], string[]>
@@ -224,6 +265,9 @@ function checkParameter(file: string, name: string, spec: unknown): void {
         'values of a-z, 0-9, ".", ":" and "-"',
       )
       break
+    case 'list':
+      checkList(record, expect)
+      break
     case 'text':
       expect(
         Number.isInteger(record.maxLength) && Number(record.maxLength) >= 1,
@@ -235,8 +279,32 @@ function checkParameter(file: string, name: string, spec: unknown): void {
       break
   }
   expect(
+    record.type !== 'number' ||
+      record.bare === undefined ||
+      isAccepted(name, spec as ParameterSpec, record.bare),
+    'a bare value that it accepts',
+  )
+  expect(
     record.default === undefined || isAccepted(name, spec as ParameterSpec, record.default),
     'a default that it accepts',
+  )
+}
+
+function checkList(record: Record<string, unknown>, expect: (fits: boolean, what: string) => void): void {
+  const { names, min, max, atLeast } = record
+  const count = Array.isArray(names) ? names.length : 0
+  expect(record.of === 'integer' || record.of === 'number', 'of to be integer or number')
+  expect(record.separator === ',' || record.separator === ':', 'a separator of "," or ":"')
+  expect(count > 0 && (names as unknown[]).every((name) => isWord(name, /^[a-z]+$/)), 'names of a-z')
+  const isBounds = (bounds: unknown): bounds is number[] =>
+    Array.isArray(bounds) && bounds.length === count && bounds.every((bound) => Number.isFinite(bound))
+  expect(
+    isBounds(min) && isBounds(max) && min.every((least, i) => least <= Number(max[i])),
+    'min and max, in this order, of each of its names',
+  )
+  expect(
+    atLeast === undefined || (Number.isInteger(atLeast) && Number(atLeast) >= 1 && Number(atLeast) <= count),
+    `atLeast from 1 to ${count}`,
   )
 }
 

@@ -12,7 +12,7 @@ import type { PlanRequest } from '../core/plugin.ts'
 import { badParameter, clipped, Problem } from '../core/problem.ts'
 import { isPassedOver } from '../core/query-word.ts'
 import { variantOf } from '../core/variant.ts'
-import type { LoadedPlugin } from './load.ts'
+import type { LoadedDetector, LoadedPlugin } from './load.ts'
 import { inOrder } from './load.ts'
 
 /** What is to be done to a source, and the name of the outcome. */
@@ -23,6 +23,10 @@ export interface Plan {
   variant: string
   /** Whether another `Accept` header could have led to another plan. */
   variesByAccept: boolean
+  /** What is done otherwise than asked, for the caller. */
+  notes: readonly string[]
+  /** What the steps may ask what is in the picture. */
+  detector?: LoadedDetector
 }
 
 export interface Step extends LoadedPlugin {
@@ -46,12 +50,18 @@ export interface PlanInput {
 export type Planner = (input: PlanInput) => Plan
 
 /** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
-export function createPlanner(transforms: readonly LoadedPlugin[], ignored: readonly string[]): Planner {
+export function createPlanner(
+  transforms: readonly LoadedPlugin[],
+  ignored: readonly string[],
+  detector?: LoadedDetector,
+): Planner {
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(transforms, group)]))
   return ({ query, format, accept, tooSmall = [] }) => {
     const { plugins, known } = groups.get(format.group) ?? forGroup([], format.group)
     const asked = readQuery(query, { known, ignored, group: format.group })
     let variesByAccept = false
+    let detects = false
+    const notes: string[] = []
     const request: PlanRequest = {
       format,
       accept() {
@@ -59,6 +69,11 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
         return accept
       },
       tooSmall,
+      detects() {
+        detects = detector !== undefined
+        return detects
+      },
+      note: (text) => notes.push(text),
     }
     const named = new Map<string, string>()
     const steps: Step[] = []
@@ -73,8 +88,9 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
       for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))
       steps.push({ ...loaded, params })
     }
-    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps))
-    return { steps, variant, variesByAccept }
+    const asking = detects ? detector : undefined
+    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
   }
 }
 
@@ -152,10 +168,10 @@ function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined 
 }
 
 /** Undefined for a plan of shipped plugins in their shipped order: its derivatives have the plain name. */
-function fingerprint(steps: readonly Step[]): string | undefined {
+function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
   const natural = inOrder(steps, [])
   const shipped = steps.every((step, i) => step.fingerprint === undefined && step === natural[i])
-  return shipped
-    ? undefined
-    : sha256(JSON.stringify(steps.map((step) => step.fingerprint ?? step.plugin.name)))
+  if (shipped && detector?.fingerprint === undefined) return undefined
+  const parts = [...steps, ...(detector ? [detector] : [])]
+  return sha256(JSON.stringify(parts.map(({ fingerprint, plugin }) => fingerprint ?? plugin.name)))
 }

@@ -1,4 +1,4 @@
-import type { EventPlugin, TransformPlugin } from '../core/plugin.ts'
+import type { DetectorPlugin, EventPlugin, TransformPlugin } from '../core/plugin.ts'
 
 /** What has been loaded and found to be in order. */
 interface Checked {
@@ -6,6 +6,7 @@ interface Checked {
     /** In the order in which they run. */
     transforms: ReadonlyArray<{ plugin: TransformPlugin }>
     events: ReadonlyArray<{ plugin: EventPlugin }>
+    detector?: { plugin: DetectorPlugin } | undefined
   }
   chain: { disabled: readonly string[] }
 }
@@ -18,6 +19,7 @@ export function checkReport({ plugins, chain }: Checked): string {
       name,
       `on ${Object.keys(on).join(', ')}`,
     ]),
+    ...(plugins.detector ? [[plugins.detector.plugin.name, 'detects'] as [string, string]] : []),
     ...chain.disabled.map((name): [string, string] => [name, 'disabled']),
   ]
   const width = Math.max(0, ...rows.map(([name]) => name.length))

@@ -32,7 +32,12 @@ export interface Delivery {
   newFormat: Format | undefined
   /** Whether caches must keep it apart by `Accept`. */
   variesByAccept: boolean
+  /** What was done otherwise than asked. */
+  notes: readonly string[]
 }
+
+/** A delivery without what the request has made of it. */
+type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 
 /** The files that URLs name: originals, and what is made of them. */
 export interface Deliveries {
@@ -55,10 +60,7 @@ export function createDeliveries({
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
 }): Deliveries {
-  async function original(
-    client: Client,
-    { name, record }: FoundOriginal,
-  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+  async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
     const asset = await buckets.of(client).find(name.key, record)
     if (!asset) throw fileNotFound()
     return {
@@ -82,7 +84,7 @@ export function createDeliveries({
     planned: Plan,
     input: PlanInput,
     { client, signal }: Pick<DeliveryRequest, 'client' | 'signal'>,
-  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+  ): Promise<Found> {
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
@@ -107,34 +109,32 @@ export function createDeliveries({
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const input = { query, format: found.name.format, accept }
       const planned = plan(input)
-      const { steps, variesByAccept } = planned
+      const { steps, variesByAccept, notes } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()
         const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
         if (!derivative) throw fileNotFound()
-        return { ...derivative, variesByAccept: false }
+        return { ...derivative, ...AS_IT_IS }
       }
-      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
-      return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
+      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
+      return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept, notes }
     },
 
     async object({ client, path }) {
       const { full } = parsePath(path)
       const found = full && (await originals.resolveToRead(client, { full }))
       if (!found) throw fileNotFound()
-      if (found.variant === undefined) return { ...(await original(client, found)), variesByAccept: false }
+      if (found.variant === undefined) return { ...(await original(client, found)), ...AS_IT_IS }
       const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
       if (!derivative) throw fileNotFound()
-      return { ...derivative, variesByAccept: false }
+      return { ...derivative, ...AS_IT_IS }
     },
   }
 }
 
-function derived(
-  { name, record }: FoundOriginal,
-  key: ObjectKey,
-  asset: Asset,
-): Omit<Delivery, 'variesByAccept'> {
+const AS_IT_IS = { variesByAccept: false, notes: [] }
+
+function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
   const format = formatOfMediaType(asset.mediaType)
   const same = format.mediaType === name.format.mediaType
   return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }

@@ -20,7 +20,7 @@ const PLACES: Record<string, string> = {
   engines: 'src/engines/sharp.ts',
   core: 'src/core/asset.ts',
   plugins: 'plugins/image/resize.ts',
-  'what plugins share': 'plugins/image/frames.mts',
+  'what plugins share': 'plugins/image/overlay.mts',
   config: 'config/load.ts',
   'a new folder': 'src/newcomer/first.ts',
 }

@@ -7,6 +7,7 @@ import { loadChain } from '../../config/chain.ts'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
 import { ChainError, PluginError } from '../../src/pipeline/check.ts'
 import { type ChainSettings, inOrder, type LoadedPlugin, loadPlugins } from '../../src/pipeline/load.ts'
+import { SHIPPED_ORDER } from '../../src/pipeline/shipped-order.ts'
 import { rejection } from '../support/rejection.ts'
 import { CHAIN, type DropIns, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
 
@@ -44,7 +45,8 @@ describe('loading plugins', () => {
     it('takes the shipped ones in the order of the shipped chain, as shipped', async () => {
       const chain = await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))
       const { transforms, events } = await loadPlugins({ folders: [SHIPPED], engines: ENGINES, chain })
-      expect(names({ transforms })).to.deep.equal(chain.order)
+      expect(names({ transforms })).to.deep.equal(SHIPPED_ORDER.filter((name) => chain.order.includes(name)))
+      expect(names({ transforms })).to.have.length(chain.order.length)
       for (const { fingerprint, media, options } of transforms) {
         expect(fingerprint).to.equal(undefined)
         expect(media).to.deep.equal(['image'])
@@ -349,7 +351,7 @@ describe('loading plugins', () => {
       [
         'has a member that is near to nothing',
         dropIn('x', { colour: "'red'" }),
-        /a plugin has no member colour; there are name, engine, phase, .*, transform, on$/,
+        /a plugin has no member colour; there are name, engine, phase, .*, transform, on, detect$/,
       ],
       [
         'has a member that a listener has not',

@@ -44,7 +44,7 @@ function step(name: string, members: Partial<LoadedPlugin['plugin']> = {}, rest:
   return { plugin, media: ['image'], options: {}, fingerprint: undefined, params: {}, ...rest }
 }
 
-const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false })
+const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false, notes: [] })
 
 describe('running a plan', () => {
   let png: Buffer
@@ -115,7 +115,14 @@ describe('running a plan', () => {
     for (const [name, , params, ctx] of seen) {
       expect(params).to.deep.equal({ of: name })
       expect(ctx.options).to.deep.equal({ mine: name })
-      expect(ctx.source).to.deep.equal({ width: 60, height: 40, pages: 1, hasAlpha: true, format: 'png' })
+      expect(ctx.source).to.deep.equal({
+        width: 60,
+        height: 40,
+        pages: 1,
+        hasAlpha: true,
+        format: 'png',
+        dpr: 1,
+      })
       expect(ctx).to.include({ signal: given.signal, limits: given.limits, log: given.log })
     }
   })
@@ -230,12 +237,13 @@ describe('running a plan', () => {
       }
       const still = { width: 30, height: 20, pages: 1 }
       const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
-      expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg' })
-      expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png' })
+      expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg', dpr: 1 })
+      expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png', dpr: 1 })
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"/>')
       expect(await told([svg, 'svg']), 'pixels by now').to.deep.equal({
         ...still,
         hasAlpha: true,
+        dpr: 1,
         format: 'png',
       })
     })

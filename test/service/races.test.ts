@@ -129,7 +129,7 @@ onEveryBackend('races', (start, backend) => {
         log: keptLog(),
       }),
     )
-    const plan = { steps: [], variant: 'w=1', variesByAccept: false }
+    const plan = { steps: [], variant: 'w=1', variesByAccept: false, notes: [] }
     const name = {
       key,
       folder: '',
