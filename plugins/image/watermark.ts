@@ -1,7 +1,8 @@
 import type { Sharp } from 'sharp'
+import { COMPASS_SYNONYMS, COMPASS_WORDS } from '../../src/core/geometry/focus.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 import { Problem } from '../../src/core/problem.ts'
-import { type Layer, laidOver, PLACES } from './overlay.mts'
+import { type Layer, laidOver } from './overlay.mts'
 
 /**
  * Lays another picture of the same client over this one: of an animation its first frame, upright, over every frame.
@@ -17,8 +18,8 @@ export default definePlugin({
     wm: { type: 'key', group: 'image', help: 'Watermark: another picture of yours' },
     wm_pos: {
       type: 'enum',
-      values: [...PLACES, 'tile'],
-      synonyms: { centre: 'center' },
+      values: [...COMPASS_WORDS, 'tile'],
+      synonyms: COMPASS_SYNONYMS,
       default: 'center',
       help: 'Where the watermark is; tile is all over the picture',
     },

@@ -32,7 +32,7 @@ describe('a detector plugin', () => {
     return createPlanner(
       transforms,
       [],
-      loaded,
+      loaded ? { detector: loaded } : {},
     )({ query: new URLSearchParams(query), format: formatOfMediaType('image/jpeg'), accept: '' })
   }
 

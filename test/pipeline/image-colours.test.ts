@@ -46,6 +46,11 @@ describe('colours of images', () => {
     ['lightness=20', [60, 60, 60], [107, 107, 107]],
     ['lightness=100', [60, 10, 60], [255, 255, 255]],
     ['hue=180', [200, 100, 100], [0, 148, 161]],
+    ['tint=ff0000', [128, 128, 128], [255, 9, 2]],
+    ['tint=%23f00', [128, 128, 128], [255, 9, 2]],
+    ['tint=red', [255, 255, 255], [255, 255, 255]],
+    ['tint=00f', [0, 200, 0], [190, 132, 255]],
+    ['tint=transparent&brightness=2', [60, 60, 60], [120, 120, 120]],
     ['hue=360&brightness=2', [60, 60, 60], [120, 120, 120]],
   ] as const satisfies ReadonlyArray<readonly [string, Colour, Colour]>) {
     it(`makes ${to} of ${from} for ${query}`, async () => {
@@ -109,6 +114,7 @@ describe('colours of images', () => {
   for (const query of [
     'negate',
     'greyscale',
+    'tint=red',
     'gamma=2',
     'hue=90',
     'normalize_lower=2',
@@ -152,10 +158,20 @@ describe('colours of images', () => {
       ['brightness=2', 120],
       ['gamma=2', 124],
       ['greyscale', 60],
+      ['tint=808080', 60],
     ] as const) {
       const { bytes } = await transformed(grey, query)
       expectNear(Object.values(await colourAt(bytes, 3, 3)), [value, value, value, 255], query)
     }
+  })
+
+  it('gives a picture of one channel a hue', async () => {
+    const grey = await sharp(await plain([128, 128, 128]))
+      .toColourspace('b-w')
+      .png()
+      .toBuffer()
+    const { bytes } = await transformed(grey, 'tint=red')
+    expectNear(Object.values(await colourAt(bytes, 3, 3)), [255, 9, 2, 255], 'tinted')
   })
 
   it('keeps the transparency of a grey picture through another pass', async () => {
@@ -190,6 +206,9 @@ describe('colours of images', () => {
       ['normalize_upper=99', 'normalize_lower=1'],
       ['normalize_lower=1', 'normalize_lower=1'],
       ['normalize_lower=1&normalize_upper=80', 'normalize_upper=80'],
+      ['tint=red', 'tint=ff0000'],
+      ['tint=f008', 'tint=ff0000'],
+      ['tint=transparent', 'default'],
       ['sharpen', 'sharpen=1'],
       ['sharpen&sharpen_sigma=2', 'sharpen_sigma=2'],
       ['blur=0.5', 'blur=0.5'],
@@ -208,6 +227,11 @@ describe('colours of images', () => {
     ['hue', 'an integer from 1 to 360 degrees', ['0', '361', '1.5']],
     ['blur', 'a number from 0.3 to 1000 px', ['0', '0.29', '1001', '']],
     ['sharpen_sigma', 'a number from 0.3 to 10 px', ['0.2', '10.1']],
+    [
+      'tint',
+      'a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent',
+      ['', 'f', 'rouge', '12345'],
+    ],
     ['sharpen', 'no value, 1 or 0', ['2', 'yes']],
     ['greyscale', 'no value, 1 or 0', ['2']],
     ['negate', 'no value, 1 or 0', ['-1']],

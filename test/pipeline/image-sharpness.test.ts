@@ -57,6 +57,24 @@ describe('image-blur', () => {
     expect(await softness(far.bytes)).to.be.within(45, 80)
   })
 
+  it('looks the same on a screen of twice as many pixels', async () => {
+    // Dark grey and light grey, so that what is sharpened is cut off nowhere.
+    const source = await sharp(await edge(2000, 60))
+      .linear(0.4, 60)
+      .png()
+      .toBuffer()
+    for (const [one, two] of [
+      ['w=300&blur=3&dpr=2', 'w=600&blur=6'],
+      ['w=300&blur=30&dpr=2', 'w=600&blur=60'],
+      ['w=300&sharpen_sigma=2&dpr=2', 'w=600&sharpen_sigma=4'],
+      ['w=300&sharpen_sigma=9&dpr=2', 'w=600&sharpen_sigma=10'],
+    ] as const) {
+      const [a, b] = [await transformed(source, one), await transformed(source, two)]
+      expect(await distance(a.bytes, b.bytes), one).to.equal(0)
+    }
+    expect((await transformed(source, 'w=300&blur=1000&dpr=3')).metadata.width).to.equal(900)
+  })
+
   for (const [width, height] of [
     [1, 1],
     [3, 900],

@@ -67,7 +67,7 @@ export async function transform({
 }: Transformation): Promise<Outcome> {
   shipped ??= loadWith({}).then((set) => set.transforms)
   const format = formatOfMediaType(source.mediaType)
-  const planner = createPlanner(transforms ?? (await shipped), [], detector)
+  const planner = createPlanner(transforms ?? (await shipped), [], detector ? { detector } : {})
   const plan = planner({ query: new URLSearchParams(query), format, accept })
   const asset = await createRunner(engines)(
     plan,
