@@ -14,7 +14,7 @@ const DEFAULT_QUALITY = 75
 const PAGED = ['tiff', 'gif', 'webp']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
-// An AVIF of 4 MP takes a core about two seconds, a WebP a third of that: what f=auto may cost.
+// A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP: more is not to be spent on what nobody asked for by name.
 const AUTO_AVIF_MAX_PIXELS = 4_000_000
 
 /** Encodes the picture: in the format asked for, else in that of the source. */
