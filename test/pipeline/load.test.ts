@@ -279,6 +279,11 @@ describe('loading plugins', () => {
         /expected true or false for always but received 1/,
       ],
       [
+        'has a conceals that is no boolean',
+        dropIn('x', { conceals: "'yes'" }),
+        /expected true or false for conceals but received "yes"/,
+      ],
+      [
         'has a newPass that is no boolean',
         dropIn('x', { newPass: "'yes'" }),
         /expected true or false for newPass but received "yes"/,
