@@ -44,6 +44,8 @@ export interface TransformPlugin<
    * that gathers what it is asked for and orders it itself, as sharp does, this puts the step truly after them.
    */
   newPass?: boolean
+  /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
+  conceals?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */

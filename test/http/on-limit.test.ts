@@ -88,13 +88,9 @@ onEveryBackend('with onLimit: original', (start) => {
 })
 
 describe('a transformation past a limit', () => {
-  // Of text files: for pictures there are these parameters already.
-  const plugin = `export default {
-    name: 'test-limited', engine: 'sharp', phase: 'effect', media: ['text'],
-    params: {
-      soft: { type: 'flag', help: 'Hides nothing' },
-      ${['wm', 'text', 'blur', 'crop'].map((name) => `${name}: { type: 'flag', help: 'Hides something' },`).join('\n')}
-    },
+  const plugin = (name: string, conceals: boolean) => `export default {
+    name: 'test-${name}', engine: 'sharp', phase: 'effect', conceals: ${conceals},
+    params: { ${name}: { type: 'flag', help: 'For this test' } },
     transform: (image) => image,
   }`
   const limited: typeof sharpEngine = {
@@ -111,21 +107,24 @@ describe('a transformation past a limit', () => {
 
   async function answersOf(onLimit: 'refuse' | 'original', queries: readonly string[]) {
     const root = await rootWith(onLimit)
-    const PLUGINS_DIR = await pluginFolder({ 'limited.js': plugin })
+    const PLUGINS_DIR = await pluginFolder({
+      'glow.js': plugin('glow', false),
+      'pixelate.js': plugin('pixelate', true),
+    })
     folders.push(root, PLUGINS_DIR)
     const service = await start({ root, env: { PLUGINS_DIR }, engines: [limited] })
-    const { src } = await uploadOne(service, { name: 'a.txt', bytes: 'a secret' })
+    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const found: Record<string, number> = {}
     for (const query of queries) found[query] = (await exchange(service, `${src}?${query}`)).status
     return found
   }
 
   it('is the original instead, but never where that would show what was to be hidden', async () => {
-    const answers = await answersOf('original', ['soft', 'wm', 'text', 'blur', 'crop', 'soft&blur'])
-    expect(answers).to.deep.equal({ soft: 200, wm: 422, text: 422, blur: 422, crop: 422, 'soft&blur': 422 })
+    const answers = await answersOf('original', ['glow', 'pixelate', 'glow&pixelate'])
+    expect(answers).to.deep.equal({ glow: 200, pixelate: 422, 'glow&pixelate': 422 })
   })
 
   it('is refused unless the configuration says otherwise', async () => {
-    expect(await answersOf('refuse', ['soft'])).to.deep.equal({ soft: 422 })
+    expect(await answersOf('refuse', ['glow'])).to.deep.equal({ glow: 422 })
   })
 })

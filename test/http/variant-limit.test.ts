@@ -1,11 +1,13 @@
+import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { entriesOf } from '../support/archive.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { DISK_REDIS, onEveryBackend, stoppedAtTheEnd } from '../support/backends.ts'
 import { deleteFile, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
-import type { Service } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onEveryBackend('variants of a file', (start) => {
   let service: Service
@@ -80,5 +82,28 @@ onEveryBackend('variants of a file', (start) => {
     expect(entries.map(({ name }) => name)).to.deep.equal(['10.png', '_manifest.json'])
     const [, refused] = JSON.parse(String(entries[1]?.bytes))
     expect(refused).to.include({ name: '12.png', status: 'error', code: 429 })
+  })
+})
+
+describe('variants of a file, asked of two processes', () => {
+  const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
+
+  it('are no more when all ask at once', async () => {
+    const dataDir = await temporaryFolder()
+    const env = { VARIANT_LIMIT: '3' }
+    const services = [await start({ dataDir, env }), await start({ dataDir, env })]
+    const [first] = services
+    if (!first) throw new Error('no service')
+    const { src } = await uploadOne(first, { name: 'a.png', bytes: await picture() })
+    const path = src.slice(first.url.length)
+    const answers = await Promise.all(
+      services.flatMap((service) =>
+        [1, 2, 3, 4, 5, 6].map((n) => exchange(service, `${path}?w=${n + (service === first ? 0 : 10)}`)),
+      ),
+    )
+    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
+    expect({ made: count(200), refused: count(429) }).to.deep.equal({ made: 3, refused: 9 })
+    for (const service of services) await service.stop({ keepData: true })
+    await rm(dataDir, { recursive: true })
   })
 })

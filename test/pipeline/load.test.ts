@@ -311,6 +311,11 @@ describe('loading plugins', () => {
         /: expected a size from 1, received 0/,
       ],
       [
+        'has a conceals that is no boolean',
+        dropIn('x', { conceals: "'yes'" }),
+        /expected true or false for conceals but received "yes"/,
+      ],
+      [
         'has a newPass that is no boolean',
         dropIn('x', { newPass: "'yes'" }),
         /expected true or false for newPass but received "yes"/,
