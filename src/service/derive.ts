@@ -9,7 +9,6 @@ import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import { fileNotFound, Problem } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
-import type { Admission } from '../pipeline/admission.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
 import { deleteAll } from './delete-all.ts'
@@ -43,7 +42,6 @@ export function createDerivations({
   locks,
   events,
   run,
-  admit,
   limits,
   log,
   now = Date.now,
@@ -53,7 +51,6 @@ export function createDerivations({
   locks: Locks
   events: EventBus
   run: Runner
-  admit: Admission
   limits: TransformLimits
   log: Log
   now?: () => number
@@ -83,7 +80,7 @@ export function createDerivations({
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
-      const rendered = await admit(() => run(plan, source, { signal, limits, log }), signal)
+      const rendered = await run(plan, source, { signal, limits, log })
       // As old as its original: the same before and after it is stored, and when it is made again.
       answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()

@@ -117,7 +117,6 @@ onEveryBackend('races', (start, backend) => {
           runs += 1
           return source
         },
-        admit: (work) => work(),
         limits: {
           sourceMaxBytes: 1e6,
           sourceMaxPixels: 1e6,
