@@ -37,7 +37,7 @@ export type ParameterSpec = Described &
         /** From this number of them on, the others may be left out. By default, none may. */
         atLeast?: number
       }
-    | { type: 'color' }
+    | { type: 'color'; default?: string }
     // Free text, without blanks at its ends, in Unicode's form NFC; `maxLength` in code points.
     | { type: 'text'; maxLength: number; default?: string }
     // Another original of the same client, a file of this group.

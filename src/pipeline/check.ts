@@ -225,7 +225,7 @@ const MEMBERS_OF_TYPE = {
   enum: ['values', 'synonyms', 'default'],
   flag: [],
   list: ['of', 'names', 'separator', 'min', 'max', 'unit', 'atLeast'],
-  color: [],
+  color: ['default'],
   text: ['maxLength', 'default'],
   key: ['group'],
 } satisfies Record<ParameterSpec['type'], string[]>
