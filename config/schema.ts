@@ -159,6 +159,14 @@ export const VARIABLES = {
     default: 60,
     help: 'Window of ZIP_RATE_POINTS',
   }),
+  VARIANT_LIMIT: integer({
+    min: 1,
+    max: 1_000_000,
+    unit: 'derivatives',
+    // Ten widths in three formats for three densities are 90.
+    default: 1000,
+    help: "Derivatives that a file may have, unless its client's rules say otherwise; a new one past it is a 429",
+  }),
   PLUGINS_DIR: text({
     pattern: /^[^\0]+$/,
     expected: 'a path',

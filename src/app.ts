@@ -3,11 +3,13 @@ import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
+import { loadPresets } from '../config/presets.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
+import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
@@ -21,9 +23,11 @@ import { informedRunner } from './pipeline/information.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
+import { checkPresets } from './pipeline/presets.ts'
 import { createRunner } from './pipeline/run.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
+import { createAssets } from './service/assets.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
@@ -38,7 +42,7 @@ export type { Storage } from './foundation.ts'
 
 export interface AppOptions {
   config: Config
-  /** The project's folder: `config/chain.json` and drop-in `plugins/` are in it. */
+  /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
   root: string
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
@@ -113,7 +117,7 @@ type OpenAppOptions = Omit<AppOptions, 'engines'> &
 
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, chain, engines, plugins, prometheus, shareMetrics }: OpenAppOptions,
+  { config, baseUrl, log, chain, engines, plugins, presets, prometheus, shareMetrics }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -139,15 +143,23 @@ async function openApp(
   const derivations = createDerivations({
     index,
     buckets,
+    assets: createAssets({ originals, buckets }),
     locks: backends.locks,
     events,
     run: informedRunner(measuredRunner(createRunner(engines), metrics), imageInspector),
     admit,
     limits: LIMITS,
+    variantLimit: config.VARIANT_LIMIT,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams)
-  const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
+    presets,
+    ...(plugins.detector ? { detector: plugins.detector } : {}),
+  })
+  const deliveries = createDeliveries({
+    ...{ originals, derivations, buckets, plan, metrics },
+    onLimit: chain.onLimit,
+  })
   const informations = createInformations({
     originals,
     derivations,
@@ -188,6 +200,7 @@ async function openApp(
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.BODY_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    parameters: describeParameters(plugins.transforms),
     log,
     metrics,
     metricsAccess:
@@ -253,15 +266,17 @@ function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
 }
 
 /**
- * What is read before anything is touched: the chain and all plugins.
+ * What is read before anything is touched: the chain, all plugins, and the presets over them.
  *
- * @throws PluginError for a broken plugin, Error for a broken `config/chain.json`
+ * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
+ * read
  */
 export async function loadEverything({ config, root, engines: given = [sharpEngine] }: LoadOptions) {
   const engines = new Map<EngineName, Engine>(given.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
-  return { chain, engines, plugins }
+  const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
+  return { chain, engines, plugins, presets }
 }
 
 type Loaded = Awaited<ReturnType<typeof loadEverything>>

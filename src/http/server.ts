@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
+import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { RateLimiter } from '../core/ports/rate-limiter.ts'
@@ -18,6 +19,7 @@ import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
 import { infoRoutes } from './info.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
+import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { removeRoutes } from './remove.ts'
@@ -50,6 +52,8 @@ export interface HttpOptions {
   minBytesPerSecond: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
+  /** What delivery URLs take. */
+  parameters: DescribedParameters
   log: Log
   metrics: Metrics
   /** Where there is a token to read them with. */
@@ -74,6 +78,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
+  app.use(parametersRoutes(options.parameters))
   app.use(uploadRoutes(options))
   app.use(removeRoutes(options))
   app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))

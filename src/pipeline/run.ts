@@ -1,7 +1,9 @@
 import type { Asset } from '../core/asset.ts'
+import { type Box, clippedBox } from '../core/geometry/box.ts'
 import { formatOfMediaType } from '../core/media.ts'
-import type { Engine, EngineContext, EngineName } from '../core/plugin.ts'
+import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../core/plugin.ts'
 import { Problem } from '../core/problem.ts'
+import type { LoadedDetector } from './load.ts'
 import type { Plan, Step } from './plan.ts'
 
 /** Carries out a plan that has steps. @throws Problem 422 for a source that cannot be transformed */
@@ -14,14 +16,16 @@ export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Prom
 export function createRunner(engines: ReadonlyMap<EngineName, Engine>): Runner {
   return async (plan, source, context) => {
     let asset = source
-    for (const steps of runsOfOneEngine(plan.steps)) asset = await runEngine(engines, steps, asset, context)
+    for (const steps of runsOfOneEngine(plan.steps)) {
+      asset = await runEngine(engines, { ...plan, steps }, asset, context)
+    }
     return asset
   }
 }
 
 async function runEngine(
   engines: ReadonlyMap<EngineName, Engine>,
-  steps: readonly Step[],
+  { steps, detector }: Plan,
   source: Asset,
   context: EngineContext,
 ): Promise<Asset> {
@@ -32,12 +36,22 @@ async function runEngine(
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
   let { draft, source: facts } = await engine.open(source, opening, context)
+  const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
-  const settle = async (unsettled: typeof draft) => {
-    const settled = await engine.settle({ draft: unsettled, source: facts }, context)
+  // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
+  const rendered = new Map<typeof draft, Asset>()
+  const render = async (unrendered: typeof draft) => {
+    const asset = await engine.render(unrendered, context)
+    rendered.set(unrendered, asset)
+    return asset
+  }
+  const settle = async (unsettled: typeof draft, each?: EachFrame) => {
+    const settled = await engine.settle({ draft: unsettled, source: facts }, context, each)
     facts = settled.source
     return settled
   }
+  const frames = (unsettled: typeof draft) => engine.frames({ draft: unsettled, source: facts }, context)
+  const detect = detector?.plugin.engine === name ? detection(detector, context) : undefined
   try {
     for (const [i, { plugin, params, options }] of steps.entries()) {
       context.signal.throwIfAborted()
@@ -46,16 +60,40 @@ async function runEngine(
         draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
-      draft = (await plugin.transform(draft, params, { ...context, source: facts, options, settle })) ?? draft
+      rendered.clear()
+      const tools = { source: facts, options, settle, frames, detect, render, open }
+      const outcome = await plugin.transform(draft, params, { ...context, ...tools })
+      if (isOpened(outcome)) ({ draft, source: facts } = outcome)
+      else draft = outcome ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
-    return await engine.render(draft, context)
+    return rendered.get(draft) ?? (await engine.render(draft, context))
   } catch (cause) {
     context.signal.throwIfAborted()
     if (cause instanceof Problem) throw cause
     await engine.verify(source, opening, context)
     throw new Error(`${doing} failed`, { cause })
   }
+}
+
+function isOpened(outcome: unknown): outcome is Opened {
+  return typeof outcome === 'object' && outcome !== null && 'draft' in outcome && 'source' in outcome
+}
+
+/** @returns what the detector sees, with what is outside the picture cut off */
+function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
+  return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
+    const boxes: unknown = await plugin.detect(draft.clone(), { source, options, signal, log })
+    if (!Array.isArray(boxes) || !boxes.every(isBox)) {
+      const expected = 'expected an array of boxes with left, top, width and height, in pixels'
+      throw new Error(`the detector ${plugin.name}: ${expected}, but received ${JSON.stringify(boxes)}`)
+    }
+    return boxes.flatMap((box) => clippedBox(box, source) ?? [])
+  }
+}
+
+function isBox(box: Partial<Box> | undefined): box is Box {
+  return [box?.left, box?.top, box?.width, box?.height].every((number) => Number.isFinite(number))
 }
 
 function runsOfOneEngine(steps: readonly Step[]): Step[][] {

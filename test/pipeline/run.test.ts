@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import sharp from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 import { readAll } from '../../src/core/asset.ts'
 import { knownFormat } from '../../src/core/media.ts'
 import type { Engine, EngineName, TransformContext } from '../../src/core/plugin.ts'
@@ -44,7 +44,7 @@ function step(name: string, members: Partial<LoadedPlugin['plugin']> = {}, rest:
   return { plugin, media: ['image'], options: {}, fingerprint: undefined, params: {}, ...rest }
 }
 
-const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false })
+const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false, notes: [] })
 
 describe('running a plan', () => {
   let png: Buffer
@@ -58,9 +58,45 @@ describe('running a plan', () => {
     expect(outcome.metadata).to.include({ format: 'webp', width: 30, height: 20 })
     expect(calls).to.include({ opened: 1, rendered: 1 })
 
-    const { transforms } = await loadWith({ 'a.js': dropIn('a'), 'b.js': dropIn('b') })
-    await transform({ query: 'w=30&a&b', source: assetOf(png, 'png'), engines, transforms })
+    const { transforms } = await loadWith({ 'one.js': dropIn('one'), 'two.js': dropIn('two') })
+    await transform({ query: 'w=30&one&two', source: assetOf(png, 'png'), engines, transforms })
     expect(calls).to.include({ opened: 2, rendered: 2 })
+  })
+
+  describe('a step that renders to see what comes of it', () => {
+    const seen: number[] = []
+    const looking = (rest: (image: Sharp) => Sharp) =>
+      step('looks', {
+        async transform(image, _, { render }) {
+          const draft = (image as Sharp).webp({ quality: 50 })
+          seen.push((await render(draft)).size)
+          return rest(draft)
+        },
+      })
+
+    it('has not rendered in vain when its draft is the outcome', async () => {
+      const { calls, engines } = countingEngine()
+      const plan = planOf(looking((draft) => draft))
+      const asset = await createRunner(engines)(plan, assetOf(png, 'png'), context())
+      expect(calls).to.include({ opened: 1, rendered: 1 })
+      expect(asset).to.include({ mediaType: 'image/webp', size: seen.at(-1) })
+    })
+
+    it('does not decide what is sent when it, or a later one, goes on from there', async () => {
+      const { calls, engines } = countingEngine()
+      const later = step('png', { transform: (image) => (image as Sharp).png() })
+      for (const plan of [
+        planOf(looking((draft) => draft.clone().png())),
+        planOf(
+          looking((d) => d),
+          later,
+        ),
+      ]) {
+        const asset = await createRunner(engines)(plan, assetOf(png, 'png'), context())
+        expect(asset.mediaType).to.equal('image/png')
+      }
+      expect(calls).to.include({ opened: 2, rendered: 4 })
+    })
   })
 
   it('reads the source once', async () => {
@@ -115,7 +151,14 @@ describe('running a plan', () => {
     for (const [name, , params, ctx] of seen) {
       expect(params).to.deep.equal({ of: name })
       expect(ctx.options).to.deep.equal({ mine: name })
-      expect(ctx.source).to.deep.equal({ width: 60, height: 40, pages: 1, hasAlpha: true, format: 'png' })
+      expect(ctx.source).to.deep.equal({
+        width: 60,
+        height: 40,
+        pages: 1,
+        hasAlpha: true,
+        format: 'png',
+        dpr: 1,
+      })
       expect(ctx).to.include({ signal: given.signal, limits: given.limits, log: given.log })
     }
   })
@@ -142,11 +185,11 @@ describe('running a plan', () => {
 
   it('does what a drop-in does to the picture', async () => {
     const { transforms } = await loadWith({
-      'negate.js': dropIn('negate', { transform: '(image) => image.negate({ alpha: false })' }),
+      'opposite.js': dropIn('opposite', { transform: '(image) => image.negate({ alpha: false })' }),
     })
-    const { bytes } = await transform({ query: 'negate&f=png', source: assetOf(png, 'png'), transforms })
+    const { bytes } = await transform({ query: 'opposite&f=png', source: assetOf(png, 'png'), transforms })
     expect(await colourAt(bytes, 2, 2)).to.deep.equal({ r: 0, g: 255, b: 255, a: 255 })
-    const plain = await transform({ query: 'negate=0&f=png', source: assetOf(png, 'png'), transforms })
+    const plain = await transform({ query: 'opposite=0&f=png', source: assetOf(png, 'png'), transforms })
     expect(await colourAt(plain.bytes, 2, 2)).to.deep.equal({ r: 255, g: 0, b: 0, a: 255 })
   })
 
@@ -230,12 +273,13 @@ describe('running a plan', () => {
       }
       const still = { width: 30, height: 20, pages: 1 }
       const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
-      expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg' })
-      expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png' })
+      expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg', dpr: 1 })
+      expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png', dpr: 1 })
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"/>')
       expect(await told([svg, 'svg']), 'pixels by now').to.deep.equal({
         ...still,
         hasAlpha: true,
+        dpr: 1,
         format: 'png',
       })
     })
