@@ -103,11 +103,10 @@ export const sharpEngine: Engine<'sharp'> = {
 
   async frames(opened, context) {
     const { data, width, height, channels, pages } = await pixelsOf(opened, context)
-    const { timing: _, ...source } = opened.source
     const bytes = data.length / pages
     return Array.from({ length: pages }, (_, i) => {
       const frame = data.subarray(i * bytes, (i + 1) * bytes)
-      return fromPixels({ data: frame, width, height, channels, pages: 1 }, source, context)
+      return fromPixels({ data: frame, width, height, channels, pages: 1 }, opened.source, context)
     })
   },
 
