@@ -104,7 +104,49 @@ export const VARIABLES = {
     max: 10_000,
     unit: 'files',
     default: 100,
-    help: 'Files that one request may upload; the whole form may have twice as many parts',
+    help: 'Files that one request may upload',
+  }),
+  IMAGE_MAX_BYTES: integer({
+    min: 1,
+    max: 1_000_000_000,
+    unit: 'bytes',
+    default: 40_000_000,
+    help: 'Largest image that is transformed; larger ones are only stored and delivered',
+  }),
+  IMAGE_MAX_PIXELS: integer({
+    min: 1,
+    // What sharp takes.
+    max: 268_402_689,
+    unit: 'pixels',
+    default: 50_000_000,
+    help: 'Most pixels, over all frames, of an image that is transformed',
+  }),
+  TRANSFORM_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 300,
+    unit: 'seconds',
+    default: 30,
+    help: 'Time for a transformation',
+  }),
+  TRANSFORM_HANG_SECONDS: integer({
+    min: 1,
+    max: 300,
+    unit: 'seconds',
+    default: 10,
+    help: 'Time for one of an SVG, of a TIFF, or from or to AVIF, whose process is killed then',
+  }),
+  TRANSFORM_MAX_MEMORY_BYTES: integer({
+    min: 200_000_000,
+    unit: 'bytes',
+    default: 1_000_000_000,
+    help: 'Memory at which a process that transforms is killed, and what all large transformations at a time may take together',
+  }),
+  UV_THREADPOOL_SIZE: integer({
+    min: 1,
+    max: 1024,
+    unit: 'threads',
+    default: 4,
+    help: 'Threads for files and pictures, read by Node itself: transformations in the web process leave two of them to files',
   }),
   HEADERS_TIMEOUT_SECONDS: integer({
     min: 1,
@@ -158,6 +200,14 @@ export const VARIABLES = {
     unit: 'seconds',
     default: 60,
     help: 'Window of ZIP_RATE_POINTS',
+  }),
+  VARIANT_LIMIT: integer({
+    min: 1,
+    max: 1_000_000,
+    unit: 'derivatives',
+    // Ten widths in three formats for three densities are 90.
+    default: 1000,
+    help: "Derivatives that a file may have, unless its client's rules say otherwise; a new one past it is a 429",
   }),
   PLUGINS_DIR: text({
     pattern: /^[^\0]+$/,

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadChain } from '../config/chain.ts'
 import { describeVariables } from '../config/load.ts'
-import { expectation } from '../src/core/parameter.ts'
+import { describeParameters } from '../src/core/described.ts'
 import { sharpEngine } from '../src/engines/sharp.ts'
 import { loadPlugins } from '../src/pipeline/load.ts'
 import { root } from './ready/run.js'
@@ -16,7 +17,7 @@ async function renewed(text) {
   const plugins = await loadPlugins({
     folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
     engines: new Map([[sharpEngine.name, sharpEngine]]),
-    chain: { order: [], disabled: [], options: {}, ignoredParams: [] },
+    chain: await loadChain(join(root, 'config', 'chain.json')),
   })
   return fill(fill(text, 'variables', variables()), 'parameters', parameters(plugins.transforms))
 }
@@ -31,14 +32,13 @@ function variables() {
 }
 
 function parameters(transforms) {
-  const rows = transforms.flatMap(({ plugin }) =>
-    Object.entries(plugin.params).map(([name, spec]) => [
-      [name, ...(spec.aliases ?? [])].map((word) => `\`${word}\``).join(', '),
-      `${expectation(spec)}${'default' in spec ? ` (default ${spec.default})` : ''}`,
-      spec.help,
-      `\`${plugin.name}\``,
-    ]),
-  )
+  const { image } = describeParameters(transforms)
+  const rows = image.map(({ plugin, name, aliases, expected, default: value, help }) => [
+    [name, ...aliases].map((word) => `\`${word}\``).join(', '),
+    `${expected}${value === undefined ? '' : ` (default ${value})`}`,
+    help,
+    `\`${plugin}\``,
+  ])
   return table(['Parameter', 'Takes', 'What it does', 'Plugin'], rows)
 }
 

@@ -3,31 +3,42 @@ import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
+import { loadPresets } from '../config/presets.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
+import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
+import { imageInspector } from './engines/image-inspector.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
+import { createRunnerApart } from './pipeline/apart.ts'
+import { createDispatcher } from './pipeline/dispatch.ts'
+import { informedRunner } from './pipeline/information.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
+import { checkPresets } from './pipeline/presets.ts'
 import { createRunner } from './pipeline/run.ts'
+import { createPool } from './process/apart/pool.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
 import { createAssets } from './service/assets.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
+import { createEagerTransforms } from './service/eager.ts'
+import { createInformations } from './service/information.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
+import type { TransformerSetup } from './transformer.ts'
 
 export { DataDirError } from './adapters/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
@@ -35,7 +46,7 @@ export type { Storage } from './foundation.ts'
 
 export interface AppOptions {
   config: Config
-  /** The project's folder: `config/chain.json` and drop-in `plugins/` are in it. */
+  /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
   root: string
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
@@ -64,17 +75,25 @@ export interface App {
   close(): Promise<void>
 }
 
-// What one request may cost: 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core.
-const LIMITS: TransformLimits = {
-  sourceMaxBytes: 40_000_000,
-  sourceMaxPixels: 50_000_000,
-  outputMaxSide: 5000,
-  // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
-  outputMaxPixels: 50_000_000,
-  timeoutMs: 30_000,
+/** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
+function limitsOf({ IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS }: Config): TransformLimits {
+  return {
+    sourceMaxBytes: IMAGE_MAX_BYTES,
+    sourceMaxPixels: IMAGE_MAX_PIXELS,
+    outputMaxSide: 5000,
+    // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
+    outputMaxPixels: 50_000_000,
+    timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
+  }
 }
+
+// All transformations in this process together: it stays below 400 MB. What takes more has a process of its own.
+const HERE_BYTES = 200_000_000
+const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.filename)}`)
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
+// Of the four that libuv has by itself.
+const THREADS_FOR_FILES = 2
 const SWEEP_EVERY_MS = 60_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 // Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
@@ -110,35 +129,99 @@ type OpenAppOptions = Omit<AppOptions, 'engines'> &
 
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, chain, engines, plugins, prometheus, shareMetrics }: OpenAppOptions,
+  {
+    config,
+    baseUrl,
+    log,
+    chain,
+    engines,
+    ownEngines,
+    folders,
+    plugins,
+    presets,
+    prometheus,
+    shareMetrics,
+  }: OpenAppOptions,
 ): Promise<App> {
-  const { backends, buckets, index, events, clients, originals, removals, sweep, sweepPuts, commands } =
-    foundation
+  const {
+    backends,
+    buckets,
+    index,
+    events,
+    clients,
+    findClient,
+    originals,
+    removals,
+    sweep,
+    sweepPuts,
+    commands,
+  } = foundation
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const credentials = await firstCredentials(config, foundation.credentialsFile)
   await clients.ensureFirst(credentials)
   foundation.delivery.work()
 
-  const admit = createAdmission({ atOnce: transformsAtOnce(config), waiting: WAITING_TRANSFORMS })
+  const atOnce = transformsAtOnce(config)
+  const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
+  const admit = createAdmission({
+    ...{ atOnce, waiting: WAITING_TRANSFORMS },
+    ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
+  })
   metrics.watchTransforms(admit.load)
+  const here = measuredRunner(informedRunner(createRunner(engines), imageInspector), metrics)
+  const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
+  const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
+  const run = createDispatcher({
+    ...{ engines, admit, here },
+    // Those processes have the engines that Sluice comes with.
+    elsewhere: ownEngines ? measuredRunner(createRunnerApart(pool), metrics) : here,
+    room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
+    hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
+    metrics,
+  })
   const derivations = createDerivations({
     index,
     buckets,
     assets: createAssets({ originals, buckets }),
     locks: backends.locks,
     events,
-    run: measuredRunner(createRunner(engines), metrics),
-    admit,
-    limits: LIMITS,
+    run,
+    limits: limitsOf(config),
+    variantLimit: config.VARIANT_LIMIT,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams, plugins.detector)
-  const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
+    presets,
+    ...(plugins.detector ? { detector: plugins.detector } : {}),
+  })
+  const deliveries = createDeliveries({
+    ...{ originals, derivations, buckets, plan, metrics },
+    onLimit: chain.onLimit,
+  })
+  const informations = createInformations({
+    originals,
+    derivations,
+    buckets,
+    plan,
+    inspector: imageInspector,
+    log,
+  })
+  const eager = createEagerTransforms({
+    deliveries,
+    derivations,
+    jobs: backends.jobs,
+    findClient,
+    isBusy: () => admit.load().waiting > 0,
+    log,
+  })
+  eager.work()
   const handle = createHttp({
     clients,
     secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
     deliveries,
+    informations,
+    eager,
     removals,
     upload: createUpload({
       index,
@@ -156,6 +239,7 @@ async function openApp(
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.BODY_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
+    parameters: describeParameters(plugins.transforms),
     log,
     metrics,
     metricsAccess:
@@ -185,7 +269,10 @@ async function openApp(
       await following?.stop()
       await sweeping.stop()
       await sweepingPuts.stop()
+      backends.jobs.pause()
+      eager.stop()
       await derivations.idle()
+      await pool.close()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
   }
@@ -218,16 +305,24 @@ function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
   return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY))
 }
 
+/** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */
+function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
+  return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)
+}
+
 /**
- * What is read before anything is touched: the chain and all plugins.
+ * What is read before anything is touched: the chain, all plugins, and the presets over them.
  *
- * @throws PluginError for a broken plugin, Error for a broken `config/chain.json`
+ * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
+ * read
  */
-export async function loadEverything({ config, root, engines: given = [sharpEngine] }: LoadOptions) {
-  const engines = new Map<EngineName, Engine>(given.map((engine) => [engine.name, engine]))
+export async function loadEverything({ config, root, engines: given }: LoadOptions) {
+  const engines = new Map<EngineName, Engine>((given ?? [sharpEngine]).map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
-  const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
-  return { chain, engines, plugins }
+  const folders = pluginFolders(root, config.PLUGINS_DIR)
+  const plugins = await loadPlugins({ folders, engines, chain })
+  const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
+  return { chain, engines, ownEngines: given === undefined, folders, plugins, presets }
 }
 
 type Loaded = Awaited<ReturnType<typeof loadEverything>>

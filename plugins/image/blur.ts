@@ -17,6 +17,7 @@ export default definePlugin({
   name: 'image-blur',
   engine: 'sharp',
   phase: 'effect',
+  conceals: true,
   params: {
     blur: { type: 'number', min: 0.3, max: MAX_SIGMA, unit: 'px', help: 'Gaussian blur, by its sigma' },
   },
@@ -24,8 +25,7 @@ export default definePlugin({
     const sigma = Math.min(blur * source.dpr, MAX_SIGMA)
     const direct = sigma <= DIRECT_MAX_SIGMA
     if (direct && source.pages === 1) return image.blur(sigma)
-    const edit = (frame: Sharp, size: Size) => (direct ? frame.blur(sigma) : blurSmall(frame, size, sigma))
-    return (await settle(image, edit)).draft
+    return settle(image, (frame, size) => (direct ? frame.blur(sigma) : blurSmall(frame, size, sigma)))
   },
 })
 
@@ -33,12 +33,8 @@ export default definePlugin({
 async function blurSmall(image: Sharp, size: Size, sigma: number): Promise<Sharp> {
   const shrunk = (side: number) => Math.max(1, Math.round((side * SMALL_SIGMA) / sigma))
   const small = { width: shrunk(size.width), height: shrunk(size.height), fit: 'fill' } as const
-  const { data, info } = await image
-    .resize(small)
-    .blur(SMALL_SIGMA)
-    .raw()
-    .toBuffer({ resolveWithObject: true })
-  const { width, height, channels } = info
+  // A file, since it keeps what pixels lose: the transparency of grey, a profile.
+  const blurred = await image.resize(small).blur(SMALL_SIGMA).png().toBuffer()
   const large = { width: size.width, height: size.height, fit: 'fill', kernel: 'cubic' } as const
-  return sharp(data, { raw: { width, height, channels } }).resize(large)
+  return sharp(blurred).keepIccProfile().resize(large)
 }

@@ -24,6 +24,6 @@ export default definePlugin({
     // As sharp as it looks in pixels of the URL; sharp ends at 10.
     const sigma = sharpen_sigma && Math.min(MAX_SIGMA, sharpen_sigma * source.dpr)
     const sharpened = (frame: Sharp) => (sigma === undefined ? frame.sharpen() : frame.sharpen({ sigma }))
-    return source.pages === 1 ? sharpened(image) : (await settle(image, sharpened)).draft
+    return source.pages === 1 ? sharpened(image) : settle(image, sharpened)
   },
 })

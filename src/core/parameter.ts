@@ -25,6 +25,10 @@ export type ParameterSpec = Described &
         default?: string
       }
     | { type: 'flag' }
+    // Free text, without blanks at its ends, in Unicode's form NFC; `maxLength` in code points.
+    | { type: 'text'; maxLength: number; default?: string }
+    // Another original of the same client, a file of this group.
+    | { type: 'key'; group: MediaGroup }
     // As many numbers as there are `names`. `min` and `max` are of each, in their order.
     | {
         type: 'list'
@@ -38,10 +42,6 @@ export type ParameterSpec = Described &
         atLeast?: number
       }
     | { type: 'color'; default?: string }
-    // Free text, without blanks at its ends, in Unicode's form NFC; `maxLength` in code points.
-    | { type: 'text'; maxLength: number; default?: string }
-    // Another original of the same client, a file of this group.
-    | { type: 'key'; group: MediaGroup }
   )
 
 export type ParameterSpecs = Readonly<Record<string, ParameterSpec>>
@@ -50,10 +50,10 @@ type ValueOf<S extends ParameterSpec> = S extends { type: 'integer' | 'number' }
   ? number
   : S extends { type: 'enum'; values: readonly (infer V)[] }
     ? V
-    : S extends { type: 'list' }
-      ? readonly number[]
-      : S extends { type: 'color' | 'text' | 'key' }
-        ? string
+    : S extends { type: 'text' | 'key' | 'color' }
+      ? string
+      : S extends { type: 'list' }
+        ? readonly number[]
         : boolean
 
 /** What `transform` receives: each parameter that the query names or that has a default. */
@@ -91,13 +91,6 @@ export function parseParameter(
       if (/^(|1|true)$/i.test(received)) return true
       if (/^(0|false)$/i.test(received)) return undefined
       throw refusal(name, spec, received)
-    case 'list':
-      return numbers(name, spec, received)
-    case 'color': {
-      const color = parseColor(received)
-      if (color === undefined) throw refusal(name, spec, received)
-      return color
-    }
     case 'text': {
       const text = received.normalize('NFC').trim()
       const length = [...text].length
@@ -109,6 +102,13 @@ export function parseParameter(
       const key = originalKey(received, spec.group)
       if (key === undefined) throw refusal(name, spec, received)
       return key
+    }
+    case 'list':
+      return numbers(name, spec, received)
+    case 'color': {
+      const color = parseColor(received)
+      if (color === undefined) throw refusal(name, spec, received)
+      return color
     }
   }
 }
@@ -138,6 +138,10 @@ export function expectation(spec: ParameterSpec): string {
       return `one of ${spec.values.join(', ')}`
     case 'flag':
       return 'no value, 1 or 0'
+    case 'text':
+      return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}`
+    case 'key':
+      return `[folder/]<sourceName> or the full key of an original of type ${spec.group}`
     case 'list': {
       const { of, names, separator, min, max, atLeast = names.length } = spec
       const count = atLeast === names.length ? names.length : `${atLeast} to ${names.length}`
@@ -148,10 +152,6 @@ export function expectation(spec: ParameterSpec): string {
     }
     case 'color':
       return 'a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent'
-    case 'text':
-      return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}`
-    case 'key':
-      return `[folder/]<sourceName> or the full key of an original of type ${spec.group}`
   }
 }
 

@@ -44,10 +44,14 @@ export interface TransformPlugin<
    * that gathers what it is asked for and orders it itself, as sharp does, this puts the step truly after them.
    */
   newPass?: boolean
+  /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
+  conceals?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
   options?: Readonly<Record<string, unknown>>
+  /** Looks at the settings as the plugin loads. @throws Error that says which is wrong, which stops the boot */
+  checkOptions?(options: Readonly<Record<string, unknown>>): void
   /**
    * More values for parameters of type `enum`, by the parameter's name: those that depend on the options, such as the
    * fonts in a folder. Asked once, at the start; what it throws stops the boot.
@@ -58,9 +62,10 @@ export interface TransformPlugin<
   /**
    * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`, a value
    * without effect into its default. A derivative is named by the values that are not the default.
-   * @returns the values to use, all of them; undefined when nothing is to be done
+   * @returns the values to use, all of them; undefined when nothing is to be done by this plugin; `'original'` when
+   *   the original as it lies in the bucket is what was asked for, whatever the other plugins do
    */
-  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | undefined
+  resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | 'original' | undefined
   /**
    * Edits the draft, or answers with another in its place. One that has changed what later steps have to know of the
    * picture, its size for one, answers with that as well: `{ draft, source }`.
@@ -83,6 +88,10 @@ export interface PlanRequest {
   accept(): string
   /** Names of formats that have turned out to be too small for this picture: for `resolve` to choose another. */
   tooSmall: readonly string[]
+  /** Canonical names of all parameters that the query sets, also those of other plugins. */
+  named: ReadonlySet<string>
+  /** The plugin's settings: its own defaults under those of `config/chain.json`. */
+  options: Readonly<Record<string, unknown>>
   /** Whether a plugin is loaded that detects what is in a picture. Who acts on it makes it part of the plan. */
   detects(): boolean
   /** Tells the caller, in a header, of something that is done otherwise than asked: `func=auto for face: …`. */
@@ -101,13 +110,11 @@ export interface TransformContext<E extends EngineName = EngineName> {
    * @param each changes every frame by itself, for what the engine does to no animation; all to the same size
    */
   settle(draft: Engines[E]['draft'], each?: EachFrame<E>): Promise<Opened<E>>
-  /** What has been asked of the draft so far, rendered: the frames of an animation, each by itself; one of a still picture. */
-  frames(draft: Engines[E]['draft']): Promise<Array<Opened<E>>>
   /**
-   * What the detector plugin sees in a picture, in pixels of `opened.source`, within it. The draft stays as it is.
-   * Undefined when the plan has not asked {@link PlanRequest.detects}, or nothing detects.
+   * Renders a draft, to see what comes of it: how many bytes, for example. When the last step of all answers with that
+   * same draft, this is what is sent; it is not rendered again.
    */
-  detect: ((opened: Opened<E>) => Promise<readonly Box[]>) | undefined
+  render(draft: Engines[E]['draft']): Promise<Asset>
   /**
    * The file that a parameter of type `key` names: another original of the same client. It has been found before any step
    * runs; its bytes are still to be read.
@@ -118,6 +125,13 @@ export interface TransformContext<E extends EngineName = EngineName> {
    * @throws Problem 422 when it is broken or past a limit
    */
   open(asset: Asset, opening: Partial<Engines[E]['opening']>): Promise<Opened<E>>
+  /** What has been asked of the draft so far, rendered: the frames of an animation, each by itself; one of a still picture. */
+  frames(draft: Engines[E]['draft']): Promise<Array<Opened<E>>>
+  /**
+   * What the detector plugin sees in a picture, in pixels of `opened.source`, within it. The draft stays as it is.
+   * Undefined when the plan has not asked {@link PlanRequest.detects}, or nothing detects.
+   */
+  detect: ((opened: Opened<E>) => Promise<readonly Box[]>) | undefined
   /** Aborted when the time is over or nobody waits any more. */
   signal: AbortSignal
   limits: TransformLimits
@@ -141,6 +155,12 @@ export interface Engine<E extends EngineName = EngineName> {
   name: E
   /** What its plugins are for, unless they say otherwise. */
   media: readonly MediaGroup[]
+  /**
+   * What it will take to carry out these steps, as far as the source's header and the steps tell: asked before the work
+   * waits for its turn.
+   * @throws Problem 422 for a source that is broken or past a limit, by its header alone
+   */
+  forecast(source: Asset, steps: readonly ForecastStep[], context: EngineContext): Promise<Forecast>
   /** @throws Problem 422 for a source that is broken or past a limit, before the costly part of the work */
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
   /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
@@ -154,6 +174,22 @@ export interface Engine<E extends EngineName = EngineName> {
    * @throws Problem 422 when the source is broken
    */
   verify(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<void>
+}
+
+/** What a forecast is made from: a plugin and the values it will get. */
+export interface ForecastStep {
+  plugin: TransformPlugin
+  params: Readonly<Record<string, unknown>>
+}
+
+/** What a transformation will take. */
+export interface Forecast {
+  /** Memory at its peak; more rather than less. */
+  bytes: number
+  /** Whether nothing but its process's end may stop it. */
+  mayHang: boolean
+  /** The source, in memory when it has been read already. */
+  source: Asset
 }
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>

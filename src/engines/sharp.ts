@@ -1,8 +1,10 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
-import type { Engine, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
-import { formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
+import type { EachFrame, Engine, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
+import { badParameter, formatTooSmall, notDecodable, notTransformable, Problem } from '../core/problem.ts'
+import { defused } from './bombs.ts'
+import { forecastImage } from './sharp-forecast.ts'
 import { inspectSvg } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
@@ -21,6 +23,8 @@ export interface ImageSource {
   hasAlpha: boolean
   /** The original's, by Sluice's name: `jpeg`, `png`, `svg` while it can still be drawn in any size. */
   format: string
+  /** The draft has the source's own colours, and the ICC profile that says what they mean; else they are sRGB. */
+  keepsProfile?: true
   /** Device pixels per pixel of what the URL asks for, once it has been resized for them; 1 unless it was. */
   dpr: number
   /** Of an animation: how long each frame is shown, in ms, and how often all of them are; 0 is forever. */
@@ -30,12 +34,19 @@ export interface ImageSource {
 export interface ImageOpening {
   /** Take all frames of an animation (the default) or only the first. */
   frames: 'all' | 'first'
+  /** Which frame of an animation or page of a TIFF is to be taken in place of the first, from 1. */
+  page: number
+  /** Leave colours and profile of an RGB picture as they are, or turn them into sRGB (the default). */
+  profile: 'keep' | 'srgb'
   /** Turn it as its EXIF orientation says, before every step. */
   upright: boolean
 }
 
 // Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
 const ANIMATED = new Set(['gif', 'webp'])
+
+// Of which the profile says what red, green and blue are.
+const RGB = new Set(['srgb', 'rgb', 'rgb16'])
 
 // Red, green, blue and transparency in 8 bits each: what the limit of pixels reckons with.
 const BYTES_PER_PIXEL = 4
@@ -50,16 +61,23 @@ export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
   media: ['image'],
 
-  async open(asset, { frames = 'all', upright = false }, { signal, limits }) {
+  forecast: forecastImage,
+
+  async open(asset, { frames = 'all', page = 1, profile = 'srgb', upright = false }, { signal, limits }) {
     if (asset.size > limits.sourceMaxBytes) {
       throw notTransformable(
         `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${asset.size}`,
       )
     }
-    const bytes = await readAll(asset, signal)
+    const bytes = defused(await readAll(asset, signal))
     if (asset.mediaType === 'image/svg+xml') await checkSvg(bytes, limits)
-    const metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
-    const source = describe(metadata, { frames, upright })
+    let metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
+    if (page > 1) {
+      checkPage(page, metadata)
+      // The pages of a TIFF may differ in size.
+      metadata = await decoding(() => sharp(bytes, { page: page - 1, limitInputPixels: false }).metadata())
+    }
+    const source = describe(metadata, { frames, upright, profile })
     // From the header alone: nothing has been decoded by here.
     const pixels = source.width * source.height * source.pages
     if (pixels > limits.sourceMaxPixels) {
@@ -76,11 +94,15 @@ export const sharpEngine: Engine<'sharp'> = {
       )
     }
     const draft = sharp(bytes, {
-      animated: source.pages > 1,
+      ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
       autoOrient: upright,
       limitInputPixels: limits.sourceMaxPixels,
     })
-    return { draft, source }
+    // Sharp works on 16 bits in P3, and would send its numbers without saying so: pale colours, of sRGB sources too.
+    if (metadata.icc && metadata.space === 'rgb16' && !source.keepsProfile) {
+      draft.withIccProfile('srgb', { attach: false })
+    }
+    return { draft: withProfile(draft, source), source }
   },
 
   async render(draft, { limits }) {
@@ -91,24 +113,25 @@ export const sharpEngine: Engine<'sharp'> = {
   },
 
   async settle(opened, context, each) {
+    if (opened.source.keepsProfile) return settledWithProfile(opened, context, each)
     if (each === undefined) return fromPixels(await pixelsOf(opened, context), opened.source, context)
-    const changed: Pixels[] = []
-    for (const frame of await sharpEngine.frames(opened, context)) {
+    const before = await pixelsOf(opened, context)
+    let after: Pixels | undefined
+    for (const [i, frame] of framesOf(before, opened.source, context).entries()) {
       context.signal.throwIfAborted()
       const draft = await each(frame.draft, frame.source)
-      changed.push(await pixelsOf({ draft, source: frame.source }, context))
+      const changed = await pixelsOf({ draft, source: frame.source }, context)
+      after ??= roomFor(changed, before)
+      if (changed.data.length * after.pages !== after.data.length) {
+        throw new Error('expected frames of one size of a plugin that changes each by itself')
+      }
+      after.data.set(changed.data, i * changed.data.length)
     }
-    return fromPixels(stacked(changed), opened.source, context)
+    return fromPixels(after ?? before, opened.source, context)
   },
 
   async frames(opened, context) {
-    const { data, width, height, channels, pages } = await pixelsOf(opened, context)
-    const { timing: _, ...source } = opened.source
-    const bytes = data.length / pages
-    return Array.from({ length: pages }, (_, i) => {
-      const frame = data.subarray(i * bytes, (i + 1) * bytes)
-      return fromPixels({ data: frame, width, height, channels, pages: 1 }, source, context)
-    })
+    return framesOf(await pixelsOf(opened, context), opened.source, context)
   },
 
   async verify(asset, opening, context) {
@@ -118,6 +141,33 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = draft.resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+/** A new pass of a picture with its profile, which pixels alone would lose: in a file. */
+async function settledWithProfile(
+  { draft, source }: Opened<'sharp'>,
+  context: EngineContext,
+  each?: EachFrame<'sharp'>,
+): Promise<Opened<'sharp'>> {
+  const { limits } = context
+  const animated = source.pages > 1
+  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+  const file = animated ? copy.webp({ lossless: true, effort: 0 }) : copy.png({ compressionLevel: 0 })
+  const input = sharp(await rendering(() => file.toBuffer()), {
+    animated,
+    limitInputPixels: pixelsWithin(limits),
+  })
+  const { width, height, hasAlpha } = await input.metadata()
+  const format = source.format === 'svg' ? 'png' : source.format
+  const known = { ...source, width, height, hasAlpha, format }
+  if (each && animated) {
+    // Frames by themselves are pixels: in sRGB they need no profile.
+    const { keepsProfile: _, ...plain } = known
+    return sharpEngine.settle({ draft: input, source: plain }, context, each)
+  }
+  const settled = { draft: input.keepIccProfile(), source: known }
+  if (!each) return settled
+  return settledWithProfile({ ...settled, draft: await each(settled.draft, known) }, context)
 }
 
 /** A picture as its pixels: the frames of an animation one below the other. */
@@ -132,20 +182,32 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4
 
+// Of a draft that has been copied, so that the caller's own goes on.
 async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
-  // Of a draft that has been copied, so that the caller's own goes on.
-  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-  const pixels = await rawPixels(copy)
-  if (pixels.channels > 1) return pixels
-  // Of what has been made grey, sharp gives one raw channel and drops the transparency. A file keeps it.
-  const file = await rendering(() => copy.tiff({ compression: 'none' }).toBuffer())
-  return rawPixels(sharp(file, { animated: true, limitInputPixels: false }))
+  const raw = draft
+    .clone()
+    .timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+    .raw()
+  const { data, info } = await rendering(() => raw.toBuffer({ resolveWithObject: true }))
+  const { width, height, channels, pages = 1 } = info
+  const pixels = { data, width, height: info.pageHeight ?? height, channels, pages }
+  return channels === 1 ? withAlpha(pixels, raw) : pixels
 }
 
-async function rawPixels(draft: Sharp): Promise<Pixels> {
-  const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
-  const { width, height, channels, pages = 1 } = info
-  return { data, width, height: info.pageHeight ?? height, channels, pages }
+/** Of what has been made grey, sharp gives one raw channel: its transparency has to be asked for. */
+async function withAlpha(grey: Pixels, raw: Sharp): Promise<Pixels> {
+  // Whether there is any is known by whether it can be had.
+  const alpha = await rendering(() => raw.clone().extractChannel('alpha').toBuffer()).catch((error) => {
+    if (/Cannot extract channel/.test(String(error))) return undefined
+    throw error
+  })
+  if (!alpha) return grey
+  const data = Buffer.allocUnsafe(2 * grey.data.length)
+  for (let i = 0; i < grey.data.length; i += 1) {
+    data[2 * i] = grey.data[i] as number
+    data[2 * i + 1] = alpha[i] as number
+  }
+  return { ...grey, data, channels: 2 }
 }
 
 /** A draft of pixels. What they are not, the source still tells: the original's format, how long each frame is shown. */
@@ -156,9 +218,7 @@ function fromPixels(
 ): Opened<'sharp'> {
   const animated = pages > 1
   const raw = { width, height: height * pages, channels, ...(animated ? { pageHeight: height } : {}) }
-  // Several steps make a picture larger than any source may be: each has looked at the limit of what it makes.
-  const limitInputPixels = Math.max(limits.sourceMaxPixels, limits.outputMaxPixels)
-  const draft = sharp(data, { raw, animated, limitInputPixels })
+  const draft = sharp(data, { raw, animated, limitInputPixels: pixelsWithin(limits) })
   return {
     // Options of all encoders of animations, kept until one of them is chosen.
     draft: animated && source.timing ? draft.gif(source.timing) : draft,
@@ -173,15 +233,28 @@ function fromPixels(
   }
 }
 
-/** Frames of one size as an animation. */
-function stacked(frames: readonly Pixels[]): Pixels {
-  const [first] = frames
-  if (!first) throw new Error('an animation without frames')
-  return {
-    ...first,
-    data: frames.length === 1 ? first.data : Buffer.concat(frames.map(({ data }) => data)),
-    pages: frames.length,
-  }
+/** Several steps make a picture larger than any source may be: each has looked at the limit of what it makes. */
+function pixelsWithin({ sourceMaxPixels, outputMaxPixels }: TransformLimits): number {
+  return Math.max(sourceMaxPixels, outputMaxPixels)
+}
+
+/** Each by itself; they share the bytes of all. */
+function framesOf(
+  { data, pages, ...size }: Pixels,
+  { timing: _, ...source }: ImageSource,
+  context: EngineContext,
+): Array<Opened<'sharp'>> {
+  const bytes = data.length / pages
+  return Array.from({ length: pages }, (_, i) => {
+    const frame = data.subarray(i * bytes, (i + 1) * bytes)
+    return fromPixels({ data: frame, pages: 1, ...size }, source, context)
+  })
+}
+
+/** Where all frames go that are as large as this one. In place, if they fit: together they may have 200 MB. */
+function roomFor({ data, ...size }: Pixels, { data: before, pages }: Pixels): Pixels {
+  const bytes = data.length * pages
+  return { ...size, pages, data: bytes === before.length ? before : Buffer.allocUnsafe(bytes) }
 }
 
 /** @throws Problem 422 for what would be too much to draw */
@@ -208,20 +281,34 @@ function bytesPerPixel({ channels, depth }: Metadata): number {
 
 function describe(
   metadata: Metadata,
-  { frames, upright }: Pick<ImageOpening, 'frames' | 'upright'>,
+  { frames, upright, profile }: Pick<ImageOpening, 'frames' | 'upright' | 'profile'>,
 ): ImageSource {
   const { width, height } = upright ? metadata.autoOrient : metadata
   const pages = frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1
   const timing = { delay: metadata.delay ?? [], loop: metadata.loop ?? 0 }
+  // One of CMYK or grey would not fit the pixels that are written, which are RGB in any case.
+  const keepsProfile = profile === 'keep' && metadata.icc !== undefined && RGB.has(metadata.space)
   return {
     width,
     height,
     pages,
     hasAlpha: metadata.hasAlpha,
     format: formatName(metadata.format),
+    ...(keepsProfile ? { keepsProfile } : {}),
     dpr: 1,
     ...(pages > 1 && timing.delay.length > 0 ? { timing } : {}),
   }
+}
+
+function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
+  return keepsProfile ? draft.keepIccProfile() : draft
+}
+
+/** @throws Problem 400 for a page past the last one */
+function checkPage(page: number, { pages = 1 }: Metadata): void {
+  if (page <= pages) return
+  const expected = `an integer from 1 to ${pages}, as many as this file has,`
+  throw badParameter({ param: 'page', expected, received: String(page) })
 }
 
 /** libvips calls the container of an AVIF by its family's name; it reads no other of that family. */
@@ -235,7 +322,7 @@ async function decoding<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof Problem) throw cause
-    throw notTransformable('expected an image that can be decoded but this one cannot', cause)
+    throw notDecodable('expected an image that can be decoded but this one cannot', cause)
   }
 }
 

@@ -22,6 +22,9 @@ interface Dependencies {
   ignoredParams: readonly string[]
 }
 
+// What was asked for may be there by then: a limit was raised, a load is over.
+const INSTEAD_MAX_AGE_SECONDS = 60
+
 /**
  * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed as the query says.
  * `GET /v1/bucket/<client token>/<key>`: an object as it lies in the bucket.
@@ -65,7 +68,8 @@ export function deliverRoutes({
       accept: req.headers.accept ?? '',
       signal,
     })
-    if (delivery.notes.length > 0) res.setHeader('X-Sluice-Transform', delivery.notes.join(', '))
+    const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
+    if (notes.length > 0) res.setHeader('X-Sluice-Transform', notes.join(', '))
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
@@ -99,12 +103,17 @@ function parameterOfObject(
   })
 }
 
-function sendable({ key, asset, variesByAccept }: Delivery) {
-  return { asset, etag: key, variesByAccept }
+function sendable({ key, asset, variesByAccept, insteadFor }: Delivery) {
+  return {
+    asset,
+    etag: key,
+    variesByAccept,
+    ...(insteadFor ? { maxAgeSeconds: INSTEAD_MAX_AGE_SECONDS } : {}),
+  }
 }
 
-/** Pages of any site may show and read the files. */
-const readableByAll: RequestHandler = (req, res, next) => {
+/** Pages of any site may show and read what is at this address. */
+export const readableByAll: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
   res.setHeader('X-Content-Type-Options', 'nosniff')

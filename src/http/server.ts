@@ -1,11 +1,14 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
+import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { RateLimiter } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
+import type { EagerTransforms } from '../service/eager.ts'
+import type { Informations } from '../service/information.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
@@ -14,7 +17,9 @@ import { noOtherExpectation } from './expectation.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
+import { infoRoutes } from './info.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
+import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { removeRoutes } from './remove.ts'
@@ -32,6 +37,8 @@ export interface HttpOptions {
   secrets: readonly string[]
   upload: Upload
   deliveries: Deliveries
+  informations: Informations
+  eager: EagerTransforms
   removals: Removals
   archive: Archive
   zipLimiter: RateLimiter
@@ -45,6 +52,8 @@ export interface HttpOptions {
   minBytesPerSecond: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
+  /** What delivery URLs take. */
+  parameters: DescribedParameters
   log: Log
   metrics: Metrics
   /** Where there is a token to read them with. */
@@ -69,10 +78,12 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
+  app.use(parametersRoutes(options.parameters))
   app.use(uploadRoutes(options))
   app.use(removeRoutes(options))
   app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
   app.use(deliverRoutes(options))
+  app.use(infoRoutes(options))
   app.use(notFound)
   app.use(problemHandler(options.log))
   return byPath(app)

@@ -10,7 +10,7 @@ import {
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'
-import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
+import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
 
 /** A plugin that cannot be used. The message names its file. */
 export class PluginError extends Error {
@@ -48,8 +48,10 @@ const EVENT_MEMBERS = Object.keys({
  * @throws PluginError naming the file and what was expected
  */
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
-  if ('transform' in candidate) {
-    throw new PluginError(file, 'expected transform or on but it has both: make two plugins of it')
+  for (const other of ['transform', 'detect']) {
+    if (other in candidate) {
+      throw new PluginError(file, `expected ${other} or on but it has both: make two plugins of it`)
+    }
   }
   checkMembers(file, candidate, EVENT_MEMBERS, 'a plugin with "on"')
   const { on, durable, options, targets } = candidate as Partial<Record<keyof EventPlugin, unknown>>
@@ -97,8 +99,10 @@ const TRANSFORM_MEMBERS = Object.keys({
   params: true,
   always: true,
   newPass: true,
+  conceals: true,
   version: true,
   options: true,
+  checkOptions: true,
   choices: true,
   opening: true,
   resolve: true,
@@ -134,10 +138,16 @@ export function checkTransform(
   )
   expect(plugin.always === undefined || typeof plugin.always === 'boolean', 'true or false', 'always')
   expect(plugin.newPass === undefined || typeof plugin.newPass === 'boolean', 'true or false', 'newPass')
+  expect(plugin.conceals === undefined || typeof plugin.conceals === 'boolean', 'true or false', 'conceals')
   expect(plugin.resolve === undefined || typeof plugin.resolve === 'function', 'a function', 'resolve')
   expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')
   expect(plugin.choices === undefined || typeof plugin.choices === 'function', 'a function', 'choices')
   expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')
+  expect(
+    plugin.checkOptions === undefined || typeof plugin.checkOptions === 'function',
+    'a function',
+    'checkOptions',
+  )
   expect(
     plugin.media === undefined ||
       (Array.isArray(plugin.media) && plugin.media.every((group) => isMediaGroup(group))),
@@ -147,6 +157,19 @@ export function checkTransform(
   expect(isRecord(plugin.params), 'an object of parameters', 'params')
   for (const [name, spec] of Object.entries(plugin.params as object)) checkParameter(file, name, spec)
   return candidate as TransformPlugin
+}
+
+/** @throws PluginError for options that the plugin refuses */
+export function checkOptions(
+  file: string,
+  plugin: TransformPlugin,
+  options: Readonly<Record<string, unknown>>,
+): void {
+  try {
+    plugin.checkOptions?.(options)
+  } catch (cause) {
+    throw new PluginError(file, cause instanceof Error ? cause.message : String(cause), cause)
+  }
 }
 
 /** The plugin with the values that it finds by its options. @throws PluginError when it cannot, or for no `enum` */
@@ -188,10 +211,8 @@ export function checkDetector(
   candidate: object,
   engines: ReadonlyMap<EngineName, Engine>,
 ): DetectorPlugin {
-  for (const other of ['transform', 'on']) {
-    if (other in candidate) {
-      throw new PluginError(file, `expected detect or ${other} but it has both: make two plugins of it`)
-    }
+  if ('transform' in candidate) {
+    throw new PluginError(file, 'expected detect or transform but it has both: make two plugins of it')
   }
   checkMembers(file, candidate, DETECTOR_MEMBERS, 'a plugin with "detect"')
   const { engine, version, options, detect } = candidate as Partial<Record<keyof DetectorPlugin, unknown>>
@@ -224,10 +245,10 @@ const MEMBERS_OF_TYPE = {
   number: ['min', 'max', 'unit', 'default', 'bare'],
   enum: ['values', 'synonyms', 'default'],
   flag: [],
-  list: ['of', 'names', 'separator', 'min', 'max', 'unit', 'atLeast'],
-  color: ['default'],
   text: ['maxLength', 'default'],
   key: ['group'],
+  list: ['of', 'names', 'separator', 'min', 'max', 'unit', 'atLeast'],
+  color: ['default'],
 } satisfies Record<ParameterSpec['type'], string[]>
 
 function checkParameter(file: string, name: string, spec: unknown): void {
@@ -265,9 +286,6 @@ function checkParameter(file: string, name: string, spec: unknown): void {
         'values of a-z, 0-9, ".", ":" and "-"',
       )
       break
-    case 'list':
-      checkList(record, expect)
-      break
     case 'text':
       expect(
         Number.isInteger(record.maxLength) && Number(record.maxLength) >= 1,
@@ -276,6 +294,9 @@ function checkParameter(file: string, name: string, spec: unknown): void {
       break
     case 'key':
       expect(isMediaGroup(String(record.group)), 'a media group as its group')
+      break
+    case 'list':
+      checkList(record, expect)
       break
   }
   expect(
@@ -324,6 +345,8 @@ export function checkParameters(
   transforms: ReadonlyArray<{ plugin: TransformPlugin; media: readonly MediaGroup[]; file: string }>,
   ignored: readonly string[],
 ): void {
+  if (ignored.includes(PRESET_WORD))
+    throw new ChainError('ignoredParams', `${PRESET_WORD} stands for the parameters of config/presets.json`)
   const claimed = new Map<string, string>()
   for (const { plugin, media, file } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
@@ -331,7 +354,7 @@ export function checkParameters(
         if (ignored.includes(word)) {
           throw new ChainError('ignoredParams', `${word} is a parameter of ${plugin.name}`)
         }
-        if (word === DOWNLOAD_WORD || isPassedOver(word, [])) {
+        if (word === DOWNLOAD_WORD || word === PRESET_WORD || isPassedOver(word, [])) {
           throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
         }
         for (const group of media) {

@@ -18,6 +18,7 @@ import {
   checkDetector,
   checkEventPlugin,
   checkName,
+  checkOptions,
   checkParameters,
   checkTargets,
   checkTransform,
@@ -128,6 +129,7 @@ export async function loadPlugins({
       }
       const checked = checkTransform(file, candidate, engines)
       const options = { ...checked.options, ...chain.options[name] }
+      checkOptions(file, checked, options)
       const plugin = checkTransform(file, withChoices(file, checked, options), engines)
       const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
       transforms.push({

@@ -1,19 +1,17 @@
+import type { ClientRules } from '../core/client.ts'
 import { sha256 } from '../core/digest.ts'
 import { type Format, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
-import { nearest } from '../core/nearest.ts'
 import {
   canonicalValue,
   type ParameterSpec,
   type ParameterSpecs,
   type ParameterValue,
-  parseParameter,
 } from '../core/parameter.ts'
 import type { PlanRequest } from '../core/plugin.ts'
-import { badParameter, clipped, Problem } from '../core/problem.ts'
-import { isPassedOver } from '../core/query-word.ts'
 import { variantOf } from '../core/variant.ts'
 import type { LoadedDetector, LoadedPlugin } from './load.ts'
 import { inOrder } from './load.ts'
+import { knownTo, type Presets, readQuery } from './query.ts'
 
 /** What is to be done to a source, and the name of the outcome. */
 export interface Plan {
@@ -45,6 +43,8 @@ export interface PlanInput {
   accept: string
   /** Formats that an earlier plan for this request has failed with. */
   tooSmall?: readonly string[]
+  /** Of the client whose file it is. */
+  rules?: ClientRules | undefined
 }
 
 export type Planner = (input: PlanInput) => Plan
@@ -53,22 +53,28 @@ export type Planner = (input: PlanInput) => Plan
 export function createPlanner(
   transforms: readonly LoadedPlugin[],
   ignored: readonly string[],
-  detector?: LoadedDetector,
+  { presets: presetsByGroup = new Map(), detector }: { presets?: Presets; detector?: LoadedDetector } = {},
 ): Planner {
-  const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(transforms, group)]))
-  return ({ query, format, accept, tooSmall = [] }) => {
-    const { plugins, known } = groups.get(format.group) ?? forGroup([], format.group)
-    const asked = readQuery(query, { known, ignored, group: format.group })
+  const forGroup = (group: MediaGroup) => ({
+    plugins: transforms.filter(({ media }) => media.includes(group)),
+    known: knownTo(transforms, group),
+    presets: presetsByGroup.get(group) ?? new Map(),
+  })
+  const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
+  return ({ query, format, accept, tooSmall = [], rules = {} }) => {
+    const { plugins, known, presets } = groups.get(format.group) ?? forGroup(format.group)
+    const asked = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
     let detects = false
     const notes: string[] = []
-    const request: PlanRequest = {
+    const request: Omit<PlanRequest, 'options'> = {
       format,
       accept() {
         variesByAccept = true
         return accept
       },
       tooSmall,
+      named: new Set(asked.keys()),
       detects() {
         detects = detector !== undefined
         return detects
@@ -78,11 +84,12 @@ export function createPlanner(
     const named = new Map<string, string>()
     const steps: Step[] = []
     for (const loaded of asked.size === 0 ? [] : plugins) {
-      const { plugin } = loaded
+      const { plugin, options } = loaded
       const names = Object.keys(plugin.params)
       if (!plugin.always && !names.some((name) => asked.has(name))) continue
       const given = withDefaults(plugin.params, Object.fromEntries(asked))
-      const resolved = plugin.resolve ? plugin.resolve(given as never, request) : given
+      const resolved = plugin.resolve ? plugin.resolve(given as never, { ...request, options }) : given
+      if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
       for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))
@@ -112,55 +119,6 @@ function withDefaults(specs: ParameterSpecs, values: Readonly<Record<string, unk
       return value === undefined ? [] : [[name, value as ParameterValue]]
     }),
   )
-}
-
-/** The values by canonical name. @throws Problem 400 */
-function readQuery(
-  query: PlanInput['query'],
-  { known, ignored, group }: { known: KnownNames; ignored: readonly string[]; group: MediaGroup },
-): Map<string, ParameterValue> {
-  const asked = new Map<string, ParameterValue>()
-  const seen = new Map<string, string>()
-  for (const [word, received] of query) {
-    if (isPassedOver(word, ignored)) continue
-    const parameter = known.get(word)
-    if (!parameter) throw unknownParameter(word, known, group)
-    const { name, spec } = parameter
-    const earlier = seen.get(name)
-    if (earlier !== undefined) {
-      throw badParameter({ param: word, expected: 'one value', received: `${earlier}, ${received}` })
-    }
-    seen.set(name, received)
-    const value = parseParameter(word, spec, received)
-    if (value !== undefined) asked.set(name, value)
-  }
-  return asked
-}
-
-type KnownNames = ReadonlyMap<string, { name: string; spec: ParameterSpec }>
-
-/** The plugins for one media group, and their parameters by every name. */
-function forGroup(transforms: readonly LoadedPlugin[], group: MediaGroup) {
-  const plugins = transforms.filter(({ media }) => media.includes(group))
-  const known = new Map<string, { name: string; spec: ParameterSpec }>()
-  for (const { plugin } of plugins) {
-    for (const [name, spec] of Object.entries(plugin.params)) {
-      for (const word of [name, ...(spec.aliases ?? [])]) known.set(word, { name, spec })
-    }
-  }
-  return { plugins, known }
-}
-
-function unknownParameter(word: string, known: KnownNames, group: MediaGroup): Problem {
-  const near = nearest(word, known.keys())
-  const names = [...new Set([...known.values()].map(({ name }) => name))]
-  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
-  return new Problem({
-    status: 400,
-    code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
-    members: { param: clipped(word), ...(near ? { nearest: near } : {}) },
-  })
 }
 
 function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined {

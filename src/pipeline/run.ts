@@ -38,6 +38,13 @@ async function runEngine(
   let { draft, source: facts } = await engine.open(source, opening, context)
   const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
+  // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
+  const rendered = new Map<typeof draft, Asset>()
+  const render = async (unrendered: typeof draft) => {
+    const asset = await engine.render(unrendered, context)
+    rendered.set(unrendered, asset)
+    return asset
+  }
   const settle = async (unsettled: typeof draft, each?: EachFrame) => {
     const settled = await engine.settle({ draft: unsettled, source: facts }, context, each)
     facts = settled.source
@@ -53,13 +60,14 @@ async function runEngine(
         draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
-      const tools = { source: facts, options, settle, open, frames, detect }
+      rendered.clear()
+      const tools = { source: facts, options, settle, frames, detect, render, open }
       const outcome = await plugin.transform(draft, params, { ...context, ...tools })
       if (isOpened(outcome)) ({ draft, source: facts } = outcome)
       else draft = outcome ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
-    return await engine.render(draft, context)
+    return rendered.get(draft) ?? (await engine.render(draft, context))
   } catch (cause) {
     context.signal.throwIfAborted()
     if (cause instanceof Problem) throw cause

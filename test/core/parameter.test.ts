@@ -19,6 +19,38 @@ const mark: ParameterSpec = { type: 'key', group: 'image', help: 'Mark' }
 
 const ID = '7JAiMJ5xg1xH6JYSiPjo5R'
 
+const trim: ParameterSpec = { type: 'number', min: 0, max: 255, bare: 10, help: 'Trim' }
+const crop: ParameterSpec = {
+  type: 'list',
+  of: 'integer',
+  names: ['x', 'y', 'w', 'h'],
+  separator: ',',
+  min: [0, 0, 1, 1],
+  max: [99, 99, 99, 99],
+  unit: 'px',
+  help: 'Crop',
+}
+const pad: ParameterSpec = {
+  type: 'list',
+  of: 'integer',
+  names: ['top', 'side'],
+  separator: ',',
+  min: [0, 0],
+  max: [9, 9],
+  atLeast: 1,
+  help: 'Pad',
+}
+const shape: ParameterSpec = {
+  type: 'list',
+  of: 'number',
+  names: ['w', 'h'],
+  separator: ':',
+  min: [0.5, 0.5],
+  max: [20, 20],
+  help: 'Shape',
+}
+const bg: ParameterSpec = { type: 'color', help: 'Background' }
+
 describe('parameters', () => {
   for (const [name, spec, received, value] of [
     ['w', width, '1', 1],
@@ -55,9 +87,23 @@ describe('parameters', () => {
     ['wm', mark, `${ID}.png`, `image/png/${ID}.png`],
     ['wm', mark, `logos/2024/${ID}.jpg`, `logos/2024/image/jpeg/${ID}.jpg`],
     ['wm', mark, `logos/image/svg/${ID}.svg`, `logos/image/svg/${ID}.svg`],
+    ['trim', trim, '', 10],
+    ['trim', trim, 'true', 10],
+    ['trim', trim, 'false', undefined],
+    ['trim', trim, '0', 0],
+    ['trim', trim, '1', 1],
+    ['crop', crop, '1,2,3,4', [1, 2, 3, 4]],
+    ['crop', crop, '0,00,01,99', [0, 0, 1, 99]],
+    ['pad', pad, '3', [3]],
+    ['pad', pad, '3,0', [3, 0]],
+    ['shape', shape, '16:9', [16, 9]],
+    ['shape', shape, '1.50:.5', [1.5, 0.5]],
+    ['bg', bg, '#F80', 'ff8800'],
+    ['bg', bg, 'Red', 'ff0000'],
+    ['bg', bg, 'transparent', '00000000'],
   ] as const) {
     it(`reads ${name}=${received} as ${value}`, () => {
-      expect(parseParameter(name, spec, received)).to.equal(value)
+      expect(parseParameter(name, spec, received)).to.deep.equal(value)
     })
   }
 
@@ -137,6 +183,15 @@ describe('parameters', () => {
         `https://example.org/${ID}.png`,
       ],
     ],
+    ['trim', trim, ['-1', '256', 'yes', ' ']],
+    [
+      'crop',
+      crop,
+      ['', ',', '1,2,3', '1,2,3,4,5', '1,2,3,', '1, 2,3,4', '1:2:3:4', '0,0,0,1', '0,0,1,100', '-1,0,1,1'],
+    ],
+    ['pad', pad, ['', '10', '1,2,3', '1,', ',1']],
+    ['shape', shape, ['', '16', '16:9:1', '16,9', '0:9', '21:1', '1e1:1', 'a:b']],
+    ['bg', bg, ['', '#', '12345', 'reddish', '__proto__', 'rgb(0,0,0)']],
   ]
   for (const [name, spec, values] of refusals) {
     for (const received of values) {
@@ -170,6 +225,21 @@ describe('parameters', () => {
       'logo.png',
       'expected [folder/]<sourceName> or the full key of an original of type image for wm but received "logo.png"',
     ],
+    ['trim', trim, 'x', 'expected a number from 0 to 255 or no value for 10 for trim but received "x"'],
+    [
+      'crop',
+      crop,
+      '1',
+      'expected 4 integers x,y,w,h (x from 0 to 99, y from 0 to 99, w from 1 to 99, h from 1 to 99 px) for crop but received "1"',
+    ],
+    ['pad', pad, 'x', 'expected 1 to 2 integers top,side (from 0 to 9) for pad but received "x"'],
+    ['shape', shape, '1', 'expected 2 numbers w:h (from 0.5 to 20) for shape but received "1"'],
+    [
+      'bg',
+      bg,
+      'x',
+      'expected a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent for bg but received "x"',
+    ],
   ] as const) {
     it(`says: ${message}`, () => {
       expect(() => parseParameter(name, spec, received))
@@ -184,6 +254,8 @@ describe('parameters', () => {
     [-0.25, '-0.25'],
     [true, '1'],
     ['webp', 'webp'],
+    [[16, 9], '16,9'],
+    [[5], '5'],
   ] as const) {
     it(`stand in a key as ${text} for ${typeof value} ${value}`, () => {
       expect(canonicalValue(value)).to.equal(text)

@@ -8,7 +8,7 @@ import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
-import { picture } from '../support/images.ts'
+import { animation, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
@@ -67,6 +67,7 @@ onEveryBackend('derivatives', (start) => {
         .png()
         .toBuffer()
     const accept = { headers: { accept: 'image/avif,image/webp' } }
+    const sorted = (query: string) => query.split('&').sort().join('&')
 
     it('are in one that can hold it for f=auto, and go by its name', async () => {
       record = await uploadOne(service, { name: 'a.png', bytes: await tall(20_000) })
@@ -75,7 +76,8 @@ onEveryBackend('derivatives', (start) => {
         expect(status, body.toString('utf8', 0, 300)).to.equal(200)
         expect(headers).to.include({ 'content-type': query === 'f=auto' ? 'image/png' : 'image/avif' })
         expect(headers.vary).to.equal('Accept')
-        expect(headers.etag).to.not.include('auto')
+        const variant = query === 'f=auto' ? 'default' : query
+        expect(headers.etag).to.equal(`"${record.s3PathOriginal}_${sorted(variant)}"`)
       }
     })
 
@@ -89,6 +91,49 @@ onEveryBackend('derivatives', (start) => {
         expect(jsonOf(answer).detail).to.match(new RegExp(`at most ${maxSide} px a side for ${format} `))
       }
     })
+  })
+
+  it('are WebP for f=auto where AVIF would take too long, and vary by Accept', async () => {
+    const bytes = await picture({ width: 2500, height: 2000, format: 'jpeg' })
+    record = await uploadOne(service, { name: 'a.jpg', bytes })
+    for (const accept of ['image/avif,image/webp', 'image/avif,image/webp', 'image/webp', '*/*']) {
+      const { status, headers } = await exchange(service, `${record.src}?f=auto`, { headers: { accept } })
+      expect(status).to.equal(200)
+      expect(headers).to.include({
+        'content-type': accept === '*/*' ? 'image/jpeg' : 'image/webp',
+        vary: 'Accept',
+      })
+    }
+    await storedEventually(['_f=auto', '_f=webp', '_default'])
+  })
+
+  it('are the SVG as it was uploaded for f=svg, and stored nowhere', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"><!-- kept --></svg>'
+    record = await uploadOne(service, { name: 'a.svg', bytes: svg })
+    const { body, headers } = await exchange(service, `${record.src}?f=svg`)
+    expect(body.toString()).to.equal(svg)
+    expect(headers).to.include({ 'content-type': 'image/svg+xml', etag: `"${record.s3PathOriginal}"` })
+    expect(headers['content-security-policy']).to.include('sandbox')
+    const refused = await exchange(service, `${record.src}?f=svg&w=9`)
+    expect({ status: refused.status, param: jsonOf(refused).param }).to.deep.equal({
+      status: 400,
+      param: 'w',
+    })
+    await storedEventually([])
+  })
+
+  it('are a 400 where a page is asked for that the file has not', async () => {
+    record = await uploadOne(service, { name: 'a.gif', bytes: await animation() })
+    expect((await exchange(service, `${record.src}?page=3`)).status).to.equal(200)
+    const answer = await exchange(service, `${record.src}?page=4`)
+    expect(answer.status).to.equal(400)
+    expect(jsonOf(answer)).to.include({
+      code: 'bad_parameter',
+      param: 'page',
+      expected: 'an integer from 1 to 3, as many as this file has,',
+      received: '4',
+    })
+    await storedEventually(['_page=3'])
   })
 
   it('are one for all spellings, stored once beside their original', async () => {

@@ -298,6 +298,24 @@ describe('loading plugins', () => {
         /expected true or false for always but received 1/,
       ],
       [
+        'has a checkOptions that is no function',
+        dropIn('x', { checkOptions: 'true' }),
+        /expected a function for checkOptions but received true/,
+      ],
+      [
+        'refuses its options',
+        dropIn('x', {
+          options: '{ size: 0 }',
+          checkOptions: "({ size }) => { throw new Error('expected a size from 1, received ' + size) }",
+        }),
+        /: expected a size from 1, received 0/,
+      ],
+      [
+        'has a conceals that is no boolean',
+        dropIn('x', { conceals: "'yes'" }),
+        /expected true or false for conceals but received "yes"/,
+      ],
+      [
         'has a newPass that is no boolean',
         dropIn('x', { newPass: "'yes'" }),
         /expected true or false for newPass but received "yes"/,
@@ -458,6 +476,54 @@ describe('loading plugins', () => {
         "{ type: 'number', help: 'X', min: '1', max: '2' }",
         'min and max, in this order',
       ],
+      [
+        'a list of words',
+        'x',
+        "{ type: 'list', help: 'X', of: 'text', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9] }",
+        'of to be integer or number',
+      ],
+      [
+        'a list without names',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: [], separator: ',', min: [], max: [] }",
+        'names of a-z',
+      ],
+      [
+        'a list with a separator that is none of the two',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: '&', min: [0, 0], max: [9, 9] }",
+        'a separator of',
+      ],
+      [
+        'a list with too few bounds',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0], max: [9, 9] }",
+        'min and max, in this order, of each',
+      ],
+      [
+        'a list with bounds the wrong way round',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 10], max: [9, 9] }",
+        'min and max, in this order, of each',
+      ],
+      [
+        'a list of which at least none are named',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9], atLeast: 0 }",
+        'atLeast from 1 to 2',
+      ],
+      [
+        'a list of which more are named than there are',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9], atLeast: 3 }",
+        'atLeast from 1 to 2',
+      ],
+      [
+        'a bare value out of its bounds',
+        'x',
+        "{ type: 'number', help: 'X', min: 0, max: 9, bare: 10 }",
+        'a bare value that it accepts',
+      ],
       ['no values', 'x', "{ type: 'enum', help: 'X' }", 'values of a-z, 0-9, ".", ":" and "-"'],
       ['an empty list of values', 'x', "{ type: 'enum', help: 'X', values: [] }", 'values of a-z'],
       ['a value with a blank', 'x', "{ type: 'enum', help: 'X', values: ['a', 'b c'] }", 'values of a-z'],
@@ -598,7 +664,7 @@ describe('loading plugins', () => {
       })
     }
 
-    for (const word of ['v', 'utm_source', 'fbclid', 'download']) {
+    for (const word of ['v', 'utm_source', 'fbclid', 'download', 'preset']) {
       it(`refuses a parameter that would never reach it: ${word}`, async () => {
         const params = `{ x: { type: 'flag', help: 'X', aliases: ['${word}'] } }`
         const { message, path } = await refusal({ '1.js': dropIn('one', { params }) })
@@ -652,6 +718,12 @@ describe('loading plugins', () => {
       const params = "{ x: { type: 'flag', help: 'X', aliases: ['ref'] } }"
       expect(await chainRefusal({ '1.js': dropIn('one', { params }) }, { ignoredParams: ['ref'] })).to.equal(
         'config/chain.json: ignoredParams: ref is a parameter of one',
+      )
+    })
+
+    it('may not pass over presets', async () => {
+      expect(await chainRefusal({ 'a.js': dropIn('a') }, { ignoredParams: ['preset'] })).to.equal(
+        'config/chain.json: ignoredParams: preset stands for the parameters of config/presets.json',
       )
     })
 

@@ -68,6 +68,22 @@ describe('planning', () => {
       ['default', ['q=10', 'f=png', 'fit=cover'], 'svg'],
       ['f=png', ['f=png', 'f=png&q=10', 'f=png&q=75'], 'jpeg'],
       ['q=10', ['q=10', 'q=10&f=webp', 'f=auto&q=10'], 'webp'],
+      ['default', ['lossless', 'maxbytes=5', 'a=0', 'a=1', 'page=1', 'icc=srgb'], 'png'],
+      ['default', ['maxbytes=5', 'lossless', 'animated=1', 'icc=keep', 'q=9'], 'gif'],
+      ['default', ['a=0', 'animated=0', 'page=1', 'a=1', 'icc=srgb'], 'jpeg'],
+      ['default', ['icc=keep', 'page=1', 'lossless', 'maxbytes=9'], 'svg'],
+      ['a=0', ['a=0', 'animated=0', 'page=1', 'a=0&page=1', 'a=1&page=1', 'page=01&f=webp'], 'webp'],
+      ['page=2', ['page=2', 'page=2&a=0', 'page=2&a=1', 'page=02'], 'gif'],
+      ['f=png', ['f=png', 'f=png&a=0', 'f=png&page=1', 'f=png&a=1'], 'gif'],
+      ['f=png&page=3', ['f=png&page=3', 'f=png&page=3&a=0'], 'webp'],
+      [
+        'lossless=1',
+        ['lossless', 'lossless&q=5', 'lossless&maxbytes=9&q=50', 'f=webp&lossless=true'],
+        'webp',
+      ],
+      ['maxbytes=9', ['maxbytes=9', 'maxbytes=9&q=75', 'maxbytes=009'], 'jpeg'],
+      ['icc=keep', ['icc=keep', 'icc=KEEP&a=1'], 'tiff'],
+      ['f=gif', ['f=gif', 'f=gif&icc=keep', 'f=gif&maxbytes=9&lossless&q=3'], 'jpeg'],
     ] as const) {
       it(`is ${variant} of a ${format}, whatever is said without effect: ${queries.join(', ')}`, () => {
         for (const query of queries) expect(plan(query, { format }).variant, query).to.equal(variant)
@@ -132,8 +148,8 @@ describe('planning', () => {
         fy: 0.5,
         zoom: 1,
       })
-      expect(format?.params).to.deep.equal({ q: 50 })
-      expect(plan('w=1').steps[2]?.params).to.deep.equal({ q: 75 })
+      expect(format?.params).to.deep.equal({ q: 50, a: '1', icc: 'srgb' })
+      expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb' })
     })
 
     it('are only those for the media of the source', async () => {
@@ -162,11 +178,11 @@ describe('planning', () => {
 
     it('run in the order of the chain, not of the query', async () => {
       const { transforms } = await loadWith(
-        { 'a.js': dropIn('a'), 'b.js': dropIn('b') },
-        { order: ['b', 'a'] },
+        { 'one.js': dropIn('one'), 'two.js': dropIn('two') },
+        { order: ['two', 'one'] },
       )
-      for (const query of ['a&b', 'b&a']) {
-        expect(steps(planOf(transforms, query))).to.deep.equal(['image-orient', 'b', 'a', 'image-format'])
+      for (const query of ['one&two', 'two&one']) {
+        expect(steps(planOf(transforms, query))).to.deep.equal(['image-orient', 'two', 'one', 'image-format'])
       }
     })
   })
@@ -242,7 +258,7 @@ describe('planning', () => {
         expect(problem.message)
           .to.match(/ for image files; there are [a-z_]+(, [a-z_]+)*$/)
           .and.not.include('mean')
-        expect(problem.message).to.have.length.below(500)
+        expect(problem.message).to.have.length.below(900)
         expect(problem.members).to.not.have.property('nearest')
       })
     }
@@ -278,15 +294,144 @@ describe('planning', () => {
       )
       expect(refusal('w=0').message).to.equal('expected an integer from 1 to 5000 px for w but received "0"')
       expect(refusal('f=bmp').message).to.equal(
-        'expected one of jpeg, png, webp, avif, tiff, gif, auto for f but received "bmp"',
+        'expected one of jpeg, png, webp, avif, tiff, gif, svg, auto for f but received "bmp"',
       )
     })
   })
 
+  describe('what only a drop-in offers', () => {
+    for (const query of ['remove_background', 'rm_bg', 'w=5&rm_bg=1', 'remove_background=true']) {
+      it(`is a 501 without one: ${query}`, () => {
+        const { status, code, message } = refusal(query)
+        expect({ status, code }).to.deep.equal({ status: 501, code: 'not_offered' })
+        expect(message).to.match(/^no plugin of this installation offers (remove_background|rm_bg); docs/)
+      })
+    }
+
+    it('is nothing when it is switched off, and a 400 with a value that does not fit', () => {
+      expect(plan('rm_bg=0&w=5').variant).to.equal('w=5')
+      expect(plan('rm_bg=0').steps).to.be.empty
+      expect(refusal('rm_bg=maybe').message).to.equal(
+        'expected no value, 1 or 0 for rm_bg but received "maybe"',
+      )
+      expect(refusal('rm_bg=0&remove_background=0').message).to.include('expected one value')
+      expect(refusal('rm_bg', { format: 'pdf' })).to.include({ status: 400, code: 'unknown_parameter' })
+    })
+
+    it('is a parameter as any other once a plugin has it, as that says', async () => {
+      const params = `{
+        remove_background: { type: 'enum', values: ['soft', 'hard'], aliases: ['rm_bg'], help: 'How' },
+      }`
+      const { transforms } = await loadWith({ 'cut-out.js': dropIn('cut-out', { params }) })
+      expect(steps(planOf(transforms, 'rm_bg=soft'))).to.include('cut-out')
+      expect(() => planOf(transforms, 'rm_bg')).to.throw(Problem, 'expected one of soft, hard for rm_bg')
+    })
+  })
+
+  describe('an SVG', () => {
+    it('is the original for f=svg alone', () => {
+      for (const query of ['f=svg', 'format=SVG', 'f=svg&utm_source=x']) {
+        expect(plan(query, { format: 'svg' }), query).to.deep.equal({
+          steps: [],
+          variant: '',
+          variesByAccept: false,
+          notes: [],
+        })
+      }
+    })
+
+    it('takes no other parameter beside f=svg: a 400 that names it', () => {
+      for (const [query, name] of [
+        ['f=svg&w=10', 'w'],
+        ['quality=75&f=svg', 'q'],
+        ['f=svg&page=1', 'page'],
+      ] as const) {
+        const { status, message } = refusal(query, { format: 'svg' })
+        expect({ status, message }).to.deep.equal({
+          status: 400,
+          message: `expected no parameter beside f=svg, which is the SVG as it was uploaded, for ${name} but received "${name}"`,
+        })
+      }
+    })
+
+    it('is all that can be sent as one', () => {
+      expect(refusal('f=svg').message).to.equal(
+        'expected one of jpeg, png, webp, avif, tiff, gif, auto for f but received "svg, which only an SVG can be sent as"',
+      )
+    })
+  })
+
+  describe('refusals of the format', () => {
+    for (const [query, source, message] of [
+      [
+        'f=heic',
+        'heic',
+        'expected one of jpeg, png, webp, avif, tiff, gif, svg, auto for f but received "heic"',
+      ],
+      [
+        'lossless',
+        'jpeg',
+        'expected one of png, webp, avif, tiff, gif, auto with lossless for f but received "jpeg"',
+      ],
+      [
+        'f=jpg&lossless',
+        'png',
+        'expected one of png, webp, avif, tiff, gif, auto with lossless for f but received "jpeg"',
+      ],
+      ['page=2', 'png', 'expected 1, as a png has no more, for page but received "2"'],
+      ['page=0', 'tiff', 'expected an integer from 1 to 10000 for page but received "0"'],
+      ['a=2', 'gif', 'expected one of 0, 1 for a but received "2"'],
+    ] as const) {
+      it(`refuses ${query} of a ${source}`, () => {
+        const { status, code, message: received } = refusal(query, { format: source })
+        expect({ status, code, received }).to.deep.equal({
+          status: 400,
+          code: 'bad_parameter',
+          received: message,
+        })
+      })
+    }
+  })
+
+  describe('the quality of the configuration', () => {
+    const load = async (quality: unknown) =>
+      (await loadWith({}, { options: { 'image-format': { quality } } })).transforms
+
+    it('is what a format gets unasked, and no part of the name when it is asked for', async () => {
+      const transforms = await load({ avif: 50, webp: 60 })
+      const variant = (query: string, accept = '') =>
+        planOf(transforms, query, { accept }).variant.replace(FINGERPRINT, '')
+      expect(variant('f=avif&q=50')).to.equal('f=avif')
+      expect(variant('f=avif&q=75')).to.equal('f=avif&q=75')
+      expect(variant('q=75')).to.equal('default')
+      const both = 'image/avif,image/webp'
+      for (const q of [50, 60]) expect(variant(`f=auto&q=${q}`, both)).to.equal(`f=auto&q=${q}`)
+    })
+
+    for (const quality of [
+      { avif: 0 },
+      { webp: 101 },
+      { jpeg: 1.5 },
+      { tiff: '50' },
+      { png: 50 },
+      50,
+      null,
+    ]) {
+      it(`is refused at the start as ${JSON.stringify(quality)}`, async () => {
+        const error = await load(quality).catch((reason) => reason)
+        expect(error).to.have.property('name', 'PluginError')
+        expect(error.message).to.include(
+          `image/format.ts: expected an object of jpeg, webp, avif, tiff, each an integer from 1 to 100, for its option quality but received ${JSON.stringify(quality)}`,
+        )
+      })
+    }
+  })
+
   describe('f=auto', () => {
     for (const [accept, source, expected] of [
-      ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'jpeg', 'avif'],
-      ['image/webp,image/avif', 'png', 'avif'],
+      ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'jpeg', 'auto'],
+      ['image/webp,image/avif', 'png', 'auto'],
+      ['image/avif', 'png', 'avif'],
       ['image/webp,*/*', 'jpeg', 'webp'],
       ['IMAGE/WEBP', 'jpeg', 'webp'],
       ['text/html, image/webp ;q=0.9', 'png', 'webp'],
@@ -310,8 +455,8 @@ describe('planning', () => {
     ] as const) {
       it(`is ${expected} where the source is ${source} and Accept is "${accept}"`, () => {
         const { variant, variesByAccept } = plan('w=10&f=auto', { accept, format: source })
-        // Named as a request for that very format is.
-        expect(variant).to.equal(plan(`w=10&f=${expected}`, { format: source }).variant)
+        // Named as a request for that very format is, unless the size of the outcome has still to choose.
+        expect(variant).to.equal(plan(`w=10&f=${expected}`, { accept, format: source }).variant)
         const usual = source === 'svg' ? 'png' : source
         expect(variant).to.equal(expected === usual ? 'w=10' : `f=${expected}&w=10`)
         expect(variesByAccept).to.equal(true)
@@ -328,6 +473,21 @@ describe('planning', () => {
       expect(best('jpeg', 'avif')).to.equal('webp')
       expect(best('tiff', 'avif', 'webp', 'jpeg'), 'as it is').to.equal(undefined)
       expect(best('jpeg', 'avif', 'webp', 'jpeg')).to.equal('png')
+    })
+
+    it('is a still AVIF of what would be an animation where one picture of it is asked for', () => {
+      const options = { accept: 'image/avif,image/webp', format: 'gif' }
+      expect(plan('f=auto&a=0', options).variant).to.equal('f=auto')
+      expect(plan('f=auto&page=2', options).variant).to.equal('f=auto&page=2')
+      expect(plan('f=auto&a=0', { ...options, accept: 'image/webp' }).variant).to.equal('a=0&f=webp')
+    })
+
+    it('is a format that loses nothing with lossless', () => {
+      const variant = (accept: string, format = 'jpeg') => plan('f=auto&lossless', { accept, format }).variant
+      expect(variant('image/avif,image/webp')).to.equal('f=webp&lossless=1')
+      expect(variant('image/avif')).to.equal('f=png')
+      expect(variant('', 'avif')).to.equal('lossless=1')
+      expect(variant('', 'png')).to.equal('default')
     })
 
     it('is a plan when it stands alone', () => {
@@ -418,18 +578,21 @@ describe('planning', () => {
     it('is there for a shipped plugin of a later version, and another for each', async () => {
       const variants: string[] = []
       for (const version of ['1', '2', '3']) {
-        const { folder, remove } = await dropIns({ 'a.js': dropIn('a', { version }), 'b.js': dropIn('b') })
+        const { folder, remove } = await dropIns({
+          'one.js': dropIn('one', { version }),
+          'two.js': dropIn('two'),
+        })
         try {
           const folders = [SHIPPED, { ...folder, shipped: true }]
           const { transforms } = await loadPlugins({ folders, engines: ENGINES, chain: CHAIN })
-          variants.push(planOf(transforms, 'a').variant)
-          expect(planOf(transforms, 'b').variant).to.equal('b=1')
+          variants.push(planOf(transforms, 'one').variant)
+          expect(planOf(transforms, 'two').variant).to.equal('two=1')
         } finally {
           await remove()
         }
       }
       const [first, second, third] = variants
-      expect(first).to.equal('a=1')
+      expect(first).to.equal('one=1')
       expect(second).to.match(FINGERPRINT)
       expect(third).to.match(FINGERPRINT).and.not.equal(second)
     })

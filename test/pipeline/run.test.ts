@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import sharp from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 import { readAll } from '../../src/core/asset.ts'
 import { knownFormat } from '../../src/core/media.ts'
 import type { Engine, EngineName, TransformContext } from '../../src/core/plugin.ts'
@@ -58,9 +58,45 @@ describe('running a plan', () => {
     expect(outcome.metadata).to.include({ format: 'webp', width: 30, height: 20 })
     expect(calls).to.include({ opened: 1, rendered: 1 })
 
-    const { transforms } = await loadWith({ 'a.js': dropIn('a'), 'b.js': dropIn('b') })
-    await transform({ query: 'w=30&a&b', source: assetOf(png, 'png'), engines, transforms })
+    const { transforms } = await loadWith({ 'one.js': dropIn('one'), 'two.js': dropIn('two') })
+    await transform({ query: 'w=30&one&two', source: assetOf(png, 'png'), engines, transforms })
     expect(calls).to.include({ opened: 2, rendered: 2 })
+  })
+
+  describe('a step that renders to see what comes of it', () => {
+    const seen: number[] = []
+    const looking = (rest: (image: Sharp) => Sharp) =>
+      step('looks', {
+        async transform(image, _, { render }) {
+          const draft = (image as Sharp).webp({ quality: 50 })
+          seen.push((await render(draft)).size)
+          return rest(draft)
+        },
+      })
+
+    it('has not rendered in vain when its draft is the outcome', async () => {
+      const { calls, engines } = countingEngine()
+      const plan = planOf(looking((draft) => draft))
+      const asset = await createRunner(engines)(plan, assetOf(png, 'png'), context())
+      expect(calls).to.include({ opened: 1, rendered: 1 })
+      expect(asset).to.include({ mediaType: 'image/webp', size: seen.at(-1) })
+    })
+
+    it('does not decide what is sent when it, or a later one, goes on from there', async () => {
+      const { calls, engines } = countingEngine()
+      const later = step('png', { transform: (image) => (image as Sharp).png() })
+      for (const plan of [
+        planOf(looking((draft) => draft.clone().png())),
+        planOf(
+          looking((d) => d),
+          later,
+        ),
+      ]) {
+        const asset = await createRunner(engines)(plan, assetOf(png, 'png'), context())
+        expect(asset.mediaType).to.equal('image/png')
+      }
+      expect(calls).to.include({ opened: 2, rendered: 4 })
+    })
   })
 
   it('reads the source once', async () => {

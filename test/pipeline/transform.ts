@@ -2,7 +2,7 @@ import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readAll } from '../../src/core/asset.ts'
 import { formatOfMediaType, knownFormat } from '../../src/core/media.ts'
 import type { Engine, EngineContext, EngineName, TransformLimits } from '../../src/core/plugin.ts'
-import type { LoadedPlugin } from '../../src/pipeline/load.ts'
+import type { LoadedDetector, LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
 import { keptLog } from '../support/service.ts'
@@ -40,6 +40,7 @@ export interface Transformation {
   assets?: Readonly<Record<string, Asset>>
   /** The shipped ones unless told otherwise. */
   transforms?: readonly LoadedPlugin[]
+  detector?: LoadedDetector
   engines?: ReadonlyMap<EngineName, Engine>
 }
 
@@ -61,11 +62,12 @@ export async function transform({
   signal,
   assets = {},
   transforms,
+  detector,
   engines = ENGINES,
 }: Transformation): Promise<Outcome> {
   shipped ??= loadWith({}).then((set) => set.transforms)
   const format = formatOfMediaType(source.mediaType)
-  const planner = createPlanner(transforms ?? (await shipped), [])
+  const planner = createPlanner(transforms ?? (await shipped), [], detector ? { detector } : {})
   const plan = planner({ query: new URLSearchParams(query), format, accept })
   const asset = await createRunner(engines)(
     plan,

@@ -118,7 +118,7 @@ onEveryBackend('races', (start, backend) => {
           runs += 1
           return source
         },
-        admit: (work) => work(),
+        variantLimit: 1000,
         limits: {
           sourceMaxBytes: 1e6,
           sourceMaxPixels: 1e6,
