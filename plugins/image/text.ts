@@ -18,8 +18,6 @@ export default definePlugin({
   conceals: true,
   // Lines as long as the outcome is wide, and places in it: its size has to be known.
   newPass: true,
-  // It may say whose the picture is.
-  conceals: true,
   params: {
     text: { type: 'text', maxLength: 200, help: 'A text over the picture' },
     text_size: {
