@@ -55,7 +55,8 @@ export async function forecastImage(
   }
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
-  const output = values.f ?? format
+  // Without steps: a picture that is laid over another, of which the first frame is drawn.
+  const output = values.f ?? (steps.length === 0 ? 'png' : format)
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, format, signal)
   const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
