@@ -54,7 +54,8 @@ async function runEngine(
       }
       doing = `the plugin ${plugin.name}`
       rendered.clear()
-      const step = { ...context, source: facts, options, settle, render }
+      const earlier = steps.slice(0, i).map((step) => step.plugin.name)
+      const step = { ...context, source: facts, options, earlier, settle, render }
       draft = (await plugin.transform(draft, params, step)) ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
