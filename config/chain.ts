@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { readJsonFile } from './json-file.ts'
 import type { Config } from './load.ts'
 
 const chainFile = z.strictObject({
@@ -10,6 +10,8 @@ const chainFile = z.strictObject({
   options: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
   /** Names in a query that are no parameters and are passed over. */
   ignoredParams: z.array(z.string()).default([]),
+  /** What is delivered where a transformation meets a limit: an error, or the original in its place. */
+  onLimit: z.enum(['refuse', 'original']).default('refuse'),
 })
 
 export type Chain = z.infer<typeof chainFile>
@@ -34,21 +36,5 @@ export function withEnvironment(chain: Chain, config: Config): Chain {
  * @throws Error with the file's name, and the keys that are wrong
  */
 export async function loadChain(file: string): Promise<Chain> {
-  try {
-    return chainFile.parse(JSON.parse(await textOf(file)))
-  } catch (cause) {
-    const reasons = cause instanceof z.ZodError ? cause.issues.map(explained) : [(cause as Error).message]
-    throw new Error(reasons.map((reason) => `${file}: ${reason}`).join('\n'), { cause })
-  }
-}
-
-async function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '{}'
-    throw error
-  })
-}
-
-function explained({ path, message }: z.core.$ZodIssue): string {
-  return path.length > 0 ? `${z.core.toDotPath(path)}: ${message}` : message
+  return readJsonFile(file, chainFile)
 }

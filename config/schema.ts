@@ -104,7 +104,7 @@ export const VARIABLES = {
     max: 10_000,
     unit: 'files',
     default: 100,
-    help: 'Files that one request may upload; the whole form may have twice as many parts',
+    help: 'Files that one request may upload',
   }),
   HEADERS_TIMEOUT_SECONDS: integer({
     min: 1,
@@ -158,6 +158,14 @@ export const VARIABLES = {
     unit: 'seconds',
     default: 60,
     help: 'Window of ZIP_RATE_POINTS',
+  }),
+  VARIANT_LIMIT: integer({
+    min: 1,
+    max: 1_000_000,
+    unit: 'derivatives',
+    // Ten widths in three formats for three densities are 90.
+    default: 1000,
+    help: "Derivatives that a file may have, unless its client's rules say otherwise; a new one past it is a 429",
   }),
   PLUGINS_DIR: text({
     pattern: /^[^\0]+$/,

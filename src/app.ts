@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
+import { loadPresets } from '../config/presets.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
@@ -12,20 +13,26 @@ import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
 import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
+import { imageInspector } from './engines/image-inspector.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
+import { informedRunner } from './pipeline/information.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
+import { checkPresets } from './pipeline/presets.ts'
 import { createRunner } from './pipeline/run.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
+import { createAssets } from './service/assets.ts'
 import type { Clients } from './service/clients.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
+import { createEagerTransforms } from './service/eager.ts'
+import { createInformations } from './service/information.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 
@@ -35,7 +42,7 @@ export type { Storage } from './foundation.ts'
 
 export interface AppOptions {
   config: Config
-  /** The project's folder: `config/chain.json` and drop-in `plugins/` are in it. */
+  /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
   root: string
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
@@ -110,10 +117,21 @@ type OpenAppOptions = Omit<AppOptions, 'engines'> &
 
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, chain, engines, plugins, prometheus, shareMetrics }: OpenAppOptions,
+  { config, baseUrl, log, chain, engines, plugins, presets, prometheus, shareMetrics }: OpenAppOptions,
 ): Promise<App> {
-  const { backends, buckets, index, events, clients, originals, removals, sweep, sweepPuts, commands } =
-    foundation
+  const {
+    backends,
+    buckets,
+    index,
+    events,
+    clients,
+    findClient,
+    originals,
+    removals,
+    sweep,
+    sweepPuts,
+    commands,
+  } = foundation
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const credentials = await firstCredentials(config, foundation.credentialsFile)
@@ -125,19 +143,46 @@ async function openApp(
   const derivations = createDerivations({
     index,
     buckets,
+    assets: createAssets({ originals, buckets }),
     locks: backends.locks,
     events,
-    run: measuredRunner(createRunner(engines), metrics),
+    run: informedRunner(measuredRunner(createRunner(engines), metrics), imageInspector),
     admit,
     limits: LIMITS,
+    variantLimit: config.VARIANT_LIMIT,
     log,
   })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams)
-  const deliveries = createDeliveries({ originals, derivations, buckets, plan, metrics })
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
+    presets,
+    ...(plugins.detector ? { detector: plugins.detector } : {}),
+  })
+  const deliveries = createDeliveries({
+    ...{ originals, derivations, buckets, plan, metrics },
+    onLimit: chain.onLimit,
+  })
+  const informations = createInformations({
+    originals,
+    derivations,
+    buckets,
+    plan,
+    inspector: imageInspector,
+    log,
+  })
+  const eager = createEagerTransforms({
+    deliveries,
+    derivations,
+    jobs: backends.jobs,
+    findClient,
+    isBusy: () => admit.load().waiting > 0,
+    log,
+  })
+  eager.work()
   const handle = createHttp({
     clients,
     secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
     deliveries,
+    informations,
+    eager,
     removals,
     upload: createUpload({
       index,
@@ -185,6 +230,8 @@ async function openApp(
       await following?.stop()
       await sweeping.stop()
       await sweepingPuts.stop()
+      backends.jobs.pause()
+      eager.stop()
       await derivations.idle()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
@@ -219,15 +266,17 @@ function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
 }
 
 /**
- * What is read before anything is touched: the chain and all plugins.
+ * What is read before anything is touched: the chain, all plugins, and the presets over them.
  *
- * @throws PluginError for a broken plugin, Error for a broken `config/chain.json`
+ * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
+ * read
  */
 export async function loadEverything({ config, root, engines: given = [sharpEngine] }: LoadOptions) {
   const engines = new Map<EngineName, Engine>(given.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
-  return { chain, engines, plugins }
+  const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
+  return { chain, engines, plugins, presets }
 }
 
 type Loaded = Awaited<ReturnType<typeof loadEverything>>

@@ -44,6 +44,25 @@ function program(): Command {
     .argument('<id>', 'as in the list')
     .addOption(keepOld())
     .action((id, { keepOld, json }) => perform('client rotate', { id, keepOldMs: keepOld }, { json }))
+  leaf(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
+    .argument('<id>', 'as in the list')
+    .addOption(new Option('--presets-only <on|off>', 'no parameter but preset').argParser(onOrOff))
+    .addOption(
+      new Option(
+        '--allowed-widths <px,px,…|any>',
+        'a width that is not among them becomes the next larger one',
+      ).argParser(widths),
+    )
+    .addOption(
+      new Option(
+        '--variant-limit <count|default>',
+        'derivatives that a file may have; default: VARIANT_LIMIT',
+      ).argParser(limit),
+    )
+    .action((id, { json, ...rules }, command: Command) => {
+      if (Object.keys(rules).length === 0) command.error('error: expected at least one rule to set')
+      return perform('client set', { id, ...rules }, { json })
+    })
   leaf(
     client,
     'remove',
@@ -76,6 +95,26 @@ function duration(text: string): number {
   const ms = parseDuration(text)
   if (ms === undefined) throw new InvalidArgumentError(`expected ${DURATION} but received "${text}"`)
   return ms
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off')
+    throw new InvalidArgumentError(`expected on or off but received "${text}"`)
+  return text === 'on'
+}
+
+/** False for any. */
+function widths(text: string): number[] | false {
+  if (text === 'any') return false
+  if (/^\d{1,5}(,\d{1,5})*$/.test(text)) return text.split(',').map(Number)
+  throw new InvalidArgumentError(`expected widths in pixels like 320,640 or any but received "${text}"`)
+}
+
+/** False for the default. */
+function limit(text: string): number | false {
+  if (text === 'default') return false
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError(`expected a number or default but received "${text}"`)
 }
 
 /** Does a command, shows what comes of it, and ends the process. */

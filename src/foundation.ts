@@ -103,6 +103,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       events,
       delivery,
       clients,
+      findClient: (id: string) => store.find(id),
       originals,
       removals,
       sweep,

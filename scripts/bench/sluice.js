@@ -17,10 +17,10 @@ export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
   const server = await startServer({
     script: [...nodeOptions, join(root, 'dist/src/main.js')],
     folder,
-    // One archive after the other: of what a client may ask for in a minute there is a limit otherwise.
+    // One archive, and one variant of a photo, after the other: of both there is a limit otherwise.
     env: {
       ...{ DATA_DIR: join(folder, 'data'), CLIENT_TOKEN, SECRET_CLIENT_TOKEN },
-      ZIP_RATE_POINTS: '1000000',
+      ...{ ZIP_RATE_POINTS: '1000000', VARIANT_LIMIT: '1000000' },
     },
   })
   const records = []

@@ -13,11 +13,23 @@ export interface Client {
   secrets: readonly KeptSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
+  /** What may be asked of its files; without them, what may be asked of anyone's. */
+  rules?: ClientRules
   /**
    * Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them.
    * `files`: they may be deleted; else it is only removed when it has none.
    */
   removing?: { files: boolean }
+}
+
+/** Bounds of what a client's files may be turned into; each one that is absent is as it is for everyone. */
+export interface ClientRules {
+  /** `preset` is the only parameter that delivery takes. */
+  presetsOnly?: true
+  /** In pixels, ascending, at least one. A width that is not among them becomes the next larger one. */
+  allowedWidths?: readonly number[]
+  /** How many derivatives an original may have. */
+  variantLimit?: number
 }
 
 /** What is kept of a secret token. */

@@ -1,5 +1,6 @@
 import type { Asset } from './asset.ts'
 import type { EventName, EventStamp, Events } from './events.ts'
+import type { Box } from './geometry/box.ts'
 import type { Log } from './log.ts'
 import type { Format, MediaGroup } from './media.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
@@ -43,12 +44,19 @@ export interface TransformPlugin<
    * that gathers what it is asked for and orders it itself, as sharp does, this puts the step truly after them.
    */
   newPass?: boolean
+  /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
+  conceals?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
   options?: Readonly<Record<string, unknown>>
   /** Looks at the settings as the plugin loads. @throws Error that says which is wrong, which stops the boot */
   checkOptions?(options: Readonly<Record<string, unknown>>): void
+  /**
+   * More values for parameters of type `enum`, by the parameter's name: those that depend on the options, such as the
+   * fonts in a folder. Asked once, at the start; what it throws stops the boot.
+   */
+  choices?(options: Readonly<Record<string, unknown>>): { readonly [N in keyof P]?: readonly string[] }
   /** How the source must be opened for these values, before any step runs: only its first frame, say. */
   opening?(params: ParameterValues<P>, request: Pick<PlanRequest, 'format'>): Partial<Engines[E]['opening']>
   /**
@@ -58,7 +66,10 @@ export interface TransformPlugin<
    *   the original as it lies in the bucket is what was asked for, whatever the other plugins do
    */
   resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | 'original' | undefined
-  /** Edits the draft, or answers with another in its place. */
+  /**
+   * Edits the draft, or answers with another in its place. One that has changed what later steps have to know of the
+   * picture, its size for one, answers with that as well: `{ draft, source }`.
+   */
   transform(
     draft: Engines[E]['draft'],
     params: ParameterValues<P>,
@@ -66,10 +77,8 @@ export interface TransformPlugin<
   ): TransformResult<E>
 }
 
-type TransformResult<E extends EngineName> =
-  | Engines[E]['draft']
-  | undefined
-  | Promise<Engines[E]['draft'] | undefined>
+type TransformResult<E extends EngineName> = TransformOutcome<E> | Promise<TransformOutcome<E>>
+type TransformOutcome<E extends EngineName> = Engines[E]['draft'] | Opened<E> | undefined
 
 /** What is known when a plan is made. */
 export interface PlanRequest {
@@ -83,6 +92,10 @@ export interface PlanRequest {
   named: ReadonlySet<string>
   /** The plugin's settings: its own defaults under those of `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
+  /** Whether a plugin is loaded that detects what is in a picture. Who acts on it makes it part of the plan. */
+  detects(): boolean
+  /** Tells the caller, in a header, of something that is done otherwise than asked: `func=auto for face: …`. */
+  note(text: string): void
 }
 
 /** What a transform gets beside draft and parameters. */
@@ -96,13 +109,31 @@ export interface TransformContext<E extends EngineName = EngineName> {
   /**
    * Begins a new pass within a step: what has been asked of the draft so far is rendered to pixels, without loss. Answers
    * with a draft of the outcome and what is known of it, which is also what later steps get.
+   * @param each changes every frame by itself, for what the engine does to no animation; all to the same size
    */
-  settle(draft: Engines[E]['draft']): Promise<Opened<E>>
+  settle(draft: Engines[E]['draft'], each?: EachFrame<E>): Promise<Opened<E>>
   /**
    * Renders a draft, to see what comes of it: how many bytes, for example. When the last step of all answers with that
    * same draft, this is what is sent; it is not rendered again.
    */
   render(draft: Engines[E]['draft']): Promise<Asset>
+  /**
+   * The file that a parameter of type `key` names: another original of the same client. It has been found before any step
+   * runs; its bytes are still to be read.
+   */
+  asset(key: string): Promise<Asset>
+  /**
+   * Opens another file as the source was opened, within the same limits.
+   * @throws Problem 422 when it is broken or past a limit
+   */
+  open(asset: Asset, opening: Partial<Engines[E]['opening']>): Promise<Opened<E>>
+  /** What has been asked of the draft so far, rendered: the frames of an animation, each by itself; one of a still picture. */
+  frames(draft: Engines[E]['draft']): Promise<Array<Opened<E>>>
+  /**
+   * What the detector plugin sees in a picture, in pixels of `opened.source`, within it. The draft stays as it is.
+   * Undefined when the plan has not asked {@link PlanRequest.detects}, or nothing detects.
+   */
+  detect: ((opened: Opened<E>) => Promise<readonly Box[]>) | undefined
   /** Aborted when the time is over or nobody waits any more. */
   signal: AbortSignal
   limits: TransformLimits
@@ -131,7 +162,9 @@ export interface Engine<E extends EngineName = EngineName> {
   /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
   render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
   /** Carries out what has been asked of the draft so far, without loss, and answers with a draft of the outcome. */
-  settle(opened: Opened<E>, context: EngineContext): Promise<Opened<E>>
+  settle(opened: Opened<E>, context: EngineContext, each?: EachFrame<E>): Promise<Opened<E>>
+  /** Carries out the same, and answers with each frame by itself. The draft stays as it is. */
+  frames(opened: Opened<E>, context: EngineContext): Promise<Array<Opened<E>>>
   /**
    * Reads all of a source: after a failure, it tells a broken picture from a broken plugin.
    * @throws Problem 422 when the source is broken
@@ -141,7 +174,34 @@ export interface Engine<E extends EngineName = EngineName> {
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>
 
-export type EngineContext = Pick<TransformContext, 'signal' | 'limits' | 'log'>
+/** Changes one frame, a still picture. */
+export type EachFrame<E extends EngineName = EngineName> = (
+  frame: Engines[E]['draft'],
+  source: Engines[E]['source'],
+) => Engines[E]['draft'] | Promise<Engines[E]['draft']>
+
+export type EngineContext = Pick<TransformContext, 'asset' | 'signal' | 'limits' | 'log'>
+
+/** A plugin that sees what is in a picture, faces for one, so that a cut keeps it. At most one is loaded. */
+export interface DetectorPlugin<E extends EngineName = EngineName> {
+  /** Unique among all plugins. */
+  name: string
+  engine: E
+  /** Raise it when it detects otherwise, so that nothing stale is served. From 1, the default. */
+  version?: number
+  /** Settings with their defaults; `config/chain.json` may give others. */
+  options?: Readonly<Record<string, unknown>>
+  /**
+   * @param draft of one still picture, upright, as large as `context.source` says; the detector's own, to resize as it needs
+   * @returns boxes in pixels of `context.source`; what is outside the picture is cut off. None: nothing was seen
+   */
+  detect(draft: Engines[E]['draft'], context: DetectContext<E>): readonly Box[] | Promise<readonly Box[]>
+}
+
+export type DetectContext<E extends EngineName = EngineName> = Pick<
+  TransformContext<E>,
+  'source' | 'options' | 'signal' | 'log'
+>
 
 /** A plugin that is told what happened, after it is durable. */
 export interface EventPlugin {
@@ -182,6 +242,11 @@ export interface EventContext extends EventStamp {
 export function definePlugin<const P extends ParameterSpecs, E extends EngineName>(
   plugin: TransformPlugin<P, E>,
 ): TransformPlugin<P, E> {
+  return plugin
+}
+
+/** Types a detector plugin. */
+export function defineDetector<E extends EngineName>(plugin: DetectorPlugin<E>): DetectorPlugin<E> {
   return plugin
 }
 

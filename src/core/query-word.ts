@@ -1,6 +1,9 @@
 /** Makes a browser save what is delivered; no parameter of a plugin. */
 export const DOWNLOAD_WORD = 'download'
 
+/** Names a set of parameters of `config/presets.json`; no parameter of a plugin. */
+export const PRESET_WORD = 'preset'
+
 // Marks that links collect on their way through mails, campaigns and caches.
 const MARKS = /^(utm_.*|fbclid|gclid|v|_)$/
 

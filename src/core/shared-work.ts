@@ -21,6 +21,8 @@ export interface SharedWork<T> {
 export interface SharedWorks<T> {
   /** Joins the work of this name, starting it when there is none. */
   join(name: string, start: () => SharedWork<T>, signal?: AbortSignal): Promise<T>
+  /** Resolves when the work of this name, if there is one, has come to its end, well or not. */
+  ended(name: string): Promise<void>
   /** Resolves when no work is left. */
   idle(): Promise<void>
 }
@@ -42,6 +44,9 @@ export function createSharedWorks<T>(): SharedWorks<T> {
         void work.ended.then(() => works.delete(name))
       }
       return work.join(signal)
+    },
+    async ended(name) {
+      await works.get(name)?.ended
     },
     async idle() {
       while (works.size > 0) await Promise.all([...works.values()].map(({ ended }) => ended))

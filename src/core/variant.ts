@@ -3,6 +3,12 @@ import { sha256 } from './digest.ts'
 const MAX_BYTES = 180
 
 /**
+ * The variant under which lies what is known of an original, as JSON. No query leads to it: what {@link variantOf} makes
+ * is `default`, or has a `=` or a `~`.
+ */
+export const INFORMATION_VARIANT = 'info'
+
+/**
  * The canonical text of a transformation, the second half of a derivative's key: `h=200&w=100`. Names are sorted, so
  * the order in a URL never matters; values are canonical by then. When a value holds anything but `A-Z a-z 0-9 . , : -`,
  * or the text is longer than 180 bytes, it is `~` and a hash of the text.

@@ -1,8 +1,8 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
-import type { Engine, TransformLimits } from '../core/plugin.ts'
-import { badParameter, formatTooSmall, notTransformable, Problem } from '../core/problem.ts'
+import type { EachFrame, Engine, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
+import { badParameter, formatTooSmall, notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { inspectSvg } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
@@ -23,6 +23,10 @@ export interface ImageSource {
   format: string
   /** The draft has the source's own colours, and the ICC profile that says what they mean; else they are sRGB. */
   keepsProfile?: true
+  /** Device pixels per pixel of what the URL asks for, once it has been resized for them; 1 unless it was. */
+  dpr: number
+  /** Of an animation: how long each frame is shown, in ms, and how often all of them are; 0 is forever. */
+  timing?: { delay: number[]; loop: number }
 }
 
 export interface ImageOpening {
@@ -104,36 +108,26 @@ export const sharpEngine: Engine<'sharp'> = {
     return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
   },
 
-  async settle({ draft, source }, { limits }) {
-    draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    const limitInputPixels = limits.sourceMaxPixels
-    const format = source.format === 'svg' ? 'png' : source.format
-    if (source.pages > 1) {
-      // Only a file keeps how long each frame is shown.
-      const data = await rendering(() => draft.webp({ lossless: true, effort: 0 }).toBuffer())
-      const metadata = await sharp(data, { limitInputPixels }).metadata()
-      const settled = describe(metadata, { frames: 'all', upright: false, profile: 'srgb' })
-      return {
-        draft: withProfile(sharp(data, { animated: true, limitInputPixels }), source),
-        source: { ...settled, format, ...(source.keepsProfile ? { keepsProfile: true } : {}) },
+  async settle(opened, context, each) {
+    if (opened.source.keepsProfile) return settledWithProfile(opened, context, each)
+    if (each === undefined) return fromPixels(await pixelsOf(opened, context), opened.source, context)
+    const before = await pixelsOf(opened, context)
+    let after: Pixels | undefined
+    for (const [i, frame] of framesOf(before, opened.source, context).entries()) {
+      context.signal.throwIfAborted()
+      const draft = await each(frame.draft, frame.source)
+      const changed = await pixelsOf({ draft, source: frame.source }, context)
+      after ??= roomFor(changed, before)
+      if (changed.data.length * after.pages !== after.data.length) {
+        throw new Error('expected frames of one size of a plugin that changes each by itself')
       }
+      after.data.set(changed.data, i * changed.data.length)
     }
-    if (source.keepsProfile) {
-      // Pixels alone would lose it.
-      const data = await rendering(() => draft.png({ compressionLevel: 0 }).toBuffer())
-      const metadata = await sharp(data, { limitInputPixels }).metadata()
-      const settled = describe(metadata, { frames: 'first', upright: false, profile: 'keep' })
-      return {
-        draft: withProfile(sharp(data, { limitInputPixels }), settled),
-        source: { ...settled, format },
-      }
-    }
-    const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
-    const { width, height, channels } = info
-    return {
-      draft: sharp(data, { raw: { width, height, channels }, limitInputPixels }),
-      source: { width, height, pages: 1, format, hasAlpha: channels === 2 || channels === 4 },
-    }
+    return fromPixels(after ?? before, opened.source, context)
+  },
+
+  async frames(opened, context) {
+    return framesOf(await pixelsOf(opened, context), opened.source, context)
   },
 
   async verify(asset, opening, context) {
@@ -143,6 +137,120 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = draft.resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+/** A new pass of a picture with its profile, which pixels alone would lose: in a file. */
+async function settledWithProfile(
+  { draft, source }: Opened<'sharp'>,
+  context: EngineContext,
+  each?: EachFrame<'sharp'>,
+): Promise<Opened<'sharp'>> {
+  const { limits } = context
+  const animated = source.pages > 1
+  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+  const file = animated ? copy.webp({ lossless: true, effort: 0 }) : copy.png({ compressionLevel: 0 })
+  const input = sharp(await rendering(() => file.toBuffer()), {
+    animated,
+    limitInputPixels: pixelsWithin(limits),
+  })
+  const { width, height, hasAlpha } = await input.metadata()
+  const format = source.format === 'svg' ? 'png' : source.format
+  const known = { ...source, width, height, hasAlpha, format }
+  if (each && animated) {
+    // Frames by themselves are pixels: in sRGB they need no profile.
+    const { keepsProfile: _, ...plain } = known
+    return sharpEngine.settle({ draft: input, source: plain }, context, each)
+  }
+  const settled = { draft: input.keepIccProfile(), source: known }
+  if (!each) return settled
+  return settledWithProfile({ ...settled, draft: await each(settled.draft, known) }, context)
+}
+
+/** A picture as its pixels: the frames of an animation one below the other. */
+interface Pixels {
+  data: Buffer
+  width: number
+  /** Of one frame. */
+  height: number
+  channels: Channels
+  pages: number
+}
+
+type Channels = 1 | 2 | 3 | 4
+
+// Of a draft that has been copied, so that the caller's own goes on.
+async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
+  const raw = draft
+    .clone()
+    .timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+    .raw()
+  const { data, info } = await rendering(() => raw.toBuffer({ resolveWithObject: true }))
+  const { width, height, channels, pages = 1 } = info
+  const pixels = { data, width, height: info.pageHeight ?? height, channels, pages }
+  return channels === 1 ? withAlpha(pixels, raw) : pixels
+}
+
+/** Of what has been made grey, sharp gives one raw channel: its transparency has to be asked for. */
+async function withAlpha(grey: Pixels, raw: Sharp): Promise<Pixels> {
+  // Whether there is any is known by whether it can be had.
+  const alpha = await rendering(() => raw.clone().extractChannel('alpha').toBuffer()).catch((error) => {
+    if (/Cannot extract channel/.test(String(error))) return undefined
+    throw error
+  })
+  if (!alpha) return grey
+  const data = Buffer.allocUnsafe(2 * grey.data.length)
+  for (let i = 0; i < grey.data.length; i += 1) {
+    data[2 * i] = grey.data[i] as number
+    data[2 * i + 1] = alpha[i] as number
+  }
+  return { ...grey, data, channels: 2 }
+}
+
+/** A draft of pixels. What they are not, the source still tells: the original's format, how long each frame is shown. */
+function fromPixels(
+  { data, width, height, channels, pages }: Pixels,
+  source: ImageSource,
+  { limits }: EngineContext,
+): Opened<'sharp'> {
+  const animated = pages > 1
+  const raw = { width, height: height * pages, channels, ...(animated ? { pageHeight: height } : {}) }
+  const draft = sharp(data, { raw, animated, limitInputPixels: pixelsWithin(limits) })
+  return {
+    // Options of all encoders of animations, kept until one of them is chosen.
+    draft: animated && source.timing ? draft.gif(source.timing) : draft,
+    source: {
+      ...source,
+      width,
+      height,
+      pages,
+      format: source.format === 'svg' ? 'png' : source.format,
+      hasAlpha: channels === 2 || channels === 4,
+    },
+  }
+}
+
+/** Several steps make a picture larger than any source may be: each has looked at the limit of what it makes. */
+function pixelsWithin({ sourceMaxPixels, outputMaxPixels }: TransformLimits): number {
+  return Math.max(sourceMaxPixels, outputMaxPixels)
+}
+
+/** Each by itself; they share the bytes of all. */
+function framesOf(
+  { data, pages, ...size }: Pixels,
+  { timing: _, ...source }: ImageSource,
+  context: EngineContext,
+): Array<Opened<'sharp'>> {
+  const bytes = data.length / pages
+  return Array.from({ length: pages }, (_, i) => {
+    const frame = data.subarray(i * bytes, (i + 1) * bytes)
+    return fromPixels({ data: frame, pages: 1, ...size }, source, context)
+  })
+}
+
+/** Where all frames go that are as large as this one. In place, if they fit: together they may have 200 MB. */
+function roomFor({ data, ...size }: Pixels, { data: before, pages }: Pixels): Pixels {
+  const bytes = data.length * pages
+  return { ...size, pages, data: bytes === before.length ? before : Buffer.allocUnsafe(bytes) }
 }
 
 /** @throws Problem 422 for what would be too much to draw */
@@ -172,15 +280,19 @@ function describe(
   { frames, upright, profile }: Pick<ImageOpening, 'frames' | 'upright' | 'profile'>,
 ): ImageSource {
   const { width, height } = upright ? metadata.autoOrient : metadata
+  const pages = frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1
+  const timing = { delay: metadata.delay ?? [], loop: metadata.loop ?? 0 }
   // One of CMYK or grey would not fit the pixels that are written, which are RGB in any case.
   const keepsProfile = profile === 'keep' && metadata.icc !== undefined && RGB.has(metadata.space)
   return {
     width,
     height,
-    pages: frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1,
+    pages,
     hasAlpha: metadata.hasAlpha,
     format: formatName(metadata.format),
     ...(keepsProfile ? { keepsProfile } : {}),
+    dpr: 1,
+    ...(pages > 1 && timing.delay.length > 0 ? { timing } : {}),
   }
 }
 
@@ -206,7 +318,7 @@ async function decoding<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof Problem) throw cause
-    throw notTransformable('expected an image that can be decoded but this one cannot', cause)
+    throw notDecodable('expected an image that can be decoded but this one cannot', cause)
   }
 }
 

@@ -22,6 +22,9 @@ interface Dependencies {
   ignoredParams: readonly string[]
 }
 
+// What was asked for may be there by then: a limit was raised, a load is over.
+const INSTEAD_MAX_AGE_SECONDS = 60
+
 /**
  * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed as the query says.
  * `GET /v1/bucket/<client token>/<key>`: an object as it lies in the bucket.
@@ -65,6 +68,8 @@ export function deliverRoutes({
       accept: req.headers.accept ?? '',
       signal,
     })
+    const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
+    if (notes.length > 0) res.setHeader('X-Sluice-Transform', notes.join(', '))
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
@@ -98,8 +103,13 @@ function parameterOfObject(
   })
 }
 
-function sendable({ key, asset, variesByAccept }: Delivery) {
-  return { asset, etag: key, variesByAccept }
+function sendable({ key, asset, variesByAccept, insteadFor }: Delivery) {
+  return {
+    asset,
+    etag: key,
+    variesByAccept,
+    ...(insteadFor ? { maxAgeSeconds: INSTEAD_MAX_AGE_SECONDS } : {}),
+  }
 }
 
 /** Pages of any site may show and read what is at this address. */
@@ -109,7 +119,7 @@ export const readableByAll: RequestHandler = (req, res, next) => {
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader(
     'Access-Control-Expose-Headers',
-    'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, X-Request-Id',
+    'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, X-Request-Id, X-Sluice-Transform',
   )
   if (req.method !== 'OPTIONS') return next()
   res.setHeader('Allow', 'GET, HEAD, OPTIONS')

@@ -13,15 +13,18 @@ export interface FilePart {
   bytes: Readable
 }
 
+const FIELDS_MAX = 100
+const FIELD_MAX_BYTES = 64 * 1024
+
 // What may come outside of files: a hundred fields of 64 KB, and the headers of the parts.
 const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
 
 /**
  * The parts named `file` of a multipart request, as they arrive: the next one comes when the one before has been
- * consumed. Fields without a file are passed over.
+ * consumed. Text fields go to `onField`, before the files that come after them and before the end.
  *
  * @throws Problem 415 for another content type, 400 for a body that is not of the grammar, a part of another name,
- *   more than `maxFiles` files, or none; 408 for a sender that is too slow; 413 when too much of it is no file
+ *   more than `maxFiles` files, or none, and what `onField` throws; 408 for a sender that is too slow; 413 when too much of it is no file
  * @see RFC 7578
  */
 export async function* fileParts(
@@ -29,8 +32,15 @@ export async function* fileParts(
   {
     maxFiles,
     minBytesPerSecond,
+    onField,
     signal,
-  }: { maxFiles: number; minBytesPerSecond: number; signal: AbortSignal },
+  }: {
+    maxFiles: number
+    minBytesPerSecond: number
+    /** Gets the text of a field; undefined when it is longer than 64 KiB. */
+    onField: (name: string, value: string | undefined) => void
+    signal: AbortSignal
+  },
 ): AsyncGenerator<FilePart> {
   const parser = createParser(req, maxFiles)
   // A queue for the parts that the parser finds in one chunk, and its only end.
@@ -52,13 +62,19 @@ export async function* fileParts(
       bytes: Readable.from(counted(stream), { objectMode: false }),
     } satisfies FilePart)
   })
-  parser.on('field', (field) => {
+  parser.on('field', (field, value, { valueTruncated }) => {
     told += 1
     if (field === 'file')
-      fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
+      return fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
+    try {
+      onField(field, valueTruncated ? undefined : value)
+    } catch (error) {
+      fail(error as Error)
+    }
   })
   parser.on('filesLimit', () => fail(badForm(`at most ${maxFiles} files but received more`)))
-  parser.on('partsLimit', () => fail(badForm(`at most ${2 * maxFiles} parts but received more`)))
+  parser.on('fieldsLimit', () => fail(badForm(`at most ${FIELDS_MAX} text fields but received more`)))
+  parser.on('partsLimit', () => fail(badForm(`at most ${maxFiles + FIELDS_MAX} parts but received more`)))
   let begun = false
   let outside = 0
   req.on('data', (chunk: Buffer) => {
@@ -128,9 +144,10 @@ function createParser(req: Request, maxFiles: number): busboy.Busboy {
       defParamCharset: 'utf8',
       limits: {
         files: maxFiles,
-        fields: maxFiles,
-        parts: 2 * maxFiles,
-        fieldSize: 64 * 1024,
+        fields: FIELDS_MAX,
+        // The parser counts the end as one.
+        parts: maxFiles + FIELDS_MAX + 1,
+        fieldSize: FIELD_MAX_BYTES,
         fieldNameSize: 100,
       },
     })

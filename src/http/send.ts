@@ -20,6 +20,8 @@ export interface SendOptions {
   /** Adds `Content-Disposition: attachment` with this name. */
   downloadName?: string
   variesByAccept: boolean
+  /** How long caches may keep it; a week when absent: files do not change. */
+  maxAgeSeconds?: number
   /** The client has left. */
   signal: AbortSignal
 }
@@ -72,8 +74,12 @@ function entityTag(key: string): string {
   return `"${/^[\x21\x23-\x7e]*$/.test(key) ? key : encodeURI(key)}"`
 }
 
-function setValidators(res: Response, { asset, variesByAccept }: SendOptions, etag: string): void {
-  res.setHeader('Cache-Control', 'public, max-age=604800')
+function setValidators(
+  res: Response,
+  { asset, variesByAccept, maxAgeSeconds = 604_800 }: SendOptions,
+  etag: string,
+): void {
+  res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}`)
   res.setHeader('ETag', etag)
   // Another machine's clock may be ahead, but no date may be after that of the answer: RFC 9110 section 8.8.2.1.
   res.setHeader('Last-Modified', new Date(Math.min(+asset.lastModified, Date.now())).toUTCString())

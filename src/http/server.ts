@@ -7,6 +7,8 @@ import type { RateLimiter } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
+import type { EagerTransforms } from '../service/eager.ts'
+import type { Informations } from '../service/information.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
@@ -15,6 +17,7 @@ import { noOtherExpectation } from './expectation.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
+import { infoRoutes } from './info.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
@@ -34,6 +37,8 @@ export interface HttpOptions {
   secrets: readonly string[]
   upload: Upload
   deliveries: Deliveries
+  informations: Informations
+  eager: EagerTransforms
   removals: Removals
   archive: Archive
   zipLimiter: RateLimiter
@@ -78,6 +83,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(removeRoutes(options))
   app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
   app.use(deliverRoutes(options))
+  app.use(infoRoutes(options))
   app.use(notFound)
   app.use(problemHandler(options.log))
   return byPath(app)

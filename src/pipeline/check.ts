@@ -3,13 +3,14 @@ import { isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { didYouMean } from '../core/nearest.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import {
+  type DetectorPlugin,
   type Engine,
   type EngineName,
   type EventPlugin,
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'
-import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
+import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
 
 /** A plugin that cannot be used. The message names its file. */
 export class PluginError extends Error {
@@ -47,8 +48,10 @@ const EVENT_MEMBERS = Object.keys({
  * @throws PluginError naming the file and what was expected
  */
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
-  if ('transform' in candidate) {
-    throw new PluginError(file, 'expected transform or on but it has both: make two plugins of it')
+  for (const other of ['transform', 'detect']) {
+    if (other in candidate) {
+      throw new PluginError(file, `expected ${other} or on but it has both: make two plugins of it`)
+    }
   }
   checkMembers(file, candidate, EVENT_MEMBERS, 'a plugin with "on"')
   const { on, durable, options, targets } = candidate as Partial<Record<keyof EventPlugin, unknown>>
@@ -96,9 +99,11 @@ const TRANSFORM_MEMBERS = Object.keys({
   params: true,
   always: true,
   newPass: true,
+  conceals: true,
   version: true,
   options: true,
   checkOptions: true,
+  choices: true,
   opening: true,
   resolve: true,
   transform: true,
@@ -113,7 +118,7 @@ export function checkTransform(
   candidate: object,
   engines: ReadonlyMap<EngineName, Engine>,
 ): TransformPlugin {
-  checkMembers(file, candidate, [...TRANSFORM_MEMBERS, 'on'], 'a plugin')
+  checkMembers(file, candidate, [...TRANSFORM_MEMBERS, 'on', 'detect'], 'a plugin')
   const plugin = candidate as Partial<Record<keyof TransformPlugin, unknown>>
   const expect = (fits: boolean, expectation: string, member: keyof TransformPlugin) => {
     if (fits) return
@@ -133,8 +138,10 @@ export function checkTransform(
   )
   expect(plugin.always === undefined || typeof plugin.always === 'boolean', 'true or false', 'always')
   expect(plugin.newPass === undefined || typeof plugin.newPass === 'boolean', 'true or false', 'newPass')
+  expect(plugin.conceals === undefined || typeof plugin.conceals === 'boolean', 'true or false', 'conceals')
   expect(plugin.resolve === undefined || typeof plugin.resolve === 'function', 'a function', 'resolve')
   expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')
+  expect(plugin.choices === undefined || typeof plugin.choices === 'function', 'a function', 'choices')
   expect(plugin.options === undefined || isRecord(plugin.options), 'an object', 'options')
   expect(
     plugin.checkOptions === undefined || typeof plugin.checkOptions === 'function',
@@ -165,6 +172,64 @@ export function checkOptions(
   }
 }
 
+/** The plugin with the values that it finds by its options. @throws PluginError when it cannot, or for no `enum` */
+export function withChoices(
+  file: string,
+  plugin: TransformPlugin,
+  options: Readonly<Record<string, unknown>>,
+): TransformPlugin {
+  if (!plugin.choices) return plugin
+  let choices: ReturnType<typeof plugin.choices>
+  try {
+    choices = plugin.choices(options)
+  } catch (cause) {
+    throw new PluginError(file, cause instanceof Error ? cause.message : String(cause), cause)
+  }
+  const params: Record<string, ParameterSpec> = { ...plugin.params }
+  for (const [name, more = []] of Object.entries(choices)) {
+    const spec = params[name]
+    if (spec?.type !== 'enum') throw new PluginError(file, `expected choices for an enum but ${name} is none`)
+    params[name] = { ...spec, values: [...new Set([...spec.values, ...more])] }
+  }
+  return { ...plugin, params }
+}
+
+const DETECTOR_MEMBERS = Object.keys({
+  name: true,
+  engine: true,
+  version: true,
+  options: true,
+  detect: true,
+} satisfies Record<keyof DetectorPlugin, true>)
+
+/**
+ * What a module exports, as a plugin that sees what is in a picture.
+ * @throws PluginError naming the file and what was expected
+ */
+export function checkDetector(
+  file: string,
+  candidate: object,
+  engines: ReadonlyMap<EngineName, Engine>,
+): DetectorPlugin {
+  if ('transform' in candidate) {
+    throw new PluginError(file, 'expected detect or transform but it has both: make two plugins of it')
+  }
+  checkMembers(file, candidate, DETECTOR_MEMBERS, 'a plugin with "detect"')
+  const { engine, version, options, detect } = candidate as Partial<Record<keyof DetectorPlugin, unknown>>
+  const expect = (fits: boolean, expectation: string) => {
+    if (!fits) throw new PluginError(file, `expected ${expectation}`)
+  }
+  const names = [...engines.keys()]
+  expect(names.includes(engine as EngineName), `one of ${names.join(', ')} for engine`)
+  expect(typeof detect === 'function', 'a function for detect')
+  expect(
+    version === undefined || (Number.isInteger(version) && Number(version) >= 1),
+    'an integer from 1 for version',
+  )
+  expect(options === undefined || isRecord(options), 'an object for options')
+  return candidate as DetectorPlugin
+}
+
 /** A misspelt member would else do nothing, in silence. */
 function checkMembers(file: string, candidate: object, known: readonly string[], what: string): void {
   for (const member of Object.keys(candidate)) {
@@ -177,9 +242,13 @@ function checkMembers(file: string, candidate: object, known: readonly string[],
 const MEMBERS_OF_ALL = ['type', 'aliases', 'help']
 const MEMBERS_OF_TYPE = {
   integer: ['min', 'max', 'unit', 'default'],
-  number: ['min', 'max', 'unit', 'default'],
+  number: ['min', 'max', 'unit', 'default', 'bare'],
   enum: ['values', 'synonyms', 'default'],
   flag: [],
+  text: ['maxLength', 'default'],
+  key: ['group'],
+  list: ['of', 'names', 'separator', 'min', 'max', 'unit', 'atLeast'],
+  color: [],
 } satisfies Record<ParameterSpec['type'], string[]>
 
 function checkParameter(file: string, name: string, spec: unknown): void {
@@ -217,10 +286,46 @@ function checkParameter(file: string, name: string, spec: unknown): void {
         'values of a-z, 0-9, ".", ":" and "-"',
       )
       break
+    case 'text':
+      expect(
+        Number.isInteger(record.maxLength) && Number(record.maxLength) >= 1,
+        'an integer maxLength from 1',
+      )
+      break
+    case 'key':
+      expect(isMediaGroup(String(record.group)), 'a media group as its group')
+      break
+    case 'list':
+      checkList(record, expect)
+      break
   }
+  expect(
+    record.type !== 'number' ||
+      record.bare === undefined ||
+      isAccepted(name, spec as ParameterSpec, record.bare),
+    'a bare value that it accepts',
+  )
   expect(
     record.default === undefined || isAccepted(name, spec as ParameterSpec, record.default),
     'a default that it accepts',
+  )
+}
+
+function checkList(record: Record<string, unknown>, expect: (fits: boolean, what: string) => void): void {
+  const { names, min, max, atLeast } = record
+  const count = Array.isArray(names) ? names.length : 0
+  expect(record.of === 'integer' || record.of === 'number', 'of to be integer or number')
+  expect(record.separator === ',' || record.separator === ':', 'a separator of "," or ":"')
+  expect(count > 0 && (names as unknown[]).every((name) => isWord(name, /^[a-z]+$/)), 'names of a-z')
+  const isBounds = (bounds: unknown): bounds is number[] =>
+    Array.isArray(bounds) && bounds.length === count && bounds.every((bound) => Number.isFinite(bound))
+  expect(
+    isBounds(min) && isBounds(max) && min.every((least, i) => least <= Number(max[i])),
+    'min and max, in this order, of each of its names',
+  )
+  expect(
+    atLeast === undefined || (Number.isInteger(atLeast) && Number(atLeast) >= 1 && Number(atLeast) <= count),
+    `atLeast from 1 to ${count}`,
   )
 }
 
@@ -240,6 +345,8 @@ export function checkParameters(
   transforms: ReadonlyArray<{ plugin: TransformPlugin; media: readonly MediaGroup[]; file: string }>,
   ignored: readonly string[],
 ): void {
+  if (ignored.includes(PRESET_WORD))
+    throw new ChainError('ignoredParams', `${PRESET_WORD} stands for the parameters of config/presets.json`)
   const claimed = new Map<string, string>()
   for (const { plugin, media, file } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
@@ -247,7 +354,7 @@ export function checkParameters(
         if (ignored.includes(word)) {
           throw new ChainError('ignoredParams', `${word} is a parameter of ${plugin.name}`)
         }
-        if (word === DOWNLOAD_WORD || isPassedOver(word, [])) {
+        if (word === DOWNLOAD_WORD || word === PRESET_WORD || isPassedOver(word, [])) {
           throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
         }
         for (const group of media) {

@@ -6,6 +6,7 @@ import type { EventName } from '../core/events.ts'
 import type { MediaGroup } from '../core/media.ts'
 import { didYouMean } from '../core/nearest.ts'
 import {
+  type DetectorPlugin,
   type Engine,
   type EngineName,
   type EventPlugin,
@@ -14,6 +15,7 @@ import {
 } from '../core/plugin.ts'
 import {
   ChainError,
+  checkDetector,
   checkEventPlugin,
   checkName,
   checkOptions,
@@ -21,7 +23,9 @@ import {
   checkTargets,
   checkTransform,
   PluginError,
+  withChoices,
 } from './check.ts'
+import { SHIPPED_ORDER } from './shipped-order.ts'
 
 /** A folder of plugin files, looked through with its subfolders. */
 export interface PluginFolder {
@@ -62,10 +66,20 @@ export interface LoadedEventPlugin {
   targets: ReadonlyMap<EventName, readonly string[]>
 }
 
+/** The detector plugin that has been checked, with what the chain says of it. */
+export interface LoadedDetector {
+  plugin: DetectorPlugin
+  options: Readonly<Record<string, unknown>>
+  /** As {@link LoadedPlugin.fingerprint}. */
+  fingerprint: string | undefined
+}
+
 export interface PluginSet {
   /** In the order in which they run. */
   transforms: readonly LoadedPlugin[]
   events: readonly LoadedEventPlugin[]
+  /** At most one. */
+  detector?: LoadedDetector
 }
 
 /**
@@ -84,6 +98,7 @@ export async function loadPlugins({
 }): Promise<PluginSet> {
   const transforms: Array<LoadedPlugin & { file: string }> = []
   const events: LoadedEventPlugin[] = []
+  let detector: LoadedDetector | undefined
   const fileOf = new Map<string, string>()
   // Shipped plugins that would be part of every plan, were they not disabled.
   const missing: string[] = []
@@ -104,10 +119,19 @@ export async function loadPlugins({
         events.push({ plugin, options, targets: checkTargets(file, plugin, options) })
         continue
       }
-      const plugin = checkTransform(file, candidate, engines)
+      if ('detect' in candidate) {
+        const plugin = checkDetector(file, candidate, engines)
+        if (detector)
+          throw new PluginError(file, `${detector.plugin.name} detects already: disable one of them`)
+        const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
+        detector = { plugin, options: { ...plugin.options, ...chain.options[name] }, fingerprint }
+        continue
+      }
+      const checked = checkTransform(file, candidate, engines)
+      const options = { ...checked.options, ...chain.options[name] }
+      checkOptions(file, checked, options)
+      const plugin = checkTransform(file, withChoices(file, checked, options), engines)
       const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
-      const options = { ...plugin.options, ...chain.options[name] }
-      checkOptions(file, plugin, options)
       transforms.push({
         file,
         plugin,
@@ -119,7 +143,11 @@ export async function loadPlugins({
   }
   checkParameters(transforms, chain.ignoredParams)
   checkChain(chain, fileOf)
-  return { transforms: inOrder(transforms, chain.order).map((one) => without(missing, one)), events }
+  return {
+    transforms: inOrder(transforms, chain.order).map((one) => without(missing, one)),
+    events,
+    ...(detector ? { detector } : {}),
+  }
 }
 
 /** Disabling a shipped `always` plugin changes every plan, so its name joins the fingerprint. */
@@ -186,7 +214,7 @@ function checkChain({ order, disabled, options }: ChainSettings, fileOf: Readonl
  * edited one never serves what an earlier one made, whether its author raised the version or not.
  */
 async function fingerprintOf(
-  plugin: TransformPlugin,
+  plugin: TransformPlugin | DetectorPlugin,
   file: string,
   shipped: boolean,
   options: Readonly<Record<string, unknown>> | undefined,
@@ -197,13 +225,17 @@ async function fingerprintOf(
   return sha256(JSON.stringify([plugin.name, version, options ?? {}, text]))
 }
 
-/** By phase and name; then those that `order` lists exchange their places until they stand in its order. */
+/** By phase and name; then those that a list names exchange their places until they stand in its order. */
 export function inOrder<L extends LoadedPlugin>(transforms: readonly L[], order: readonly string[]): L[] {
   const natural = [...transforms].sort(
     (a, b) =>
       PHASES.indexOf(a.plugin.phase) - PHASES.indexOf(b.plugin.phase) ||
       (a.plugin.name < b.plugin.name ? -1 : 1),
   )
+  return arranged(arranged(natural, SHIPPED_ORDER), order)
+}
+
+function arranged<L extends LoadedPlugin>(natural: readonly L[], order: readonly string[]): L[] {
   const listed = order.flatMap((name) => natural.filter(({ plugin }) => plugin.name === name))
   let next = 0
   return natural.map((one) => (order.includes(one.plugin.name) ? (listed[next++] ?? one) : one))

@@ -1,20 +1,17 @@
-import { AWAITED } from '../core/awaited.ts'
+import type { ClientRules } from '../core/client.ts'
 import { sha256 } from '../core/digest.ts'
 import { type Format, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
-import { nearest } from '../core/nearest.ts'
 import {
   canonicalValue,
   type ParameterSpec,
   type ParameterSpecs,
   type ParameterValue,
-  parseParameter,
 } from '../core/parameter.ts'
 import type { PlanRequest } from '../core/plugin.ts'
-import { badParameter, clipped, Problem } from '../core/problem.ts'
-import { isPassedOver } from '../core/query-word.ts'
 import { variantOf } from '../core/variant.ts'
-import type { LoadedPlugin } from './load.ts'
+import type { LoadedDetector, LoadedPlugin } from './load.ts'
 import { inOrder } from './load.ts'
+import { knownTo, type Presets, readQuery } from './query.ts'
 
 /** What is to be done to a source, and the name of the outcome. */
 export interface Plan {
@@ -24,6 +21,10 @@ export interface Plan {
   variant: string
   /** Whether another `Accept` header could have led to another plan. */
   variesByAccept: boolean
+  /** What is done otherwise than asked, for the caller. */
+  notes: readonly string[]
+  /** What the steps may ask what is in the picture. */
+  detector?: LoadedDetector
 }
 
 export interface Step extends LoadedPlugin {
@@ -42,17 +43,30 @@ export interface PlanInput {
   accept: string
   /** Formats that an earlier plan for this request has failed with. */
   tooSmall?: readonly string[]
+  /** Of the client whose file it is. */
+  rules?: ClientRules | undefined
 }
 
 export type Planner = (input: PlanInput) => Plan
 
 /** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
-export function createPlanner(transforms: readonly LoadedPlugin[], ignored: readonly string[]): Planner {
-  const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(transforms, group)]))
-  return ({ query, format, accept, tooSmall = [] }) => {
-    const { plugins, known } = groups.get(format.group) ?? forGroup([], format.group)
-    const asked = readQuery(query, { known, ignored, group: format.group })
+export function createPlanner(
+  transforms: readonly LoadedPlugin[],
+  ignored: readonly string[],
+  { presets: presetsByGroup = new Map(), detector }: { presets?: Presets; detector?: LoadedDetector } = {},
+): Planner {
+  const forGroup = (group: MediaGroup) => ({
+    plugins: transforms.filter(({ media }) => media.includes(group)),
+    known: knownTo(transforms, group),
+    presets: presetsByGroup.get(group) ?? new Map(),
+  })
+  const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
+  return ({ query, format, accept, tooSmall = [], rules = {} }) => {
+    const { plugins, known, presets } = groups.get(format.group) ?? forGroup(format.group)
+    const asked = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
+    let detects = false
+    const notes: string[] = []
     const request: Omit<PlanRequest, 'options'> = {
       format,
       accept() {
@@ -61,6 +75,11 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
       },
       tooSmall,
       named: new Set(asked.keys()),
+      detects() {
+        detects = detector !== undefined
+        return detects
+      },
+      note: (text) => notes.push(text),
     }
     const named = new Map<string, string>()
     const steps: Step[] = []
@@ -70,14 +89,15 @@ export function createPlanner(transforms: readonly LoadedPlugin[], ignored: read
       if (!plugin.always && !names.some((name) => asked.has(name))) continue
       const given = withDefaults(plugin.params, Object.fromEntries(asked))
       const resolved = plugin.resolve ? plugin.resolve(given as never, { ...request, options }) : given
-      if (resolved === 'original') return { steps: [], variant: '', variesByAccept }
+      if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
       for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))
       steps.push({ ...loaded, params })
     }
-    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps))
-    return { steps, variant, variesByAccept }
+    const asking = detects ? detector : undefined
+    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
   }
 }
 
@@ -101,82 +121,15 @@ function withDefaults(specs: ParameterSpecs, values: Readonly<Record<string, unk
   )
 }
 
-/** The values by canonical name. @throws Problem 400 */
-function readQuery(
-  query: PlanInput['query'],
-  { known, ignored, group }: { known: KnownNames; ignored: readonly string[]; group: MediaGroup },
-): Map<string, ParameterValue> {
-  const asked = new Map<string, ParameterValue>()
-  const seen = new Map<string, string>()
-  for (const [word, received] of query) {
-    if (isPassedOver(word, ignored)) continue
-    const parameter = known.get(word) ?? awaited(word, group)
-    if (!parameter) throw unknownParameter(word, known, group)
-    const { name, spec } = parameter
-    const earlier = seen.get(name)
-    if (earlier !== undefined) {
-      throw badParameter({ param: word, expected: 'one value', received: `${earlier}, ${received}` })
-    }
-    seen.set(name, received)
-    const value = parseParameter(word, spec, received)
-    if (value === undefined) continue
-    if (!known.has(word)) throw notOffered(word)
-    asked.set(name, value)
-  }
-  return asked
-}
-
-type KnownNames = ReadonlyMap<string, { name: string; spec: ParameterSpec }>
-
-/** The plugins for one media group, and their parameters by every name. */
-function forGroup(transforms: readonly LoadedPlugin[], group: MediaGroup) {
-  const plugins = transforms.filter(({ media }) => media.includes(group))
-  const known = new Map<string, { name: string; spec: ParameterSpec }>()
-  for (const { plugin } of plugins) {
-    for (const [name, spec] of Object.entries(plugin.params)) {
-      for (const word of [name, ...(spec.aliases ?? [])]) known.set(word, { name, spec })
-    }
-  }
-  return { plugins, known }
-}
-
-function awaited(word: string, group: MediaGroup): { name: string; spec: ParameterSpec } | undefined {
-  return Object.entries(AWAITED[group] ?? {})
-    .map(([name, spec]) => ({ name, spec }))
-    .find(({ name, spec }) => name === word || spec.aliases?.includes(word))
-}
-
-/** 501: no fault of the caller's, and nothing that will pass. */
-function notOffered(word: string): Problem {
-  return new Problem({
-    status: 501,
-    code: 'not_offered',
-    detail: `no plugin of this installation offers ${word}; docs/plugins.md tells how one can`,
-    members: { param: word },
-  })
-}
-
-function unknownParameter(word: string, known: KnownNames, group: MediaGroup): Problem {
-  const near = nearest(word, known.keys())
-  const names = [...new Set([...known.values()].map(({ name }) => name))]
-  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
-  return new Problem({
-    status: 400,
-    code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
-    members: { param: clipped(word), ...(near ? { nearest: near } : {}) },
-  })
-}
-
 function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined {
   return spec && 'default' in spec ? spec.default : undefined
 }
 
 /** Undefined for a plan of shipped plugins in their shipped order: its derivatives have the plain name. */
-function fingerprint(steps: readonly Step[]): string | undefined {
+function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
   const natural = inOrder(steps, [])
   const shipped = steps.every((step, i) => step.fingerprint === undefined && step === natural[i])
-  return shipped
-    ? undefined
-    : sha256(JSON.stringify(steps.map((step) => step.fingerprint ?? step.plugin.name)))
+  if (shipped && detector?.fingerprint === undefined) return undefined
+  const parts = [...steps, ...(detector ? [detector] : [])]
+  return sha256(JSON.stringify(parts.map(({ fingerprint, plugin }) => fingerprint ?? plugin.name)))
 }

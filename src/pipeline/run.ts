@@ -1,7 +1,9 @@
 import type { Asset } from '../core/asset.ts'
+import { type Box, clippedBox } from '../core/geometry/box.ts'
 import { formatOfMediaType } from '../core/media.ts'
-import type { Engine, EngineContext, EngineName } from '../core/plugin.ts'
+import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../core/plugin.ts'
 import { Problem } from '../core/problem.ts'
+import type { LoadedDetector } from './load.ts'
 import type { Plan, Step } from './plan.ts'
 
 /** Carries out a plan that has steps. @throws Problem 422 for a source that cannot be transformed */
@@ -14,14 +16,16 @@ export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Prom
 export function createRunner(engines: ReadonlyMap<EngineName, Engine>): Runner {
   return async (plan, source, context) => {
     let asset = source
-    for (const steps of runsOfOneEngine(plan.steps)) asset = await runEngine(engines, steps, asset, context)
+    for (const steps of runsOfOneEngine(plan.steps)) {
+      asset = await runEngine(engines, { ...plan, steps }, asset, context)
+    }
     return asset
   }
 }
 
 async function runEngine(
   engines: ReadonlyMap<EngineName, Engine>,
-  steps: readonly Step[],
+  { steps, detector }: Plan,
   source: Asset,
   context: EngineContext,
 ): Promise<Asset> {
@@ -32,6 +36,7 @@ async function runEngine(
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
   let { draft, source: facts } = await engine.open(source, opening, context)
+  const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
   // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
   const rendered = new Map<typeof draft, Asset>()
@@ -40,11 +45,13 @@ async function runEngine(
     rendered.set(unrendered, asset)
     return asset
   }
-  const settle = async (unsettled: typeof draft) => {
-    const settled = await engine.settle({ draft: unsettled, source: facts }, context)
+  const settle = async (unsettled: typeof draft, each?: EachFrame) => {
+    const settled = await engine.settle({ draft: unsettled, source: facts }, context, each)
     facts = settled.source
     return settled
   }
+  const frames = (unsettled: typeof draft) => engine.frames({ draft: unsettled, source: facts }, context)
+  const detect = detector?.plugin.engine === name ? detection(detector, context) : undefined
   try {
     for (const [i, { plugin, params, options }] of steps.entries()) {
       context.signal.throwIfAborted()
@@ -55,8 +62,10 @@ async function runEngine(
       doing = `the plugin ${plugin.name}`
       rendered.clear()
       const earlier = steps.slice(0, i).map((step) => step.plugin.name)
-      const step = { ...context, source: facts, options, earlier, settle, render }
-      draft = (await plugin.transform(draft, params, step)) ?? draft
+      const tools = { source: facts, options, earlier, settle, frames, detect, render, open }
+      const outcome = await plugin.transform(draft, params, { ...context, ...tools })
+      if (isOpened(outcome)) ({ draft, source: facts } = outcome)
+      else draft = outcome ?? draft
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
     return rendered.get(draft) ?? (await engine.render(draft, context))
@@ -66,6 +75,26 @@ async function runEngine(
     await engine.verify(source, opening, context)
     throw new Error(`${doing} failed`, { cause })
   }
+}
+
+function isOpened(outcome: unknown): outcome is Opened {
+  return typeof outcome === 'object' && outcome !== null && 'draft' in outcome && 'source' in outcome
+}
+
+/** @returns what the detector sees, with what is outside the picture cut off */
+function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
+  return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
+    const boxes: unknown = await plugin.detect(draft.clone(), { source, options, signal, log })
+    if (!Array.isArray(boxes) || !boxes.every(isBox)) {
+      const expected = 'expected an array of boxes with left, top, width and height, in pixels'
+      throw new Error(`the detector ${plugin.name}: ${expected}, but received ${JSON.stringify(boxes)}`)
+    }
+    return boxes.flatMap((box) => clippedBox(box, source) ?? [])
+  }
+}
+
+function isBox(box: Partial<Box> | undefined): box is Box {
+  return [box?.left, box?.top, box?.width, box?.height].every((number) => Number.isFinite(number))
 }
 
 function runsOfOneEngine(steps: readonly Step[]): Step[][] {

@@ -8,6 +8,7 @@ interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   oldSecretUntil?: string
+  rules?: { presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
 }
 
 type WithSecret = ShownClient & { secretClientToken: string }
@@ -16,15 +17,21 @@ type WithSecret = ShownClient & { secretClientToken: string }
 export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
   'client create': (client: WithSecret) => withSecret(client),
   'client rotate': (client: WithSecret) => withSecret(client),
+  'client set': ({ id, rules }: ShownClient) =>
+    columns([
+      ['client', id],
+      ['rules', shownRules(rules) || 'none: as for everyone'],
+    ]),
   'client list': (clients: ShownClient[]) =>
     columns([
-      ['ID', 'NAME', 'CLIENT TOKEN', 'CREATED', 'STATE'],
+      ['ID', 'NAME', 'CLIENT TOKEN', 'CREATED', 'STATE', 'RULES'],
       ...clients.map((client) => [
         client.id,
         client.name ?? '',
         client.clientToken,
         client.createdAt,
         client.oldSecretUntil ? `${client.state}, old secret until ${client.oldSecretUntil}` : client.state,
+        shownRules(client.rules),
       ]),
     ]),
   'client remove': ({ originals }: { originals: number }) =>
@@ -63,6 +70,17 @@ function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }
     ...(oldSecretUntil === undefined ? [] : [['old secret works until', oldSecretUntil]]),
   ]
   return `${columns(rows)}\nKeep the secret now: it is not shown again.\n`
+}
+
+/** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
+function shownRules({ presetsOnly, allowedWidths, variantLimit }: ShownClient['rules'] = {}): string {
+  return [
+    presetsOnly ? 'presets only' : '',
+    allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
+    variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
+  ]
+    .filter(Boolean)
+    .join('; ')
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {

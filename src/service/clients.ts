@@ -11,6 +11,7 @@ import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import { badParameter, Problem, unavailable } from '../core/problem.ts'
 import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
+import { changedRules, type RuleChanges } from './client-rules.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
 export interface Tokens {
@@ -44,6 +45,11 @@ export interface Clients {
    * @throws Problem 404 when there is no such client, 409 when it is being removed or its secret is the environment's
    */
   rotate(id: string, options: { keepOldMs: number }): Promise<NewTokens>
+  /**
+   * Changes what may be asked of a client's files.
+   * @throws Problem 400 for a rule that is none, 404 when there is no such client, 409 when it is being removed
+   */
+  setRules(id: string, changes: RuleChanges): Promise<Client>
   /** Makes sure that the first client has these tokens. */
   ensureFirst(tokens: Tokens): Promise<Client>
 }
@@ -74,6 +80,20 @@ export function createClients({
     const client = await store.change(id, make)
     events.emit('client.changed', { clientId: id })
     return client
+  }
+
+  /** Of one that is there to stay. @throws Problem 404, 409 */
+  async function changeKnown(
+    id: string,
+    make: (client: Client) => Client | Promise<Client>,
+  ): Promise<Client> {
+    await store.refresh()
+    if (!store.find(id)) throw noSuchClient(id)
+    return change(id, (present) => {
+      if (!present) throw noSuchClient(id)
+      if (present.removing) throw refused(`${id} is being removed`)
+      return make(present)
+    })
   }
 
   return {
@@ -124,12 +144,8 @@ export function createClients({
       return { client, tokens }
     },
     async rotate(id, { keepOldMs }) {
-      await store.refresh()
-      if (!store.find(id)) throw noSuchClient(id)
       const secretClientToken = newSecretToken()
-      const client = await change(id, async (present) => {
-        if (!present) throw noSuchClient(id)
-        if (present.removing) throw refused(`${id} is being removed`)
+      const client = await changeKnown(id, async (present) => {
         // First for the next start: were it the other way round, a crash in between would end the old secret one day
         // without anybody having the new one.
         if (id === FIRST_CLIENT_ID) {
@@ -147,6 +163,11 @@ export function createClients({
       })
       return { client, tokens: { clientToken: client.token, secretClientToken } }
     },
+    setRules: (id, changes) =>
+      changeKnown(id, ({ rules: present = {}, ...client }) => {
+        const rules = changedRules(present, changes)
+        return rules ? { ...client, rules } : client
+      }),
     async ensureFirst(tokens) {
       const secret = { digest: digestSecret(tokens.secretClientToken) }
       const isKept = (client: Client) =>

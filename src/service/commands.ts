@@ -54,6 +54,15 @@ export function createCommands({
         return { ...describe(client, now()), ...tokens }
       },
     ),
+    'client set': command(
+      z.strictObject({
+        id: z.string(),
+        presetsOnly: z.boolean().optional(),
+        allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
+        variantLimit: z.number().or(z.literal(false)).optional(),
+      }),
+      async ({ id, ...changes }) => describe(await clients.setRules(id, changes), now()),
+    ),
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
       async ({ id, files }, { signal, tell }) => {
@@ -84,7 +93,7 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
 }
 
 /** A client as an operator sees it: no secret, nor what is kept of one. */
-function describe({ id, name, token, createdAt, secrets, removing }: Client, now: number) {
+function describe({ id, name, token, createdAt, secrets, rules, removing }: Client, now: number) {
   const ends = secrets.filter((one) => isValid(one, now)).flatMap(({ validUntil }) => validUntil ?? [])
   return {
     id,
@@ -92,6 +101,7 @@ function describe({ id, name, token, createdAt, secrets, removing }: Client, now
     clientToken: token,
     createdAt: new Date(createdAt).toISOString(),
     state: removing ? 'removing' : 'active',
+    ...(rules ? { rules } : {}),
     ...(ends.length > 0 ? { oldSecretUntil: new Date(Math.max(...ends)).toISOString() } : {}),
   }
 }

@@ -4,7 +4,9 @@ import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.t
 import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import { fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
+import { fileNotFound, isOfLimit, Problem, tooSmallFormat } from '../core/problem.ts'
+import { INFORMATION_VARIANT } from '../core/variant.ts'
+import { conceals } from '../pipeline/concealing.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
@@ -32,11 +34,20 @@ export interface Delivery {
   newFormat: Format | undefined
   /** Whether caches must keep it apart by `Accept`. */
   variesByAccept: boolean
+  /** The code of the limit that what was asked for has met: this is the original in its place, for now. */
+  insteadFor?: string
+  /** What was done otherwise than asked. */
+  notes: readonly string[]
 }
+
+/** A delivery without what the request has made of it. */
+type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 
 /** The files that URLs name: originals, and what is made of them. */
 export interface Deliveries {
-  /** @throws Problem 400, 404, 422, 503 */
+  /** What a request for a file of this format would have done. @throws Problem 400, 403 */
+  plan(request: Pick<DeliveryRequest, 'client' | 'query' | 'accept'> & { format: Format }): Plan
+  /** @throws Problem 400, 403, 404, 422, 429, 503 */
   deliver(request: DeliveryRequest): Promise<Delivery>
   /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
   object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
@@ -48,17 +59,17 @@ export function createDeliveries({
   buckets,
   plan,
   metrics,
+  onLimit,
 }: {
   originals: Originals
   derivations: Derivations
   buckets: Buckets
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
+  /** What is delivered where a transformation meets a limit. */
+  onLimit: 'refuse' | 'original'
 }): Deliveries {
-  async function original(
-    client: Client,
-    { name, record }: FoundOriginal,
-  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+  async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
     const asset = await buckets.of(client).find(name.key, record)
     if (!asset) throw fileNotFound()
     return {
@@ -76,13 +87,22 @@ export function createDeliveries({
     return asset && derived(found, key, withLastModified(asset, record.storedAt))
   }
 
+  /** A derivative that a path names: it is there, or there is no such file. */
+  async function namedDerivative(client: Client, found: FoundOriginal, variant: string): Promise<Delivery> {
+    // What is known of a picture is no picture, and has an address of its own.
+    const isFile = variant !== INFORMATION_VARIANT
+    const derivative = isFile && (await stored(client, found, derivativeKey(found.name.key, variant)))
+    if (!derivative) throw fileNotFound()
+    return { ...derivative, ...AS_IT_IS }
+  }
+
   /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
   async function storedOrMade(
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
     { client, signal }: Pick<DeliveryRequest, 'client' | 'signal'>,
-  ): Promise<Omit<Delivery, 'variesByAccept'>> {
+  ): Promise<Found> {
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
@@ -102,39 +122,45 @@ export function createDeliveries({
   }
 
   return {
+    plan: (request) => plan(inputOf(request)),
+
     async deliver({ client, group, path, query, accept, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
-      const input = { query, format: found.name.format, accept }
+      const input = inputOf({ client, query, format: found.name.format, accept })
       const planned = plan(input)
-      const { steps, variesByAccept } = planned
+      const { steps, variesByAccept, notes } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()
-        const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
-        if (!derivative) throw fileNotFound()
-        return { ...derivative, variesByAccept: false }
+        return namedDerivative(client, found, found.variant)
       }
-      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept }
-      return { ...(await storedOrMade(found, planned, input, { client, signal })), variesByAccept }
+      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
+      try {
+        const derivative = await storedOrMade(found, planned, input, { client, signal })
+        return { ...derivative, variesByAccept, notes }
+      } catch (error) {
+        if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
+        return { ...(await original(client, found)), variesByAccept, notes: [], insteadFor: error.code }
+      }
     },
 
     async object({ client, path }) {
       const { full } = parsePath(path)
       const found = full && (await originals.resolveToRead(client, { full }))
       if (!found) throw fileNotFound()
-      if (found.variant === undefined) return { ...(await original(client, found)), variesByAccept: false }
-      const derivative = await stored(client, found, derivativeKey(found.name.key, found.variant))
-      if (!derivative) throw fileNotFound()
-      return { ...derivative, variesByAccept: false }
+      if (found.variant === undefined) return { ...(await original(client, found)), ...AS_IT_IS }
+      return namedDerivative(client, found, found.variant)
     },
   }
 }
 
-function derived(
-  { name, record }: FoundOriginal,
-  key: ObjectKey,
-  asset: Asset,
-): Omit<Delivery, 'variesByAccept'> {
+function inputOf({ client, query, format, accept }: Parameters<Deliveries['plan']>[0]): PlanInput {
+  return { query, format, accept, rules: client.rules }
+}
+
+const AS_IT_IS = { variesByAccept: false, notes: [] }
+
+function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
   const format = formatOfMediaType(asset.mediaType)
   const same = format.mediaType === name.format.mediaType
   return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }

@@ -7,11 +7,12 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { fileNotFound, Problem } from '../core/problem.ts'
+import { fileNotFound, Problem, tooManyVariants } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import type { Admission } from '../pipeline/admission.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
+import type { Assets } from './assets.ts'
 import { deleteAll } from './delete-all.ts'
 import type { FoundOriginal } from './originals.ts'
 
@@ -27,9 +28,12 @@ export interface Derivations {
   /**
    * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
    * are still being stored.
-   * @throws Problem 404 when the original is going, 422 when it cannot be transformed, 503 when too many wait
+   * @throws Problem 404 when the original is going, or a file that a parameter names is not there, 422 when it cannot be
+   * transformed, 429 when it has all the derivatives that it may have, 503 when too many wait
    */
   derive(request: DeriveRequest): Promise<Asset>
+  /** Resolves when this process neither makes nor stores this derivative any more, well or not. */
+  ended(client: Client, key: ObjectKey): Promise<void>
   /** Resolves when nothing is being made or stored; for an orderly end. */
   idle(): Promise<void>
 }
@@ -40,21 +44,26 @@ const GRACE_MS = 15_000
 export function createDerivations({
   index,
   buckets,
+  assets,
   locks,
   events,
   run,
   admit,
   limits,
+  variantLimit,
   log,
   now = Date.now,
 }: {
   index: FileIndex
   buckets: Buckets
+  assets: Assets
   locks: Locks
   events: EventBus
   run: Runner
   admit: Admission
   limits: TransformLimits
+  /** How many derivatives an original may have, unless the client's rules say otherwise. */
+  variantLimit: number
   log: Log
   now?: () => number
 }): Derivations {
@@ -77,13 +86,22 @@ export function createDerivations({
     const known = (await index.find(ref, key)).derivative
     const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
     if (stored) return answer(withLastModified(stored, record.storedAt))
+    const named = await assets.of(client, plan)
+    const asset = async (assetKey: string) => {
+      const found = named.get(assetKey)
+      if (!found) throw new Error(`no parameter of type key names ${assetKey}`)
+      return found
+    }
     const deadline = now() + limitMs + GRACE_MS
-    if (!(await index.beginDerivative(ref, key, deadline))) throw fileNotFound()
+    const atMost = client.rules?.variantLimit ?? variantLimit
+    const start = await index.beginDerivative(ref, key, deadline, { atMost })
+    if (start === 'full') throw tooManyVariants(atMost)
+    if (start === 'refused') throw fileNotFound()
     let putBegun = false
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
-      const rendered = await admit(() => run(plan, source, { signal, limits, log }), signal)
+      const rendered = await admit(() => run(plan, source, { asset, signal, limits, log }), signal)
       // As old as its original: the same before and after it is stored, and when it is made again.
       answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()
@@ -153,11 +171,16 @@ export function createDerivations({
   return {
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
-      return flights.join(`${request.client.id} ${key}`, () => fly(request, key), request.signal)
+      return flights.join(flightOf(request.client, key), () => fly(request, key), request.signal)
     },
+    ended: (client, key) => flights.ended(flightOf(client, key)),
     async idle() {
       await flights.idle()
       while (making.size > 0) await Promise.all(making)
     },
   }
+}
+
+function flightOf({ id }: Client, key: ObjectKey): string {
+  return `${id} ${key}`
 }

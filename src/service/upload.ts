@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
+import type { Format } from '../core/media.ts'
 import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
@@ -26,6 +27,11 @@ export interface UploadRequest {
   folder: string | undefined
   /** One after the other: the next is taken when the one before has been read to its end. */
   files: AsyncIterable<IncomingFile>
+  /**
+   * Refuses a file by its format. Asked of each before it is stored, and once more of all when the form is at its end: what
+   * it wants of them may stand behind them.
+   */
+  check?: (format: Format) => void
   signal: AbortSignal
 }
 
@@ -76,12 +82,17 @@ export function createUpload({
   /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
-    context: { client: Client; bucket: Bucket; folder: string; begun: Coming[]; signal: AbortSignal },
+    context: Pick<UploadRequest, 'client' | 'check' | 'signal'> & {
+      bucket: Bucket
+      folder: string
+      begun: Coming[]
+    },
   ) {
-    const { client, bucket, begun, signal } = context
+    const { client, bucket, begun, check, signal } = context
     const { head, rest } = await takeHead(file.bytes)
     if (head.length === 0) throw emptyFile(file.name)
     const sniffed = await sniff(head, file.name)
+    check?.(sniffed.format)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newFileId() })
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
     const coming = { name, key: name.key, mayLand: false }
@@ -128,9 +139,16 @@ export function createUpload({
     }
   }
 
-  return async ({ client, folder, files, signal }) => {
+  return async ({ client, folder, files, check, signal }) => {
     const bucket = buckets.of(client)
-    const context = { client, bucket, folder: parseFolder(folder), begun: [] as Coming[], signal }
+    const context = {
+      client,
+      bucket,
+      folder: parseFolder(folder),
+      begun: [] as Coming[],
+      ...(check ? { check } : {}),
+      signal,
+    }
     const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
       () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
@@ -140,6 +158,7 @@ export function createUpload({
     let finished: boolean | undefined
     try {
       for await (const file of files) records.push(await store(file, context))
+      for (const { name } of context.begun) check?.(name.format)
       await storeRecords(records, context)
       signal.throwIfAborted()
       if (!(await admits(client.id)))

@@ -19,7 +19,13 @@ describe('chain.json', () => {
   }
 
   it('may leave out everything', async () => {
-    expect(await load('{}')).to.deep.equal({ order: [], disabled: [], options: {}, ignoredParams: [] })
+    expect(await load('{}')).to.deep.equal({
+      order: [],
+      disabled: [],
+      options: {},
+      ignoredParams: [],
+      onLimit: 'refuse',
+    })
   })
 
   it('says order, disabled plugins, options and names to pass over', async () => {
@@ -28,6 +34,7 @@ describe('chain.json', () => {
       disabled: ['c'],
       options: { a: { strength: 2, nested: { on: true } } },
       ignoredParams: ['ref'],
+      onLimit: 'original',
     }
     expect(await load(JSON.stringify(chain))).to.deep.equal(chain)
   })
@@ -37,6 +44,7 @@ describe('chain.json', () => {
       disabled: [],
       options: {},
       ignoredParams: [],
+      onLimit: 'refuse',
     })
   })
 
@@ -50,6 +58,7 @@ describe('chain.json', () => {
     ['disables something that is no name', '{"disabled": [null]}', /disabled\[0\]/],
     ['has options that are no object', '{"options": {"a": 1}}', /options\.a/],
     ['passes over something that is no name', '{"ignoredParams": {}}', /ignoredParams/],
+    ['does something else at a limit', '{"onLimit": "ignore"}', /onLimit: .*"refuse"\|"original"/],
   ] as const) {
     it(`is refused by its name and the reason when it ${what}`, async () => {
       const error = await load(text).then(
@@ -71,7 +80,7 @@ describe('chain.json', () => {
   })
 
   it('says nothing when it is missing', async () => {
-    const nothing = { order: [], disabled: [], options: {}, ignoredParams: [] }
+    const nothing = { order: [], disabled: [], options: {}, ignoredParams: [], onLimit: 'refuse' }
     expect(await loadChain(join(folder, 'nowhere', 'chain.json'))).to.deep.equal(nothing)
   })
 

@@ -4,7 +4,7 @@ import { ConfigError, loadConfig } from '../../config/load.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OTHER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
-const CHAIN = { order: [], disabled: [], options: {}, ignoredParams: [] }
+const CHAIN = { order: [], disabled: [], options: {}, ignoredParams: [], onLimit: 'refuse' as const }
 
 describe('the variables of webhooks', () => {
   it('are lists', () => {

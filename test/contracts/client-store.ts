@@ -109,6 +109,18 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       })
     })
 
+    it('keeps the rules of a client, all of them and each by itself', async () => {
+      const { client } = newClient()
+      const all = { presetsOnly: true, allowedWidths: [320, 640], variantLimit: 5 } as const
+      const { presetsOnly, allowedWidths, variantLimit } = all
+      for (const rules of [all, { presetsOnly }, { allowedWidths }, { variantLimit }]) {
+        await store.save({ ...client, rules })
+        await both((one) => expect(one.find(client.id)).to.deep.equal({ ...client, rules }))
+      }
+      await store.save(client)
+      await both((one) => expect(one.find(client.id)).to.deep.equal(client))
+    })
+
     it('knows one that is being removed by its id only', async () => {
       const { client, secret } = newClient()
       await store.save(client)

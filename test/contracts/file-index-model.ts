@@ -3,6 +3,7 @@ import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-
 import type {
   DerivativeEntry,
   DerivativeRecord,
+  DerivativeStart,
   FileIndex,
   FileRef,
   OriginalEntry,
@@ -71,11 +72,17 @@ export function createIndexModel() {
       row.original ??= { state: 'stored', record }
       return row.original
     },
-    beginDerivative(ref: FileRef, key: ObjectKey, deadline: number): boolean {
+    beginDerivative(
+      ref: FileRef,
+      key: ObjectKey,
+      deadline: number,
+      { atMost = Number.POSITIVE_INFINITY } = {},
+    ): DerivativeStart {
       const row = rowOf(ref)
-      if (row.original?.state !== 'stored') return false
+      if (row.original?.state !== 'stored') return 'refused'
+      if (!row.derivatives.has(key) && row.derivatives.size >= atMost) return 'full'
       row.derivatives.set(key, { state: 'pending', deadline })
-      return true
+      return 'begun'
     },
     finishDerivative(ref: FileRef, record: DerivativeRecord): boolean {
       const row = rowOf(ref)
@@ -183,6 +190,8 @@ export async function compareWithModel({
       storedAt: now,
     })
     const derived = { key, mediaType: 'image/webp', size: number }
+    // Of three there are.
+    const atMost = 1 + random.below(3)
     const removal = (cause: RemovalCause) => ({ cause, leaseUntil: until, now })
     const steps = {
       beginUpload: async () => [
@@ -202,8 +211,8 @@ export async function compareWithModel({
         model.adopt(ref.clientId, record(ref)),
       ],
       beginDerivative: async () => [
-        await index.beginDerivative(ref, key, until),
-        model.beginDerivative(ref, key, until),
+        await index.beginDerivative(ref, key, until, { atMost }),
+        model.beginDerivative(ref, key, until, { atMost }),
       ],
       finishDerivative: async () => [
         await index.finishDerivative(ref, derived),

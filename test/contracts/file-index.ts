@@ -223,14 +223,53 @@ export function fileIndexContract(
       it('begin anew with a later deadline, and over one that is stored', async () => {
         await adopted(index, ref)
         await index.beginDerivative(ref, d(ref), OVER)
-        expect(await index.beginDerivative(ref, d(ref), AHEAD)).to.equal(true)
+        expect(await index.beginDerivative(ref, d(ref), AHEAD)).to.equal('begun')
         expect(await overdue(index, NOW, [ref])).to.deep.equal([])
         await index.finishDerivative(ref, derived(d(ref)))
-        expect(await index.beginDerivative(ref, d(ref), AHEAD)).to.equal(true)
+        expect(await index.beginDerivative(ref, d(ref), AHEAD)).to.equal('begun')
         expect((await index.find(ref, d(ref))).derivative).to.deep.equal({
           state: 'pending',
           deadline: AHEAD,
         })
+      })
+
+      it('are as many as there may be, pending ones included; those that are known begin anew', async () => {
+        const named = (name: string) => derivativeKey(ref.key, name)
+        const begin = (name: string, atMost: number) =>
+          elsewhere.beginDerivative(ref, named(name), AHEAD, { atMost })
+        await adopted(index, ref)
+        expect(await begin('w=1', 2)).to.equal('begun')
+        await index.finishDerivative(ref, derived(named('w=1')))
+        expect(await begin('w=2', 2)).to.equal('begun')
+        expect(await begin('w=3', 2)).to.equal('full')
+        expect(await index.find(ref, named('w=3'))).to.not.have.property('derivative')
+        expect(await overdue(index, FOREVER, [ref])).to.deep.equal([derivative(ref, named('w=2'))])
+        for (const known of ['w=1', 'w=2']) expect(await begin(known, 1), known).to.equal('begun')
+        await index.dropDerivative(ref, named('w=2'), FOREVER)
+        expect(await begin('w=3', 2), 'in the place of one that was dropped').to.equal('begun')
+        expect(await begin('w=4', 3), 'of a higher limit').to.equal('begun')
+        expect(await index.beginDerivative(ref, named('w=5'), AHEAD), 'of none').to.equal('begun')
+      })
+
+      it('count for their own original only, whatever its name begins with', async () => {
+        const other = newRef(ref.clientId)
+        await adopted(index, ref)
+        await adopted(index, other)
+        await index.beginDerivative(other, d(other), AHEAD)
+        expect(await index.beginDerivative(ref, d(ref), AHEAD, { atMost: 1 })).to.equal('begun')
+      })
+
+      it('are never more than there may be, however many begin at once', async () => {
+        await adopted(index, ref)
+        const starts = await Promise.all(
+          range(40).map((i) =>
+            ofTwo([index, elsewhere], i).beginDerivative(ref, derivativeKey(ref.key, `w=${i + 1}`), AHEAD, {
+              atMost: 7,
+            }),
+          ),
+        )
+        expect(starts.filter((start) => start === 'begun')).to.have.length(7)
+        expect(starts.filter((start) => start === 'full')).to.have.length(33)
       })
 
       it('are dropped while pending, and only then', async () => {
@@ -731,7 +770,7 @@ export function fileIndexContract(
 
 /** What a transform does: begins, works, and takes its entry away when the original was deleted meanwhile. */
 async function derive(index: FileIndex, ref: FileRef, key: ObjectKey, random: Random): Promise<void> {
-  if (!(await index.beginDerivative(ref, key, AHEAD))) return
+  if ((await index.beginDerivative(ref, key, AHEAD)) !== 'begun') return
   await turns(random.below(20))
   if (!(await index.finishDerivative(ref, derived(key)))) await index.dropDerivative(ref, key, FOREVER)
 }

@@ -4,10 +4,14 @@ import {
   badPath,
   clipped,
   fileNotFound,
+  formatTooSmall,
+  isOfLimit,
+  notDecodable,
   notTransformable,
   Problem,
   storageFull,
   tooLarge,
+  tooManyVariants,
   unavailable,
 } from '../../src/core/problem.ts'
 
@@ -90,6 +94,15 @@ describe('problems', () => {
       expected: 'a relative path without a ".." segment',
       received: '../x',
     })
+  })
+
+  it('are of a limit only where the file itself is fine', () => {
+    const ofLimit = [notTransformable('too large'), tooManyVariants(5)]
+    for (const problem of [...ofLimit, formatTooSmall({ format: 'webp', maxSide: 16_383 })])
+      expect(isOfLimit(problem), problem.message).to.equal(true)
+    for (const error of [notDecodable('broken'), fileNotFound(), unavailable('away'), new Error('a fault')])
+      expect(isOfLimit(error), error.message).to.equal(false)
+    expect(notDecodable('broken', 'why')).to.include({ status: 422, code: 'not_transformable', cause: 'why' })
   })
 
   it('have a status and a code for what happens everywhere', () => {

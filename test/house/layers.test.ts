@@ -20,6 +20,7 @@ const PLACES: Record<string, string> = {
   engines: 'src/engines/sharp.ts',
   core: 'src/core/asset.ts',
   plugins: 'plugins/image/resize.ts',
+  'what plugins share': 'plugins/image/shared.mts',
   config: 'config/load.ts',
   'a new folder': 'src/newcomer/first.ts',
 }
@@ -43,7 +44,7 @@ const GRAPH: Record<string, string[]> = {
   'src/core/planted.ts': ['core'],
   'src/core/ports/planted.ts': ['core'],
   'src/newcomer/planted.ts': ['a new folder'],
-  'plugins/image/planted.ts': ['core'],
+  'plugins/image/planted.ts': ['core', 'what plugins share'],
   'config/planted.ts': ['config'],
 }
 

@@ -27,6 +27,18 @@ for (const document of ['README.md', 'docs/plugins.md']) {
       expect([r, g, b]).to.deep.equal([99, 89, 68])
     })
 
+    if (document === 'docs/plugins.md') {
+      it('keep the brightest part of a picture', async () => {
+        const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+        const response = await fetch(`${src}?z=4&w=40&h=30&func=face`)
+        expect(response.headers.get('x-sluice-transform')).to.equal(null)
+        const bytes = new Uint8Array(await response.arrayBuffer())
+        // White, below on the left.
+        expect(await colourAt(bytes, 3, 27)).to.deep.equal({ r: 255, g: 255, b: 255, a: 255 })
+        expect(await colourAt(bytes, 36, 27)).to.deep.equal({ r: 255, g: 255, b: 255, a: 255 })
+      })
+    }
+
     it('log an upload', async () => {
       const { s3PathOriginal, size } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
       await eventually(() => {

@@ -202,7 +202,7 @@ onEveryBackend('zip', (start) => {
       { path: 'missing.png' },
       { path: png.sourceName, name: 'first.png' },
       { path: broken.sourceName, params: { w: 10 }, name: 'broken.jpg' },
-      { path: png.sourceName, params: { formart: 1 } },
+      { path: png.sourceName, params: { widht: 1 } },
       { path: png.sourceName, params: { w: 0 } },
       { path: png.sourceName, type: 'video' },
       { path: text.sourceName },
@@ -223,7 +223,7 @@ onEveryBackend('zip', (start) => {
       },
       {
         ...{ path: png.sourceName, name: png.sourceName, status: 'error', code: 400 },
-        reason: 'there is no parameter "formart" for image files; did you mean "format"?',
+        reason: 'there is no parameter "widht" for image files; did you mean "width"?',
       },
       {
         ...{ path: png.sourceName, name: png.sourceName, status: 'error', code: 400 },

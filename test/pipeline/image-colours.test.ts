@@ -1,180 +1,250 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { colourAt } from '../support/images.ts'
+import { formatNamed } from '../../src/core/media.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { createPlanner } from '../../src/pipeline/plan.ts'
+import { animation, colourAt, picture } from '../support/images.ts'
+import { rejection } from '../support/rejection.ts'
+import { loadWith } from './drop-ins.ts'
 import { transformed } from './transform.ts'
 
-type Colour = readonly [red: number, green: number, blue: number]
+type Colour = [r: number, g: number, b: number, a?: number]
 
-const GREEN: Colour = [0, 200, 0]
-// What a green of sRGB is called in Display P3: less of a green, with some of the others in it.
-const GREEN_IN_P3: Colour = [90, 197, 58]
-// The greenest green of P3. No green of sRGB is as green; the nearest one has all of it.
-const P3_ONLY: Colour = [0, 255, 0]
-
-const swatch = ([r, g, b]: Colour) =>
-  sharp({ create: { width: 16, height: 16, channels: 3, background: { r, g, b } } })
-
-/** Of one colour of sRGB, written as P3 calls it, with the profile that says so. */
-const p3 = (colour: Colour) => swatch(colour).withIccProfile('p3')
-
-/** The numbers in the file, whatever they mean. */
-async function numbers(bytes: Uint8Array): Promise<number[]> {
-  const { data, info } = await sharp(bytes).keepIccProfile().raw().toBuffer({ resolveWithObject: true })
-  return [...data.subarray(0, info.channels)].slice(0, 3)
+/** One colour all over; half transparent where it has an alpha value. */
+async function plain([r, g, b, a]: Colour): Promise<Buffer> {
+  const background = { r, g, b, alpha: (a ?? 255) / 255 }
+  return sharp({ create: { width: 8, height: 6, channels: a === undefined ? 3 : 4, background } })
+    .png()
+    .toBuffer()
 }
 
-async function seen(bytes: Uint8Array): Promise<number[]> {
-  const { r, g, b } = await colourAt(bytes, 8, 8)
-  return [r, g, b]
+/** What a colour becomes. */
+async function become(colour: Colour, query: string): Promise<number[]> {
+  const { bytes } = await transformed(await plain(colour), query)
+  return Object.values(await colourAt(bytes, 3, 3))
 }
 
-function expectNear(received: readonly number[], expected: Colour, within: number, about = ''): void {
+function expectNear(actual: readonly number[], expected: readonly number[], about: string): void {
   for (const [i, value] of expected.entries()) {
-    expect(received[i], `${about} ${received} for ${expected}`).to.be.closeTo(value, within)
+    expect(actual[i], `${about}: ${actual} for ${expected}`).to.be.closeTo(value, 3)
   }
 }
 
-/** The first bytes of a profile that tell its colour space: ICC.1, section 7.2. */
-const spaceOf = (icc: Buffer | undefined) => icc?.toString('latin1', 16, 20)
+describe('colours of images', () => {
+  for (const [query, from, to] of [
+    ['negate', [255, 0, 0], [0, 255, 255]],
+    ['negate', [10, 100, 200], [245, 155, 55]],
+    ['greyscale', [255, 255, 255], [255, 255, 255]],
+    // As bright as it looks: green by far brighter than blue.
+    ['greyscale', [0, 255, 0], [220, 220, 220]],
+    ['grayscale=1', [0, 0, 255], [76, 76, 76]],
+    ['gamma=2', [64, 128, 255], [128, 181, 255]],
+    ['gamma=3', [0, 32, 255], [0, 128, 255]],
+    ['saturation=0.1', [200, 100, 100], [137, 129, 129]],
+    ['brightness=2', [60, 60, 60], [120, 120, 120]],
+    ['brightness=0.5', [200, 200, 200], [95, 95, 95]],
+    ['lightness=20', [60, 60, 60], [107, 107, 107]],
+    ['lightness=100', [60, 10, 60], [255, 255, 255]],
+    ['hue=180', [200, 100, 100], [0, 148, 161]],
+    ['tint=ff0000', [128, 128, 128], [255, 9, 2]],
+    ['tint=%23f00', [128, 128, 128], [255, 9, 2]],
+    ['tint=red', [255, 255, 255], [255, 255, 255]],
+    ['tint=00f', [0, 200, 0], [190, 132, 255]],
+    ['tint=transparent&brightness=2', [60, 60, 60], [120, 120, 120]],
+    ['hue=360&brightness=2', [60, 60, 60], [120, 120, 120]],
+  ] as const satisfies ReadonlyArray<readonly [string, Colour, Colour]>) {
+    it(`makes ${to} of ${from} for ${query}`, async () => {
+      expectNear(await become([...from], query), [...to, 255], query)
+    })
 
-describe('colours', () => {
-  for (const format of ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const) {
-    it(`of P3 come out as sRGB without a profile in ${format}`, async () => {
-      const source = await p3(GREEN).png().toBuffer()
-      expectNear(await numbers(source), GREEN_IN_P3, 2)
-      const { bytes, metadata } = await transformed(source, `f=${format}&q=95`)
-      expect(metadata.icc).to.equal(undefined)
-      expectNear(await seen(bytes), GREEN, 6, format)
-      expectNear(await numbers(bytes), GREEN, 6, format)
+    it(`leaves what is half transparent so: ${query} of ${from}`, async () => {
+      expectNear(await become([...from, 100], query), [...to, 100], query)
     })
   }
 
-  it('of P3 that sRGB has not become the nearest ones', async () => {
-    const { width, height, channels } = { width: 16, height: 16, channels: 3 } as const
-    const profiled = await p3(GREEN).png().toBuffer()
-    const raw = Buffer.from(Array.from({ length: width * height }, () => P3_ONLY).flat())
-    const source = await sharp(raw, { raw: { width, height, channels } }).png().toBuffer()
-    // The profile alone, without a change of the numbers: PNG holds it in a chunk of its own.
-    const tagged = withChunk(source, chunkOf(profiled, 'iCCP'))
-    expectNear(await numbers(tagged), P3_ONLY, 0)
-    const { bytes } = await transformed(tagged, 'f=png')
-    expectNear(await seen(bytes), [0, 255, 0], 8)
-    const kept = await transformed(tagged, 'f=png&icc=keep')
-    expectNear(await numbers(kept.bytes), P3_ONLY, 0)
-    expect(kept.metadata.icc).to.not.equal(undefined)
+  it('stretches the luminance between two percentiles', async () => {
+    // A ramp from 64 to 191, of which the outer tenths are cut off.
+    const ramp = Buffer.from(Array.from({ length: 256 * 8 }, (_, i) => 64 + Math.floor((i % 256) / 2)))
+    const source = await sharp(ramp, { raw: { width: 256, height: 8, channels: 1 } })
+      .png()
+      .toBuffer()
+    const { bytes } = await transformed(source, 'normalize_lower=10&normalize_upper=90')
+    const at = async (x: number) => (await colourAt(bytes, x, 4)).r
+    expect(await at(5)).to.equal(0)
+    expect(await at(250)).to.equal(255)
+    expect(await at(128)).to.be.within(115, 140)
+    expect(await at(64)).to.be.within(30, 80)
+    const { bytes: usual } = await transformed(source, 'normalize_lower=1')
+    expect((await colourAt(usual, 20, 4)).r).to.be.within(8, 40)
   })
 
-  for (const format of ['jpeg', 'tiff'] as const) {
-    it(`of a CMYK ${format} come out as sRGB in every format, with icc=keep too`, async () => {
-      const red: Colour = [230, 40, 20]
-      const source = await swatch(red).withIccProfile('cmyk').toFormat(format, { quality: 100 }).toBuffer()
-      expect((await sharp(source).metadata()).space).to.equal('cmyk')
-      for (const f of ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif']) {
-        for (const icc of ['', '&icc=keep']) {
-          const { bytes, metadata } = await transformed(source, `f=${f}&q=95${icc}`, { format })
-          expect(metadata.icc, f).to.equal(undefined)
-          expect(metadata.space, f).to.equal('srgb')
-          expectNear(await seen(bytes), red, 16, `${f}${icc}`)
-        }
-      }
+  it('keeps transparency while it stretches', async () => {
+    const half = await sharp(await plain([50, 50, 50, 100]))
+      .extend({ right: 8, background: { r: 150, g: 150, b: 150, alpha: 1 } })
+      .png()
+      .toBuffer()
+    const { bytes } = await transformed(half, 'normalize_upper=99')
+    expectNear(Object.values(await colourAt(bytes, 3, 3)), [7, 7, 7, 100], 'the darker half')
+    expectNear(Object.values(await colourAt(bytes, 12, 3)), [249, 249, 249, 255], 'the lighter half')
+  })
+
+  for (const query of ['normalize_lower=99', 'normalize_lower=50&normalize_upper=50', 'normalize_upper=1']) {
+    it(`refuses percentiles that leave nothing between them: ${query}`, async () => {
+      const error = await rejection(transformed(await plain([1, 2, 3]), query))
+      expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/an integer below normalize_upper/)
     })
   }
 
-  for (const profile of ['srgb', 'p3'] as const) {
-    it(`of 16 bits with a profile of ${profile} come out as those of 8`, async () => {
-      const deep = swatch(GREEN).toColourspace('rgb16').withIccProfile(profile)
-      for (const [format, source] of [
-        ['png', await deep.clone().png().toBuffer()],
-        ['avif', await deep.clone().avif({ bitdepth: 12, quality: 100 }).toBuffer()],
-      ] as const) {
-        expect((await sharp(source).metadata()).depth).to.equal('ushort')
-        for (const query of ['f=png', 'f=png&icc=keep', 'f=webp&lossless', 'f=jpeg&w=12&maxbytes=100000']) {
-          const { bytes, metadata } = await transformed(source, query, { format })
-          expect(metadata.depth, query).to.equal('uchar')
-          expectNear(await seen(bytes), GREEN, 4, `${format} ${query}`)
-          const kept = profile === 'p3' && query.includes('keep')
-          expectNear(await numbers(bytes), kept ? GREEN_IN_P3 : GREEN, 4, `${format} ${query}`)
-        }
-      }
-    })
-  }
+  it('does all of them at once, on an opaque and on a transparent picture', async () => {
+    const query =
+      'negate&greyscale&gamma=2&saturation=2&hue=90&normalize_lower=2&normalize_upper=98&blur=2&sharpen&lightness=1'
+    for (const alpha of [undefined, 90]) {
+      const source = alpha === undefined ? await plain([9, 99, 199]) : await plain([9, 99, 199, alpha])
+      const { bytes, metadata } = await transformed(source, query)
+      expect(metadata).to.include({ width: 8, height: 6 })
+      const { r, g, b, a } = await colourAt(bytes, 3, 3)
+      expect(r === g && g === b, `grey: ${[r, g, b]}`).to.equal(true)
+      expect(a).to.equal(alpha ?? 255)
+    }
+  })
 
-  describe('with icc=keep', () => {
-    for (const format of ['jpeg', 'png', 'webp', 'avif', 'tiff'] as const) {
-      it(`keep numbers and profile together in ${format}, also through a new pass`, async () => {
-        const source = await p3(GREEN).png().toBuffer()
-        const profile = (await sharp(source).metadata()).icc
-        for (const query of ['', '&w=8', '&w=8&maxbytes=100000']) {
-          const { bytes, metadata } = await transformed(source, `f=${format}&q=95&icc=keep${query}`)
-          expect(metadata.icc?.equals(profile as Buffer), `${format}${query}`).to.equal(true)
-          expectNear(await numbers(bytes), GREEN_IN_P3, 6, `${format}${query}`)
-        }
+  for (const query of [
+    'negate',
+    'greyscale',
+    'tint=red',
+    'gamma=2',
+    'hue=90',
+    'normalize_lower=2',
+    'blur=3',
+    'sharpen',
+    'blur=90',
+    'sharpen_sigma=2',
+  ]) {
+    for (const format of ['gif', 'webp'] as const) {
+      it(`keeps the frames of a ${format} and their timing: ${query}`, async () => {
+        const frames = await animation({ format })
+        const timed = await sharp(frames, { animated: true })
+          [format]({ delay: [50, 200, 110], loop: 3 })
+          .toBuffer()
+        const { metadata } = await transformed(timed, query, { format })
+        expect(metadata).to.include({ pages: 3, width: 40, height: 30, format, loop: 3 })
+        expect(metadata.delay).to.deep.equal([50, 200, 110])
       })
     }
+  }
 
-    it('keep numbers and profile together in a picture whose format its size decides', async () => {
-      const source = await p3(GREEN).png().toBuffer()
-      const accept = 'image/avif,image/webp'
-      const { bytes, metadata, mediaType } = await transformed(source, 'f=auto&q=95&icc=keep', { accept })
-      expect(mediaType).to.equal('image/avif')
-      expect(spaceOf(metadata.icc)).to.equal('RGB ')
-      expectNear(await numbers(bytes), GREEN_IN_P3, 6)
-    })
-
-    it('keep them in an animation, also through a new pass', async () => {
-      const frames = await Promise.all(
-        [GREEN, [200, 0, 0] as Colour].map((each) => swatch(each).png().toBuffer()),
-      )
-      const source = await sharp(frames, { join: { animated: true } })
-        .withIccProfile('p3')
-        .webp({ lossless: true })
-        .toBuffer()
-      const before = await numbers(source)
-      for (const query of ['icc=keep&lossless', 'icc=keep&q=95&maxbytes=100000']) {
-        const { bytes, metadata } = await transformed(source, query, { format: 'webp' })
-        expect(metadata.pages, query).to.equal(2)
-        expect(spaceOf(metadata.icc), query).to.equal('RGB ')
-        expectNear(await numbers(bytes), before as unknown as Colour, 6, query)
-      }
-    })
-
-    it('strip all other metadata', async () => {
-      const source = await p3(GREEN)
-        .withExif({
-          IFD0: { Copyright: 'somebody' },
-          IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '51/1 30/1 0/1' },
-        })
-        .jpeg()
-        .toBuffer()
-      expect((await sharp(source).metadata()).exif).to.not.equal(undefined)
-      for (const query of ['icc=keep', 'f=webp&icc=keep', 'q=80', 'f=avif']) {
-        const { metadata } = await transformed(source, query, { format: 'jpeg' })
-        expect([metadata.exif, metadata.xmp, metadata.iptc], query).to.deep.equal([
-          undefined,
-          undefined,
-          undefined,
-        ])
-      }
-    })
-
-    it('are sRGB without a profile where the source has none', async () => {
-      const { metadata, bytes } = await transformed(
-        await swatch(GREEN).png().toBuffer(),
-        'f=webp&lossless&icc=keep',
-      )
-      expect(metadata.icc).to.equal(undefined)
-      expectNear(await seen(bytes), GREEN, 0)
-    })
+  it('turns every frame into its negative', async () => {
+    const { bytes } = await transformed(await animation(), 'negate', { format: 'gif' })
+    for (const [page, expected] of [
+      [0, 255, 255],
+      [255, 0, 255],
+      [255, 255, 0],
+    ].entries()) {
+      const frame = await sharp(bytes, { page, pages: 1 }).png().toBuffer()
+      expectNear(Object.values(await colourAt(frame, 20, 15)), expected, `frame ${page}`)
+    }
   })
+
+  it('takes a picture of one channel', async () => {
+    const grey = await sharp(await plain([60, 60, 60]))
+      .toColourspace('b-w')
+      .png()
+      .toBuffer()
+    for (const [query, value] of [
+      ['negate', 195],
+      ['brightness=2', 120],
+      ['gamma=2', 124],
+      ['greyscale', 60],
+      ['tint=808080', 60],
+    ] as const) {
+      const { bytes } = await transformed(grey, query)
+      expectNear(Object.values(await colourAt(bytes, 3, 3)), [value, value, value, 255], query)
+    }
+  })
+
+  it('gives a picture of one channel a hue', async () => {
+    const grey = await sharp(await plain([128, 128, 128]))
+      .toColourspace('b-w')
+      .png()
+      .toBuffer()
+    const { bytes } = await transformed(grey, 'tint=red')
+    expectNear(Object.values(await colourAt(bytes, 3, 3)), [255, 9, 2, 255], 'tinted')
+  })
+
+  it('keeps the transparency of a grey picture through another pass', async () => {
+    const { transforms } = await loadWith({
+      'later.js': `export default {
+        name: 'later', engine: 'sharp', phase: 'compose', newPass: true,
+        params: { later: { type: 'flag', help: 'Begins a new pass' } },
+        transform(image, _, { source }) {
+          if (!source.hasAlpha) throw new Error('the alpha channel is lost')
+          return image.flop()
+        },
+      }`,
+    })
+    const { bytes } = await transformed(await plain([0, 255, 0, 100]), 'greyscale&later', { transforms })
+    expectNear(Object.values(await colourAt(bytes, 3, 3)), [220, 220, 220, 100], 'grey, half transparent')
+  })
+
+  it('names equal outcomes alike, and leaves out what has no effect', async () => {
+    const { transforms } = await loadWith({})
+    const format = formatNamed('png')
+    if (!format) throw new Error('png is known')
+    const variant = (query: string) =>
+      createPlanner(transforms, [])({ query: new URLSearchParams(query), format, accept: '' }).variant
+    for (const [query, expected] of [
+      ['gamma=1', 'default'],
+      ['gamma=1.50', 'gamma=1.5'],
+      ['hue=360', 'default'],
+      ['saturation=1&brightness=1.0', 'default'],
+      ['saturation=1&hue=90', 'hue=90'],
+      ['negate=0', ''],
+      ['grayscale=true', 'greyscale=1'],
+      ['normalize_upper=99', 'normalize_lower=1'],
+      ['normalize_lower=1', 'normalize_lower=1'],
+      ['normalize_lower=1&normalize_upper=80', 'normalize_upper=80'],
+      ['tint=red', 'tint=ff0000'],
+      ['tint=f008', 'tint=ff0000'],
+      ['tint=transparent', 'default'],
+      ['sharpen', 'sharpen=1'],
+      ['sharpen&sharpen_sigma=2', 'sharpen_sigma=2'],
+      ['blur=0.5', 'blur=0.5'],
+    ] as const) {
+      expect(variant(query), query).to.equal(expected)
+    }
+  })
+
+  for (const [name, expected, values] of [
+    ['normalize_lower', 'an integer from 1 to 99', ['0', '100', '1.5', '', 'abc', '-1']],
+    ['normalize_upper', 'an integer from 1 to 99', ['0', '100']],
+    ['gamma', 'a number from 1 to 3', ['0.9', '3.1', '', 'x']],
+    ['saturation', 'a number from 0.1 to 10', ['0', '0.09', '10.1']],
+    ['brightness', 'a number from 0.1 to 10', ['0', '-1', '11']],
+    ['lightness', 'a number from 0.1 to 100 percent', ['0', '100.5']],
+    ['hue', 'an integer from 1 to 360 degrees', ['0', '361', '1.5']],
+    ['blur', 'a number from 0.3 to 1000 px', ['0', '0.29', '1001', '']],
+    ['sharpen_sigma', 'a number from 0.3 to 10 px', ['0.2', '10.1']],
+    [
+      'tint',
+      'a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent',
+      ['', 'f', 'rouge', '12345'],
+    ],
+    ['sharpen', 'no value, 1 or 0', ['2', 'yes']],
+    ['greyscale', 'no value, 1 or 0', ['2']],
+    ['negate', 'no value, 1 or 0', ['-1']],
+  ] as const) {
+    it(`says what ${name} takes`, async () => {
+      for (const value of values) {
+        const error = await rejection(transformed(await picture(), `${name}=${value}`))
+        expect(error).to.have.property(
+          'message',
+          `expected ${expected} for ${name} but received ${JSON.stringify(value)}`,
+        )
+        expect(error).to.include({ status: 400, code: 'bad_parameter' })
+      }
+    })
+  }
 })
-
-/** A chunk of a PNG with its length, name and checksum. */
-function chunkOf(png: Buffer, name: string): Buffer {
-  const at = png.indexOf(name) - 4
-  return png.subarray(at, at + 12 + png.readUInt32BE(at))
-}
-
-/** A PNG with one more chunk behind its header, which is 33 bytes. */
-function withChunk(png: Buffer, chunk: Buffer): Buffer {
-  return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)])
-}

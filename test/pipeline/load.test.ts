@@ -7,6 +7,7 @@ import { loadChain } from '../../config/chain.ts'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
 import { ChainError, PluginError } from '../../src/pipeline/check.ts'
 import { type ChainSettings, inOrder, type LoadedPlugin, loadPlugins } from '../../src/pipeline/load.ts'
+import { SHIPPED_ORDER } from '../../src/pipeline/shipped-order.ts'
 import { rejection } from '../support/rejection.ts'
 import { CHAIN, type DropIns, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from './drop-ins.ts'
 
@@ -44,13 +45,31 @@ describe('loading plugins', () => {
     it('takes the shipped ones in the order of the shipped chain, as shipped', async () => {
       const chain = await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))
       const { transforms, events } = await loadPlugins({ folders: [SHIPPED], engines: ENGINES, chain })
-      expect(names({ transforms })).to.deep.equal(['image-orient', 'image-resize', 'image-format'])
+      expect(names({ transforms })).to.deep.equal(SHIPPED_ORDER.filter((name) => chain.order.includes(name)))
+      expect(names({ transforms })).to.have.length(chain.order.length)
       for (const { fingerprint, media, options } of transforms) {
         expect(fingerprint).to.equal(undefined)
         expect(media).to.deep.equal(['image'])
         expect(options).to.deep.equal({})
       }
       expect(events.map(({ plugin }) => plugin.name)).to.deep.equal(['webhook'])
+    })
+
+    it('lets a plugin find more values for its parameters, by its options', async () => {
+      const drops = await files({
+        'p.js': dropIn('p', {
+          params: "{ x: { type: 'enum', help: 'X', values: ['a'] }, y: { type: 'flag', help: 'Y' } }",
+          options: "{ more: ['b'] }",
+          choices: '({ more }) => ({ x: more })',
+        }),
+      })
+      const valuesOf = async (chain: Partial<ChainSettings>) => {
+        const { transforms } = await load([drops], chain)
+        const spec = transforms.find(({ plugin }) => plugin.name === 'p')?.plugin.params.x
+        return spec?.type === 'enum' && spec.values
+      }
+      expect(await valuesOf({})).to.deep.equal(['a', 'b'])
+      expect(await valuesOf({ options: { p: { more: ['c', 'a'] } } })).to.deep.equal(['a', 'c'])
     })
 
     it('takes a drop-in that imports nothing, from a folder in which there is no package', async () => {
@@ -292,6 +311,11 @@ describe('loading plugins', () => {
         /: expected a size from 1, received 0/,
       ],
       [
+        'has a conceals that is no boolean',
+        dropIn('x', { conceals: "'yes'" }),
+        /expected true or false for conceals but received "yes"/,
+      ],
+      [
         'has a newPass that is no boolean',
         dropIn('x', { newPass: "'yes'" }),
         /expected true or false for newPass but received "yes"/,
@@ -345,7 +369,7 @@ describe('loading plugins', () => {
       [
         'has a member that is near to nothing',
         dropIn('x', { colour: "'red'" }),
-        /a plugin has no member colour; there are name, engine, phase, .*, transform, on$/,
+        /a plugin has no member colour; there are name, engine, phase, .*, transform, on, detect$/,
       ],
       [
         'has a member that a listener has not',
@@ -452,6 +476,54 @@ describe('loading plugins', () => {
         "{ type: 'number', help: 'X', min: '1', max: '2' }",
         'min and max, in this order',
       ],
+      [
+        'a list of words',
+        'x',
+        "{ type: 'list', help: 'X', of: 'text', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9] }",
+        'of to be integer or number',
+      ],
+      [
+        'a list without names',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: [], separator: ',', min: [], max: [] }",
+        'names of a-z',
+      ],
+      [
+        'a list with a separator that is none of the two',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: '&', min: [0, 0], max: [9, 9] }",
+        'a separator of',
+      ],
+      [
+        'a list with too few bounds',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0], max: [9, 9] }",
+        'min and max, in this order, of each',
+      ],
+      [
+        'a list with bounds the wrong way round',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 10], max: [9, 9] }",
+        'min and max, in this order, of each',
+      ],
+      [
+        'a list of which at least none are named',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9], atLeast: 0 }",
+        'atLeast from 1 to 2',
+      ],
+      [
+        'a list of which more are named than there are',
+        'x',
+        "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9], atLeast: 3 }",
+        'atLeast from 1 to 2',
+      ],
+      [
+        'a bare value out of its bounds',
+        'x',
+        "{ type: 'number', help: 'X', min: 0, max: 9, bare: 10 }",
+        'a bare value that it accepts',
+      ],
       ['no values', 'x', "{ type: 'enum', help: 'X' }", 'values of a-z, 0-9, ".", ":" and "-"'],
       ['an empty list of values', 'x', "{ type: 'enum', help: 'X', values: [] }", 'values of a-z'],
       ['a value with a blank', 'x', "{ type: 'enum', help: 'X', values: ['a', 'b c'] }", 'values of a-z'],
@@ -485,6 +557,21 @@ describe('loading plugins', () => {
         "{ type: 'enum', help: 'X', values: ['a'], default: 'b' }",
         'a default that it accepts',
       ],
+      ['a text without an end', 'x', "{ type: 'text', help: 'X' }", 'an integer maxLength from 1'],
+      [
+        'a text of no length',
+        'x',
+        "{ type: 'text', help: 'X', maxLength: 0 }",
+        'an integer maxLength from 1',
+      ],
+      [
+        'a default that is too long',
+        'x',
+        "{ type: 'text', help: 'X', maxLength: 1, default: 'ab' }",
+        'a default that it accepts',
+      ],
+      ['a key of no group', 'x', "{ type: 'key', help: 'X' }", 'a media group as its group'],
+      ['a key of an unknown group', 'x', "{ type: 'key', help: 'X', group: 'font' }", 'a media group'],
     ] as const) {
       it(`names the file and the parameter when a parameter has ${what}`, async () => {
         const { message, path } = await refusal({ 'p.js': dropIn('p', { params: `{ '${name}': ${spec} }` }) })
@@ -492,6 +579,20 @@ describe('loading plugins', () => {
         expect(message).to.include(reason)
       })
     }
+
+    it('names the file when a plugin finds no choices, or wrong ones', async () => {
+      const params = "{ x: { type: 'enum', help: 'X', values: ['a'] }, y: { type: 'flag', help: 'Y' } }"
+      for (const [choices, reason] of [
+        ["() => { throw new Error('no such folder') }", 'no such folder'],
+        ["() => ({ x: ['B c'] })", 'expected values of a-z'],
+        ["() => ({ y: ['b'] })", 'expected choices for an enum but y is none'],
+        ["() => ({ z: ['b'] })", 'expected choices for an enum but z is none'],
+        ["'x'", 'expected a function for choices'],
+      ] as const) {
+        const { message, path } = await refusal({ 'p.js': dropIn('p', { params, choices }) })
+        expect(message).to.include(`plugin ${path('p.js')}: ${reason}`)
+      }
+    })
 
     it('keeps what went wrong in loading as the cause', async () => {
       const { error } = await refusal({ 'x.js': "throw new TypeError('deep')" })
@@ -563,7 +664,7 @@ describe('loading plugins', () => {
       })
     }
 
-    for (const word of ['v', 'utm_source', 'fbclid', 'download']) {
+    for (const word of ['v', 'utm_source', 'fbclid', 'download', 'preset']) {
       it(`refuses a parameter that would never reach it: ${word}`, async () => {
         const params = `{ x: { type: 'flag', help: 'X', aliases: ['${word}'] } }`
         const { message, path } = await refusal({ '1.js': dropIn('one', { params }) })
@@ -617,6 +718,12 @@ describe('loading plugins', () => {
       const params = "{ x: { type: 'flag', help: 'X', aliases: ['ref'] } }"
       expect(await chainRefusal({ '1.js': dropIn('one', { params }) }, { ignoredParams: ['ref'] })).to.equal(
         'config/chain.json: ignoredParams: ref is a parameter of one',
+      )
+    })
+
+    it('may not pass over presets', async () => {
+      expect(await chainRefusal({ 'a.js': dropIn('a') }, { ignoredParams: ['preset'] })).to.equal(
+        'config/chain.json: ignoredParams: preset stands for the parameters of config/presets.json',
       )
     })
 

@@ -28,7 +28,14 @@ const NO_NUMBERS = [
 /** What no parameter of a type accepts, whatever its bounds; of a type that is not here, what none does at all. */
 const REFUSED: Readonly<Record<string, (spec: ParameterSpec) => readonly string[]>> = {
   integer: (spec) => [...NO_NUMBERS, '1.5', '5.0', '-0', ...outside(spec), ...misspelt(spec)],
-  number: (spec) => [...NO_NUMBERS, '1.2.3', '--1', '.', ...outside(spec), ...misspelt(spec)],
+  number: (spec) => [
+    ...NO_NUMBERS.filter((text) => text !== '' || !('bare' in spec)),
+    '1.2.3',
+    '--1',
+    '.',
+    ...outside(spec),
+    ...misspelt(spec),
+  ],
   enum: () => ['', 'no such value', 'constructor', '__proto__', ' ', '1.5', '-1', LONG],
   flag: () => ['2', '-1', '1.5', 'abc', 'NaN', ' ', '1e309', LONG],
 }

@@ -22,7 +22,9 @@ function planOf(
 describe('planning', () => {
   let shipped: readonly LoadedPlugin[] = []
   before(async () => {
-    shipped = (await loadWith({})).transforms
+    // A few of them: this is about what a planner does, whatever plugins there are.
+    const few = ['image-orient', 'image-resize', 'image-format']
+    shipped = (await loadWith({})).transforms.filter(({ plugin }) => few.includes(plugin.name))
   })
 
   const plan = (query: string, options: Parameters<typeof planOf>[2] = {}) => planOf(shipped, query, options)
@@ -116,12 +118,17 @@ describe('planning', () => {
 
   describe('the steps', () => {
     it('are none without parameters', () => {
-      expect(plan('')).to.deep.equal({ steps: [], variant: '', variesByAccept: false })
+      expect(plan('')).to.deep.equal({ steps: [], variant: '', variesByAccept: false, notes: [] })
     })
 
     it('are none where all that is asked for is without effect', async () => {
       const { transforms } = await loadWith({}, { disabled: ['image-orient', 'image-format'] })
-      expect(planOf(transforms, 'fit=fill')).to.deep.equal({ steps: [], variant: '', variesByAccept: false })
+      expect(planOf(transforms, 'fit=fill')).to.deep.equal({
+        steps: [],
+        variant: '',
+        variesByAccept: false,
+        notes: [],
+      })
     })
 
     it('are those whose parameters are named, and those that always join', () => {
@@ -132,7 +139,15 @@ describe('planning', () => {
     it('get their values by canonical name, with defaults for the rest', () => {
       const [orient, resize, format] = plan('width=100&q=50').steps
       expect(orient?.params).to.deep.equal({})
-      expect(resize?.params).to.deep.equal({ w: 100, fit: 'cover', dpr: 1 })
+      expect(resize?.params).to.deep.equal({
+        w: 100,
+        fit: 'cover',
+        dpr: 1,
+        func: 'center',
+        fx: 0.5,
+        fy: 0.5,
+        zoom: 1,
+      })
       expect(format?.params).to.deep.equal({ q: 50, a: '1', icc: 'srgb' })
       expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb' })
     })
@@ -152,6 +167,7 @@ describe('planning', () => {
           steps: [],
           variant: '',
           variesByAccept: false,
+          notes: [],
         })
       }
       expect(planOf(transforms, 'glow=0&q=5').variant).to.equal('q=5')
@@ -229,7 +245,6 @@ describe('planning', () => {
       'watermark',
       'xyz',
       'qualxyz',
-      'negate',
       'x',
       'ww',
       'hw',
@@ -241,9 +256,7 @@ describe('planning', () => {
         const problem = refusal(`${word}=1`)
         expect(problem.code).to.equal('unknown_parameter')
         expect(problem.message)
-          .to.match(
-            / for image files; there are (\w+, )*w, h, (\w+, )*f, q, lossless, maxbytes, a, page, icc$/,
-          )
+          .to.match(/ for image files; there are [a-z_]+(, [a-z_]+)*$/)
           .and.not.include('mean')
         expect(problem.message).to.have.length.below(900)
         expect(problem.members).to.not.have.property('nearest')
@@ -322,6 +335,7 @@ describe('planning', () => {
           steps: [],
           variant: '',
           variesByAccept: false,
+          notes: [],
         })
       }
     })

@@ -44,7 +44,7 @@ function step(name: string, members: Partial<LoadedPlugin['plugin']> = {}, rest:
   return { plugin, media: ['image'], options: {}, fingerprint: undefined, params: {}, ...rest }
 }
 
-const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false })
+const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false, notes: [] })
 
 describe('running a plan', () => {
   let png: Buffer
@@ -165,7 +165,14 @@ describe('running a plan', () => {
     for (const [name, , params, ctx] of seen) {
       expect(params).to.deep.equal({ of: name })
       expect(ctx.options).to.deep.equal({ mine: name })
-      expect(ctx.source).to.deep.equal({ width: 60, height: 40, pages: 1, hasAlpha: true, format: 'png' })
+      expect(ctx.source).to.deep.equal({
+        width: 60,
+        height: 40,
+        pages: 1,
+        hasAlpha: true,
+        format: 'png',
+        dpr: 1,
+      })
       expect(ctx).to.include({ signal: given.signal, limits: given.limits, log: given.log })
     }
   })
@@ -192,11 +199,11 @@ describe('running a plan', () => {
 
   it('does what a drop-in does to the picture', async () => {
     const { transforms } = await loadWith({
-      'negate.js': dropIn('negate', { transform: '(image) => image.negate({ alpha: false })' }),
+      'opposite.js': dropIn('opposite', { transform: '(image) => image.negate({ alpha: false })' }),
     })
-    const { bytes } = await transform({ query: 'negate&f=png', source: assetOf(png, 'png'), transforms })
+    const { bytes } = await transform({ query: 'opposite&f=png', source: assetOf(png, 'png'), transforms })
     expect(await colourAt(bytes, 2, 2)).to.deep.equal({ r: 0, g: 255, b: 255, a: 255 })
-    const plain = await transform({ query: 'negate=0&f=png', source: assetOf(png, 'png'), transforms })
+    const plain = await transform({ query: 'opposite=0&f=png', source: assetOf(png, 'png'), transforms })
     expect(await colourAt(plain.bytes, 2, 2)).to.deep.equal({ r: 255, g: 0, b: 0, a: 255 })
   })
 
@@ -280,12 +287,13 @@ describe('running a plan', () => {
       }
       const still = { width: 30, height: 20, pages: 1 }
       const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
-      expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg' })
-      expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png' })
+      expect(await told([jpeg, 'jpeg'])).to.deep.equal({ ...still, hasAlpha: false, format: 'jpeg', dpr: 1 })
+      expect(await told([png, 'png'])).to.deep.equal({ ...still, hasAlpha: true, format: 'png', dpr: 1 })
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="6"/>')
       expect(await told([svg, 'svg']), 'pixels by now').to.deep.equal({
         ...still,
         hasAlpha: true,
+        dpr: 1,
         format: 'png',
       })
     })

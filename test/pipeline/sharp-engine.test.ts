@@ -84,7 +84,7 @@ describe('the sharp engine', () => {
         [false, 40, 30],
       ] as const) {
         const { source } = await sharpEngine.open(assetOf(photo, 'jpeg'), { upright }, context())
-        expect(source).to.deep.equal({ width, height, pages: 1, hasAlpha: false, format: 'jpeg' })
+        expect(source).to.deep.equal({ width, height, pages: 1, hasAlpha: false, format: 'jpeg', dpr: 1 })
       }
     })
 

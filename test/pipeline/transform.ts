@@ -2,7 +2,7 @@ import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readAll } from '../../src/core/asset.ts'
 import { formatOfMediaType, knownFormat } from '../../src/core/media.ts'
 import type { Engine, EngineContext, EngineName, TransformLimits } from '../../src/core/plugin.ts'
-import type { LoadedPlugin } from '../../src/pipeline/load.ts'
+import type { LoadedDetector, LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
 import { keptLog } from '../support/service.ts'
@@ -17,10 +17,11 @@ export const LIMITS: TransformLimits = {
 }
 
 export function context({
+  asset = async (key) => Promise.reject(new Error(`there is no ${key}`)),
   signal = new AbortController().signal,
   limits = LIMITS,
 }: Partial<EngineContext> = {}): EngineContext {
-  return { signal, limits, log: keptLog() }
+  return { asset, signal, limits, log: keptLog() }
 }
 
 /** The file in the bucket. */
@@ -35,8 +36,11 @@ export interface Transformation {
   accept?: string
   limits?: Partial<TransformLimits>
   signal?: AbortSignal
+  /** The files that parameters of type `key` name. */
+  assets?: Readonly<Record<string, Asset>>
   /** The shipped ones unless told otherwise. */
   transforms?: readonly LoadedPlugin[]
+  detector?: LoadedDetector
   engines?: ReadonlyMap<EngineName, Engine>
 }
 
@@ -56,17 +60,23 @@ export async function transform({
   accept = '',
   limits,
   signal,
+  assets = {},
   transforms,
+  detector,
   engines = ENGINES,
 }: Transformation): Promise<Outcome> {
   shipped ??= loadWith({}).then((set) => set.transforms)
   const format = formatOfMediaType(source.mediaType)
-  const planner = createPlanner(transforms ?? (await shipped), [])
+  const planner = createPlanner(transforms ?? (await shipped), [], detector ? { detector } : {})
   const plan = planner({ query: new URLSearchParams(query), format, accept })
   const asset = await createRunner(engines)(
     plan,
     source,
-    context({ limits: { ...LIMITS, ...limits }, ...(signal ? { signal } : {}) }),
+    context({
+      asset: async (key) => assets[key] ?? Promise.reject(new Error(`there is no ${key}`)),
+      limits: { ...LIMITS, ...limits },
+      ...(signal ? { signal } : {}),
+    }),
   )
   const bytes = await readAll(asset)
   if (asset.size !== bytes.length)

@@ -3,7 +3,7 @@ import type { TransformPlugin } from '../../src/core/plugin.ts'
 import { checkReport } from '../../src/process/check-report.ts'
 
 describe('the report of --check', () => {
-  it('lists plugins in their order, with their parameters, events, and what is disabled', () => {
+  it('lists plugins in their order, with their parameters, events, what is disabled, and presets', () => {
     const plugin = (name: string, params: TransformPlugin['params'], always = false) => ({
       plugin: { name, engine: 'sharp', phase: 'effect', params, always, transform: () => undefined } as const,
     })
@@ -20,14 +20,33 @@ describe('the report of --check', () => {
         events: [{ plugin: { name: 'told', on: { 'original.stored': () => {}, 'archive.sent': () => {} } } }],
       },
       chain: { disabled: ['off'] },
+      presets: new Map([
+        [
+          'image',
+          new Map<string, ReadonlyMap<string, number | boolean>>([
+            [
+              'thumb',
+              new Map<string, number | boolean>([
+                ['w', 200],
+                ['dpr', true],
+              ]),
+            ],
+            ['small', new Map([['w', 9]])],
+          ]),
+        ],
+        ['video', new Map([['small', new Map([['w', 9]])]])],
+      ]),
     })
-    expect(report).to.equal(`configuration and plugins are in order:
+    expect(report).to.equal(`configuration, plugins and presets are in order:
 
-  turn         always
-  image-size   w (width, x), dpr
-  out          always; f
-  told         on original.stored, archive.sent
-  off          disabled
+  turn           always
+  image-size     w (width, x), dpr
+  out            always; f
+  told           on original.stored, archive.sent
+  off            disabled
+  preset=thumb   w=200&dpr=1 (image)
+  preset=small   w=9 (image)
+  preset=small   w=9 (video)
 `)
   })
 })

@@ -75,6 +75,18 @@ describe('the sluice command beside servers on S3 and Redis', function () {
     await eventually(async () => expect(await accepted(client)).to.deep.equal([false, false]), HEARD)
     expect(await accepted(fresh)).to.deep.equal([true, true])
 
+    const [mine] = callers(fresh)
+    if (!mine) throw new Error('no server')
+    const { pathname } = new URL((await uploadOne(mine, { name: 'a.png', bytes: png })).src)
+    const widths = () =>
+      Promise.all(servers.map(async ({ url }) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')))
+    await sluiceJson(['client', 'set', client.id, '--allowed-widths', '30,40'], env)
+    await eventually(
+      async () =>
+        expect(await widths()).to.satisfy((tags: string[]) => tags.every((tag) => /_w=30"$/.test(tag))),
+      HEARD,
+    )
+
     const { code } = await sluice(['client', 'remove', client.id, '--files'], env)
     expect(code).to.equal(0)
     // A removal waits until all have heard.

@@ -98,6 +98,41 @@ describe('the sluice command', function () {
       })
     })
 
+    it('sets the rules of a client, and lists them', async () => {
+      const server = await start()
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
+      const get = async (query: string) => (await fetch(`${src}?${query}`)).status
+      expect(await get('w=20')).to.equal(200)
+      const set = (...rules: string[]) => sluice(['client', 'set', client.id, ...rules], env)
+      const { code, stdout, stderr } = await set(
+        ...['--presets-only', 'on', '--allowed-widths', '640,320', '--variant-limit', '7'],
+      )
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
+      expect(stdout).to.equal(
+        `client  ${client.id}\nrules   presets only; widths 320, 640; 7 variants a file\n`,
+      )
+      expect(await get('w=20')).to.equal(403)
+      expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(
+        / {2}active {2,}presets only; widths 320, 640; 7 variants a file$/,
+      )
+      expect((await sluiceJson<object[]>(['client', 'list'], env))[1]).to.deep.include({
+        rules: { presetsOnly: true, allowedWidths: [320, 640], variantLimit: 7 },
+      })
+
+      expect((await set('--presets-only', 'off')).stdout).to.match(/^rules +widths 320, 640; 7 variants/m)
+      expect(await get('w=20')).to.equal(200)
+      const last = await set('--allowed-widths', 'any', '--variant-limit', 'default')
+      expect(last.stdout).to.match(/^rules +none: as for everyone$/m)
+      expect((await sluiceJson<object[]>(['client', 'list'], env))[1]).to.not.have.property('rules')
+      const refused = await set('--allowed-widths', '320,5001')
+      expect(refused.code).to.equal(1)
+      expect(refused.stderr).to.match(
+        /^sluice: expected 1 to 100 integers from 1 to 5000 px for allowedWidths/,
+      )
+      expect((await sluice(['client', 'set', 'nobody', '--presets-only', 'on'], env)).code).to.equal(1)
+    })
+
     it('gives a client a new secret, and keeps the old one for as long as was said', async () => {
       const server = await start()
       const old = await sluiceJson<NewClient>(['client', 'create'], env)
@@ -289,6 +324,13 @@ describe('the sluice command', function () {
       ['client', 'rotate', 'first', '--keep-old', 'a while'],
       ['client', 'rotate', 'first', '--keep-old', '366d'],
       ['client', 'remove', 'one', 'two'],
+      ['client', 'set'],
+      ['client', 'set', 'first'],
+      ['client', 'set', 'first', '--json'],
+      ['client', 'set', 'first', '--presets-only', 'yes'],
+      ['client', 'set', 'first', '--allowed-widths', '320;640'],
+      ['client', 'set', 'first', '--allowed-widths', '320,'],
+      ['client', 'set', 'first', '--variant-limit', 'none'],
       ['check', '--fast'],
       ['client', 'create', '--name'],
     ])
@@ -301,7 +343,7 @@ describe('the sluice command', function () {
     for (const args of [
       [],
       ['client'],
-      ...['create', 'list', 'rotate', 'remove'].map((name) => ['client', name]),
+      ...['create', 'list', 'rotate', 'set', 'remove'].map((name) => ['client', name]),
       ...['check', 'reindex', 'sweep'].map((name) => [name]),
     ])
       it(`tells how: sluice ${[...args, '--help'].join(' ')}`, async () => {

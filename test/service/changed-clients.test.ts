@@ -2,8 +2,10 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { DISK_REDIS, stoppedAtTheEnd } from '../support/backends.ts'
-import { newClient, postFiles } from '../support/client.ts'
+import { newClient, postFiles, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { exchange } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -11,6 +13,23 @@ describe('clients that another process has changed', function () {
   // A process looks every two seconds.
   this.timeout(30_000)
   const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
+
+  it('have the rules that it has given them', async () => {
+    const dataDir = await temporaryFolder()
+    const here = await start({ dataDir })
+    const elsewhere = await start({ dataDir })
+    const client = await newClient(elsewhere)
+    const caller = { url: elsewhere.url, tokens: client.tokens }
+    const { src } = await uploadOne(caller, { name: 'a.png', bytes: await picture() })
+    const path = `${src.slice(elsewhere.url.length)}?w=20`
+    const statusHere = async () => (await exchange(here, path)).status
+    await eventually(async () => expect(await statusHere()).to.equal(200), { withinMs: 10_000 })
+    await elsewhere.app.clients.setRules(client.id, { presetsOnly: true })
+    expect((await exchange(elsewhere, path)).status).to.equal(403)
+    await eventually(async () => expect(await statusHere()).to.equal(403), { withinMs: 10_000 })
+    for (const service of [here, elsewhere]) await service.stop({ keepData: true })
+    await rm(dataDir, { recursive: true })
+  })
 
   it('are warned about while they cannot be read, and learned when they can', async () => {
     const dataDir = await temporaryFolder()

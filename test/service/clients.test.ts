@@ -90,6 +90,77 @@ describe('clients', () => {
     })
   }
 
+  describe('have rules', () => {
+    let id: string
+    beforeEach(async () => {
+      id = (await clients.create({ name: 'shop' })).client.id
+      changed = []
+    })
+
+    it('that are set one by one, and ended one by one', async () => {
+      const before = store.find(id)
+      for (const [change, rules] of [
+        [{ presetsOnly: true }, { presetsOnly: true }],
+        [{ variantLimit: 5 }, { presetsOnly: true, variantLimit: 5 }],
+        [
+          { allowedWidths: [640, 320, 640] },
+          { presetsOnly: true, allowedWidths: [320, 640], variantLimit: 5 },
+        ],
+        [{ presetsOnly: false }, { allowedWidths: [320, 640], variantLimit: 5 }],
+        [{ allowedWidths: false, variantLimit: 6 }, { variantLimit: 6 }],
+        [{ presetsOnly: true }, { presetsOnly: true, variantLimit: 6 }],
+        [{ presetsOnly: false, variantLimit: false }, undefined],
+      ] as const) {
+        const client = await clients.setRules(id, change)
+        expect(client).to.deep.equal({ ...before, ...(rules ? { rules } : {}) })
+        expect(store.find(id)).to.deep.equal(client)
+      }
+      expect(changed).to.deep.equal(Array(7).fill(id))
+    })
+
+    it('that outlive a new secret, and a start', async () => {
+      await clients.ensureFirst(FIRST)
+      for (const each of [id, FIRST_CLIENT_ID]) {
+        await clients.setRules(each, { variantLimit: 5 })
+        await clients.rotate(each, { keepOldMs: 0 })
+      }
+      await clients.ensureFirst(FIRST)
+      for (const each of [id, FIRST_CLIENT_ID])
+        expect(store.find(each)?.rules).to.deep.equal({ variantLimit: 5 })
+    })
+
+    for (const [param, change] of [
+      ['allowedWidths', { allowedWidths: [] }],
+      ['allowedWidths', { allowedWidths: [0, 5] }],
+      ['allowedWidths', { allowedWidths: [5, 5001] }],
+      ['allowedWidths', { allowedWidths: [1.5] }],
+      ['allowedWidths', { allowedWidths: Array.from({ length: 101 }, (_, i) => i + 1) }],
+      ['variantLimit', { variantLimit: 0 }],
+      ['variantLimit', { variantLimit: 1_000_001 }],
+      ['variantLimit', { variantLimit: Number.NaN }],
+    ] as const) {
+      it(`but not ${JSON.stringify(change).slice(0, 40)}`, async () => {
+        const problem = await problemOf(clients.setRules(id, { presetsOnly: true, ...change }))
+        expect(problem).to.include({ status: 400, code: 'bad_parameter' })
+        expect(problem.members.param).to.equal(param)
+        expect(store.find(id)).to.not.have.property('rules')
+      })
+    }
+
+    it('up to the bounds', async () => {
+      const allowedWidths = [...Array.from({ length: 99 }, (_, i) => i + 1), 5000]
+      await clients.setRules(id, { allowedWidths, variantLimit: 1_000_000 })
+      expect(store.find(id)?.rules).to.deep.equal({ allowedWidths, variantLimit: 1_000_000 })
+    })
+
+    it('only while they are there to stay', async () => {
+      const unknown = await problemOf(clients.setRules('nobody', { presetsOnly: true }))
+      expect(unknown).to.include({ status: 404, code: 'client_not_found' })
+      await store.change(id, (present) => present && { ...present, removing: { files: false } })
+      expect(await problemOf(clients.setRules(id, { presetsOnly: true }))).to.have.property('status', 409)
+    })
+  })
+
   describe('that another process may have removed', () => {
     const TRUST_MS = 5000
     let version: () => string

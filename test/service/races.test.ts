@@ -111,6 +111,7 @@ onEveryBackend('races', (start, backend) => {
     const [one, two] = [1, 2].map(() =>
       createDerivations({
         ...service.storage,
+        assets: { of: async () => new Map() },
         locks,
         events: { emit() {}, on() {}, idle: async () => {} },
         async run(_plan, source) {
@@ -118,6 +119,7 @@ onEveryBackend('races', (start, backend) => {
           return source
         },
         admit: (work) => work(),
+        variantLimit: 1000,
         limits: {
           sourceMaxBytes: 1e6,
           sourceMaxPixels: 1e6,
@@ -128,7 +130,7 @@ onEveryBackend('races', (start, backend) => {
         log: keptLog(),
       }),
     )
-    const plan = { steps: [], variant: 'w=1', variesByAccept: false }
+    const plan = { steps: [], variant: 'w=1', variesByAccept: false, notes: [] }
     const name = {
       key,
       folder: '',

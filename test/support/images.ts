@@ -62,3 +62,33 @@ export async function colourAt(
   const [r = 0, g = 0, b = 0, a = 0] = data.subarray(at, at + 4)
   return { r, g, b, a }
 }
+
+/** A photo as a camera writes it, taken at the opera of Sydney, and its EXIF block. */
+export async function photograph({
+  orientation = 1,
+  format = 'jpeg' as 'jpeg' | 'webp' | 'png' | 'tiff' | 'avif',
+} = {}) {
+  const image = sharp(await picture())
+    .withExif({
+      IFD0: { Make: 'Sluice', Model: 'Gate 1', Artist: 'Nobody', Orientation: String(orientation) },
+      IFD2: {
+        FNumber: '28/10',
+        ExposureTime: '1/125',
+        ISOSpeedRatings: '200',
+        DateTimeOriginal: '2024:05:06 07:08:09',
+      },
+      IFD3: {
+        GPSLatitudeRef: 'S',
+        GPSLatitude: '33/1 51/1 244240/10000',
+        GPSLongitudeRef: 'E',
+        GPSLongitude: '151/1 12/1 550681/10000',
+        GPSAltitudeRef: '0',
+        GPSAltitude: '125/10',
+      },
+    })
+    .toFormat(format)
+  const bytes = await image.toBuffer()
+  const { exif } = await sharp(bytes).metadata()
+  if (!exif) throw new Error(`${format} has kept no EXIF`)
+  return { bytes, exif }
+}

@@ -9,6 +9,13 @@ const clientRecord = z.object({
   token: z.string(),
   secrets: z.array(z.object({ digest, validUntil: z.number().optional() })),
   createdAt: z.number(),
+  rules: z
+    .object({
+      presetsOnly: z.literal(true).optional(),
+      allowedWidths: z.array(z.int().min(1)).min(1).optional(),
+      variantLimit: z.int().min(1).optional(),
+    })
+    .optional(),
   removing: z.object({ files: z.boolean() }).optional(),
 })
 

@@ -67,11 +67,13 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       })
     },
 
-    beginDerivative: (ref, derivative, deadline) =>
+    beginDerivative: (ref, derivative, deadline, options) =>
       alone(ref, async () => {
-        if ((await table.original(ref))?.state !== 'stored') return false
+        const [original, known] = await table.find(ref, derivative)
+        if (original?.state !== 'stored') return 'refused'
+        if (options && !known && !(await table.hasFewer(ref, options.atMost))) return 'full'
         await table.write([table.setDerivative(ref, derivative, { state: 'pending', deadline })])
-        return true
+        return 'begun'
       }),
 
     finishDerivative: (ref, record) =>

@@ -110,12 +110,16 @@ redis.call('HSET', file, '', entry)
 return entry
 `)
 
-/** ARGV: ref, derivative, deadline. @returns 1, or 0 when the original is not stored */
+/** ARGV: ref, derivative, deadline, how many there may be or nothing. @returns a DerivativeStart */
 export const beginDerivative = step(`
-if state_of(original()) ~= 'stored' then return 0 end
+if state_of(original()) ~= 'stored' then return 'refused' end
+local limit = tonumber(ARGV[4])
+-- One field of the hash is the original.
+local is_full = limit and redis.call('HLEN', file) - 1 >= limit
+if is_full and redis.call('HEXISTS', file, ARGV[2]) == 0 then return 'full' end
 redis.call('HSET', file, ARGV[2], 'pending ' .. ARGV[3])
 redis.call('ZADD', unsettled, ARGV[3], ref .. '\\n' .. ARGV[2])
-return 1
+return 'begun'
 `)
 
 /** ARGV: ref, derivative, JSON. @returns 1, or 0 when the original is not stored */

@@ -2,6 +2,7 @@ import { type ObjectKey, storedKey } from '../../core/object-key.ts'
 import type {
   DerivativeEntry,
   DerivativeRecord,
+  DerivativeStart,
   FileIndex,
   FileRef,
   IndexedFile,
@@ -62,8 +63,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       return originalEntry(ref.key, entry as string)
     },
 
-    async beginDerivative(ref, derivative, deadline) {
-      return (await scripts.beginDerivative(redis, keys(ref), [nameOf(ref), derivative, deadline])) === 1
+    async beginDerivative(ref, derivative, deadline, options) {
+      const args = [nameOf(ref), derivative, deadline, options?.atMost ?? '']
+      return (await scripts.beginDerivative(redis, keys(ref), args)) as DerivativeStart
     },
     async finishDerivative(ref, record) {
       return (await scripts.finishDerivative(redis, keys(ref), [nameOf(ref), record.key, json(record)])) === 1

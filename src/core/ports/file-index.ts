@@ -85,8 +85,16 @@ export interface FileIndex {
   /** Unknown → `stored`: an original found in the bucket. @returns the entry there is now */
   adopt(clientId: string, record: OriginalRecord): Promise<OriginalEntry>
 
-  /** Adds the derivative as `pending`. @returns false, and does nothing, when the original is not `stored` */
-  beginDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<boolean>
+  /**
+   * Adds the derivative as `pending`, unless it is new and its original has `atMost` of them already, pending ones
+   * included; without `atMost` there is no limit. One that is known begins anew and does not count again.
+   */
+  beginDerivative(
+    ref: FileRef,
+    derivative: ObjectKey,
+    deadline: number,
+    options?: { atMost: number },
+  ): Promise<DerivativeStart>
   /** → `stored`. @returns false, and does nothing, when the original is not `stored` any more: delete the bytes */
   finishDerivative(ref: FileRef, record: DerivativeRecord): Promise<boolean>
   /**
@@ -127,5 +135,8 @@ export interface FileIndex {
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/** `full`: there is no room for one more; `refused`: the original is not `stored`. Both change nothing. */
+export type DerivativeStart = 'begun' | 'full' | 'refused'
 
 export type RemovalCause = 'delete' | 'abandon' | 'sweep'

@@ -64,8 +64,8 @@ export function randomSteps(
       },
       {
         name: `beginDerivative ${key} ${until}`,
-        on: (index) => index.beginDerivative(ref, key, until),
-        in: (model) => model.beginDerivative(ref, key, until),
+        on: (index) => index.beginDerivative(ref, key, until, { atMost: 1 }),
+        in: (model) => model.beginDerivative(ref, key, until, { atMost: 1 }),
       },
       {
         name: `finishDerivative ${key}`,

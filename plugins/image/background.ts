@@ -1,0 +1,25 @@
+import { colorOf } from '../../src/core/color.ts'
+import { definePlugin } from '../../src/core/plugin.ts'
+
+/** Puts a colour beneath all that is transparent: of the source, and what turning, padding and rounding have left. */
+export default definePlugin({
+  name: 'image-background',
+  engine: 'sharp',
+  phase: 'compose',
+  params: {
+    bg: { type: 'color', aliases: ['background'], help: 'Colour beneath all that is transparent' },
+  },
+  resolve: ({ bg = CLEAR }) => (bg === CLEAR ? undefined : { bg }),
+  async transform(image, { bg = CLEAR }, { source, settle }) {
+    if (!source.hasAlpha) return image
+    // Sharp flattens before it resizes: what that leaves empty has to be there first.
+    const { draft } = await settle(image)
+    const background = colorOf(bg)
+    // Settled again: the encoder's own flattening, on white, would replace this one.
+    if (background.alpha === 1) return settle(draft.flatten({ background }))
+    const input = { create: { width: 1, height: 1, channels: 4 as const, background } }
+    return settle(draft.composite([{ input, tile: true, blend: 'dest-over' }]))
+  },
+})
+
+const CLEAR = '00000000'

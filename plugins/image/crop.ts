@@ -1,0 +1,42 @@
+import { type Box, clippedBox } from '../../src/core/geometry/box.ts'
+import { definePlugin } from '../../src/core/plugin.ts'
+import { badParameter } from '../../src/core/problem.ts'
+
+// Past any picture that is transformed: 50 megapixels in one line.
+const MAX = 50_000_000
+
+/** Takes a part, in pixels of the upright picture (of what is left of it, where it is trimmed as well). */
+export default definePlugin({
+  name: 'image-crop',
+  engine: 'sharp',
+  phase: 'geometry',
+  params: {
+    crop: {
+      type: 'list',
+      of: 'integer',
+      names: ['x', 'y', 'w', 'h'],
+      separator: ',',
+      min: [0, 0, 1, 1],
+      max: [MAX, MAX, MAX, MAX],
+      unit: 'px',
+      help: 'Takes the part of this size whose upper left corner is at x, y of the source; what is outside is cut off',
+    },
+  },
+  transform(image, { crop = [] }, { source }) {
+    const [left = 0, top = 0, width = 0, height = 0] = crop
+    const box = clippedBox({ left, top, width, height }, source)
+    if (!box) {
+      throw badParameter({
+        param: 'crop',
+        expected: `x and y within the ${source.width} x ${source.height} px of this picture`,
+        received: crop.join(),
+      })
+    }
+    const format = source.format === 'svg' ? 'png' : source.format
+    return { draft: image.extract(box), source: { ...source, format, ...sizeOf(box) } }
+  },
+})
+
+function sizeOf({ width, height }: Box) {
+  return { width, height }
+}

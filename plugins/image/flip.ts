@@ -1,0 +1,14 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+
+/** Mirrors top and bottom, after what comes before: sharp would do it before it cuts and turns. */
+export default definePlugin({
+  name: 'image-flip',
+  engine: 'sharp',
+  phase: 'geometry',
+  params: { flip: { type: 'flag', help: 'Mirrors it upside down' } },
+  async transform(image, _params, { source, settle }) {
+    // Sharp would turn all frames of an animation over as one, the last frame first.
+    if (source.pages > 1) return settle(image, (frame) => frame.flip())
+    return (await settle(image)).draft.flip()
+  },
+})

@@ -1,0 +1,14 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+
+/** Brightens the middle tones and leaves black and white as they are: each value to the power of 1 / gamma. */
+export default definePlugin({
+  name: 'image-gamma',
+  engine: 'sharp',
+  phase: 'effect',
+  params: {
+    gamma: { type: 'number', min: 1, max: 3, help: 'Brightens the middle tones; 1 changes nothing' },
+  },
+  resolve: ({ gamma }) => (gamma === 1 ? undefined : { gamma }),
+  // With one number, sharp undoes after a resize what it has done before it: nothing would be seen.
+  transform: (image, { gamma }) => image.gamma(1, gamma),
+})

@@ -1,0 +1,10 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+
+/** Takes the colours away, and keeps how bright they look. */
+export default definePlugin({
+  name: 'image-greyscale',
+  engine: 'sharp',
+  phase: 'effect',
+  params: { greyscale: { type: 'flag', aliases: ['grayscale'], help: 'Shades of grey' } },
+  transform: (image) => image.greyscale(),
+})

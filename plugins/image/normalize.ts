@@ -1,0 +1,35 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+import { badParameter } from '../../src/core/problem.ts'
+
+/**
+ * Stretches the luminance over the whole range: what is darker than the lower percentile becomes black, what is lighter
+ * than the upper one white. Over all frames of an animation, so that it does not flicker.
+ */
+export default definePlugin({
+  name: 'image-normalize',
+  engine: 'sharp',
+  phase: 'effect',
+  params: {
+    normalize_lower: {
+      type: 'integer',
+      min: 1,
+      max: 99,
+      default: 1,
+      help: 'Percentile of luminance that becomes black',
+    },
+    normalize_upper: {
+      type: 'integer',
+      min: 1,
+      max: 99,
+      default: 99,
+      help: 'Percentile of luminance that becomes white',
+    },
+  },
+  resolve(params) {
+    const { normalize_lower: lower, normalize_upper: upper } = params
+    if (lower < upper) return params
+    const expected = `an integer below normalize_upper, which is ${upper},`
+    throw badParameter({ param: 'normalize_lower', expected, received: lower })
+  },
+  transform: (image, { normalize_lower: lower, normalize_upper: upper }) => image.normalise({ lower, upper }),
+})

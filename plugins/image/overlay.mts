@@ -1,0 +1,49 @@
+import sharp, { type OverlayOptions, type Sharp } from 'sharp'
+import type { Size } from '../../src/core/geometry/box.ts'
+import { COMPASS, type CompassWord } from '../../src/core/geometry/focus.ts'
+import type { Engines } from '../../src/core/plugin.ts'
+
+/** Red, green, blue and transparency of each pixel. */
+export interface Layer extends Size {
+  data: Buffer
+}
+
+/**
+ * Lays a layer over every frame of a picture, which keeps its channels: one without transparency gets none.
+ *
+ * @param source what is known of the picture, in its size as it is now
+ * @param layer no larger than a frame
+ * @param place `tile`: again and again, from the top left
+ * @param margin to the edges, in px
+ */
+export async function laidOver(
+  image: Sharp,
+  source: Engines['sharp']['source'],
+  { layer, place, margin = 0 }: { layer: Layer; place: CompassWord | 'tile'; margin?: number },
+): Promise<Sharp> {
+  const { width, height } = layer
+  const where = place === 'tile' ? { tile: true, left: 0, top: 0 } : placed(source, layer, { place, margin })
+  const single = { input: layer.data, raw: { width, height, channels: 4 as const }, ...where }
+  const over = source.pages === 1 ? single : await ofEachFrame(single, source)
+  const outcome = image.composite([over])
+  return source.hasAlpha ? outcome : outcome.removeAlpha()
+}
+
+function placed(frame: Size, layer: Size, { place, margin }: { place: CompassWord; margin: number }) {
+  const offset = (room: number, at: number) => {
+    const kept = Math.min(margin, Math.floor(room / 2))
+    return kept + Math.floor((room - 2 * kept) * at)
+  }
+  const { x, y } = COMPASS[place]
+  return { left: offset(frame.width - layer.width, x), top: offset(frame.height - layer.height, y) }
+}
+
+/** To sharp all frames are one tall picture: a layer as large as a frame, again and again, lies on each of them. */
+async function ofEachFrame(single: OverlayOptions, { width, height }: Size): Promise<OverlayOptions> {
+  const nothing = { r: 0, g: 0, b: 0, alpha: 0 }
+  const input = await sharp({ create: { width, height, channels: 4, background: nothing } })
+    .composite([single])
+    .raw()
+    .toBuffer()
+  return { input, raw: { width, height, channels: 4 }, tile: true, left: 0, top: 0 }
+}

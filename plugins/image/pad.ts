@@ -1,0 +1,51 @@
+import { checkOutput } from '../../src/core/geometry/output-limit.ts'
+import { definePlugin } from '../../src/core/plugin.ts'
+
+const MAX = 5000
+// White beneath: what a format without transparency shows.
+const NOTHING = { r: 255, g: 255, b: 255, alpha: 0 }
+
+/** Adds a border around the picture as it is by then; transparent, or of the colour `bg`. */
+export default definePlugin({
+  name: 'image-pad',
+  engine: 'sharp',
+  phase: 'compose',
+  newPass: true,
+  params: {
+    pad: {
+      type: 'list',
+      of: 'integer',
+      names: ['top', 'right', 'bottom', 'left'],
+      separator: ',',
+      min: [0, 0, 0, 0],
+      max: [MAX, MAX, MAX, MAX],
+      unit: 'px',
+      atLeast: 1,
+      help: 'Adds a border outside w and h, times dpr; fewer numbers stand for the sides as in CSS',
+    },
+  },
+  resolve({ pad = [] }) {
+    const sides = fourSides(pad)
+    return sides.some((side) => side > 0) ? { pad: fewest(sides) } : undefined
+  },
+  transform(image, { pad = [] }, { source, limits }) {
+    const [top, right, bottom, left] = fourSides(pad).map((side) => Math.round(side * source.dpr)) as Sides
+    const size = { width: source.width + left + right, height: source.height + top + bottom }
+    checkOutput(size, { pages: source.pages, limits, expected: 'a pad that makes' })
+    const draft = image.extend({ top, right, bottom, left, background: NOTHING })
+    return { draft, source: { ...source, ...size, hasAlpha: true } }
+  },
+})
+
+type Sides = [top: number, right: number, bottom: number, left: number]
+
+function fourSides([top = 0, right = top, bottom = top, left = right]: readonly number[]): Sides {
+  return [top, right, bottom, left]
+}
+
+/** The shortest way to say the same. */
+function fewest([top, right, bottom, left]: Sides): number[] {
+  if (left !== right) return [top, right, bottom, left]
+  if (bottom !== top) return [top, right, bottom]
+  return right === top ? [top] : [top, right]
+}

@@ -1,0 +1,29 @@
+import type { Sharp } from 'sharp'
+import { definePlugin } from '../../src/core/plugin.ts'
+
+const MAX_SIGMA = 10
+
+/** Sharpens the edges: those of each frame by itself, since to sharp all frames are one tall picture. */
+export default definePlugin({
+  name: 'image-sharpen',
+  engine: 'sharp',
+  phase: 'effect',
+  params: {
+    sharpen: { type: 'flag', help: 'Sharpens, fast and mild' },
+    sharpen_sigma: {
+      type: 'number',
+      min: 0.3,
+      max: MAX_SIGMA,
+      unit: 'px',
+      help: 'Sharpens with care for flat areas, along edges of this width',
+    },
+  },
+  resolve: ({ sharpen, sharpen_sigma }) =>
+    sharpen_sigma === undefined ? { sharpen, sharpen_sigma } : { sharpen: undefined, sharpen_sigma },
+  async transform(image, { sharpen_sigma }, { source, settle }) {
+    // As sharp as it looks in pixels of the URL; sharp ends at 10.
+    const sigma = sharpen_sigma && Math.min(MAX_SIGMA, sharpen_sigma * source.dpr)
+    const sharpened = (frame: Sharp) => (sigma === undefined ? frame.sharpen() : frame.sharpen({ sigma }))
+    return source.pages === 1 ? sharpened(image) : settle(image, sharpened)
+  },
+})

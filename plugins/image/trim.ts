@@ -1,0 +1,34 @@
+import { type Box, isWhole, unionOf } from '../../src/core/geometry/box.ts'
+import { definePlugin } from '../../src/core/plugin.ts'
+
+/**
+ * Cuts off a border of one colour, that of the upper left pixel, or of none. Of an animation, what is border in every
+ * frame. A picture that is all border stays as it is.
+ */
+export default definePlugin({
+  name: 'image-trim',
+  engine: 'sharp',
+  phase: 'prepare',
+  params: {
+    trim: {
+      type: 'number',
+      min: 0,
+      max: 255,
+      bare: 10,
+      help: 'Cuts off a border whose colour differs from that of the upper left pixel by no more than this',
+    },
+  },
+  async transform(image, { trim: threshold = 0 }, { source, settle, frames }) {
+    const boxes: Box[] = []
+    for (const frame of await frames(image)) {
+      // One channel of the outcome, to be told its place: a quarter of the memory.
+      const trimmed = frame.draft.trim({ threshold }).extractChannel(0).raw()
+      const { info } = await trimmed.toBuffer({ resolveWithObject: true })
+      const { width, height, trimOffsetLeft = 0, trimOffsetTop = 0 } = info
+      boxes.push({ left: -trimOffsetLeft, top: -trimOffsetTop, width, height })
+    }
+    const box = unionOf(boxes)
+    if (!box || isWhole(box, source)) return image
+    return settle(image.extract(box))
+  },
+})

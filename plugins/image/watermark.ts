@@ -1,0 +1,88 @@
+import type { Sharp } from 'sharp'
+import { COMPASS_SYNONYMS, COMPASS_WORDS } from '../../src/core/geometry/focus.ts'
+import { definePlugin } from '../../src/core/plugin.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { type Layer, laidOver } from './overlay.mts'
+
+/**
+ * Lays another picture of the same client over this one: of an animation its first frame, upright, over every frame.
+ * It is as wide as asked, in percent of the outcome, but never higher than that.
+ */
+export default definePlugin({
+  name: 'image-watermark',
+  engine: 'sharp',
+  phase: 'compose',
+  // Percent of the outcome, and places in it: its size has to be known.
+  newPass: true,
+  params: {
+    wm: { type: 'key', group: 'image', help: 'Watermark: another picture of yours' },
+    wm_pos: {
+      type: 'enum',
+      values: [...COMPASS_WORDS, 'tile'],
+      synonyms: COMPASS_SYNONYMS,
+      default: 'center',
+      help: 'Where the watermark is; tile is all over the picture',
+    },
+    wm_size: {
+      type: 'integer',
+      min: 1,
+      max: 100,
+      unit: 'percent',
+      default: 25,
+      help: "The watermark's width, of the picture's",
+    },
+    wm_opacity: {
+      type: 'integer',
+      min: 0,
+      max: 100,
+      unit: 'percent',
+      default: 100,
+      help: 'How much of the watermark is seen',
+    },
+  },
+  resolve: (params) => (params.wm === undefined || params.wm_opacity === 0 ? undefined : params),
+  async transform(image, { wm = '', wm_pos: place, wm_size, wm_opacity }, context) {
+    const { source, asset, open, limits, signal } = context
+    const mark = await asset(wm)
+    const { draft } = await open(mark, { frames: 'first', upright: true }).catch((cause) => {
+      throw cause instanceof Problem && cause.status === 422 ? unusable(cause.message, cause) : cause
+    })
+    draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+    const size = { width: Math.max(1, Math.round((source.width * wm_size) / 100)), height: source.height }
+    const layer = await drawnWithin(draft, size, wm_opacity).catch((cause) => {
+      signal.throwIfAborted()
+      throw unusable('it cannot be drawn', cause)
+    })
+    return laidOver(image, source, { layer, place })
+  },
+})
+
+async function drawnWithin(
+  mark: Sharp,
+  { width, height }: { width: number; height: number },
+  opacity: number,
+): Promise<Layer> {
+  // What is seen of each pixel is its own transparency times this one's.
+  const veil = {
+    input: Buffer.from([0, 0, 0, Math.round(opacity * 2.55)]),
+    tile: true,
+    blend: 'dest-in',
+  } as const
+  const { data, info } = await mark
+    .resize({ width, height, fit: 'inside' })
+    .composite([{ ...veil, raw: { width: 1, height: 1, channels: 4 } }])
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return { data, width: info.width, height: info.height }
+}
+
+/** Nothing is wrong with the picture that was asked for: the caller is told which one it is. */
+function unusable(reason: string, cause: unknown): Problem {
+  return new Problem({
+    status: 422,
+    code: 'not_transformable',
+    detail: `the picture that wm names cannot be used: ${reason}`,
+    members: { param: 'wm' },
+    cause,
+  })
+}

@@ -1,0 +1,58 @@
+/** In pixels. */
+export interface Size {
+  width: number
+  height: number
+}
+
+/** A part of a picture: `left` and `top` count from its upper left corner. */
+export interface Box extends Size {
+  left: number
+  top: number
+}
+
+/** A place in a picture, as fractions of its sides: 0, 0 is its upper left corner, 1, 1 its lower right one. */
+export interface Point {
+  x: number
+  y: number
+}
+
+/** The part of a box that lies within a picture; undefined when none does. */
+export function clippedBox(box: Box, within: Size): Box | undefined {
+  const left = Math.max(0, box.left)
+  const top = Math.max(0, box.top)
+  const width = Math.min(within.width, box.left + box.width) - left
+  const height = Math.min(within.height, box.top + box.height) - top
+  return width > 0 && height > 0 ? { left, top, width, height } : undefined
+}
+
+/** The smallest box around all of them; undefined for none. */
+export function unionOf(boxes: readonly Box[]): Box | undefined {
+  const [first, ...rest] = boxes
+  return (
+    first &&
+    rest.reduce((union, box) => {
+      const left = Math.min(union.left, box.left)
+      const top = Math.min(union.top, box.top)
+      const right = Math.max(union.left + union.width, box.left + box.width)
+      const bottom = Math.max(union.top + union.height, box.top + box.height)
+      return { left, top, width: right - left, height: bottom - top }
+    }, first)
+  )
+}
+
+/** The box of a size whose middle is as near to a point as it can be within the picture. */
+export function boxAround(point: Point, { width, height }: Size, within: Size): Box {
+  const place = (at: number, side: number, whole: number) =>
+    Math.min(Math.max(at * whole - side / 2, 0), whole - side)
+  return {
+    left: place(point.x, width, within.width),
+    top: place(point.y, height, within.height),
+    width,
+    height,
+  }
+}
+
+/** Whether it is the whole picture. */
+export function isWhole({ width, height }: Size, of: Size): boolean {
+  return width === of.width && height === of.height
+}

@@ -1,0 +1,30 @@
+import { notTransformable } from '../problem.ts'
+import type { Size } from './box.ts'
+
+/**
+ * Refuses a picture that a step is about to make too large.
+ *
+ * @param expected begins the message with what the caller may change: `w and h that make`
+ * @throws Problem 422
+ */
+export function checkOutput(
+  { width, height }: Size,
+  {
+    pages,
+    limits,
+    expected,
+  }: { pages: number; limits: { outputMaxSide: number; outputMaxPixels: number }; expected: string },
+): void {
+  const { outputMaxSide, outputMaxPixels } = limits
+  if (Math.max(width, height) > outputMaxSide) {
+    throw notTransformable(
+      `expected ${expected} at most ${outputMaxSide} px a side but ${width} x ${height} px are more: ask for a smaller size`,
+    )
+  }
+  const pixels = width * height * pages
+  if (pixels > outputMaxPixels) {
+    throw notTransformable(
+      `expected ${expected} at most ${outputMaxPixels} pixels over all frames but ${width} x ${height} px of ${pages} frames are ${pixels}`,
+    )
+  }
+}

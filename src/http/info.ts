@@ -1,0 +1,95 @@
+import { type Request, Router } from 'express'
+import { assetFromBytes } from '../core/asset.ts'
+import { sha256 } from '../core/digest.ts'
+import { isMediaGroup } from '../core/media.ts'
+import { didYouMean } from '../core/nearest.ts'
+import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
+import { clipped, Problem } from '../core/problem.ts'
+import { isPassedOver } from '../core/query-word.ts'
+import type { Clients } from '../service/clients.ts'
+import type { Information, Informations } from '../service/information.ts'
+import { callerByToken } from './caller.ts'
+import { readableByAll } from './deliver.ts'
+import { methodNotAllowed, notFound } from './problem.ts'
+import { clientGone, onlyValue, queryPairs, wildcardPath } from './request.ts'
+import { sendAsset } from './send.ts'
+
+interface Dependencies {
+  clients: Clients
+  informations: Informations
+  /** Names in a query that are passed over, beside those of every installation. */
+  ignoredParams: readonly string[]
+}
+
+const LOCATION = 'location'
+const LOCATION_SPEC: ParameterSpec = { type: 'flag', help: 'Also where a photo was taken' }
+
+/** `GET /v1/<group>/info/<client token>/<path>`: what is known of an original, as JSON. */
+export function infoRoutes({ clients, informations, ignoredParams }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const info = '/v1/:group/info/:token/*path'
+
+  routes.all(info, readableByAll)
+  routes.get(info, async (req, res, next) => {
+    const group = String(req.params.group)
+    if (!isMediaGroup(group)) return notFound(req, res, next)
+    const client = callerByToken(req, clients)
+    const withLocation = wantsLocation(req, ignoredParams)
+    const signal = clientGone(res)
+    const found = await informations.ofPath({ client, group, path: wildcardPath(req), signal })
+    const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
+    await sendAsset(req, res, {
+      asset: assetFromBytes(bytes, {
+        mediaType: 'application/json',
+        lastModified: new Date(found.record.storedAt),
+      }),
+      // Of what is said, not of the file: more may be known of it one day.
+      etag: sha256(bytes).slice(0, 32),
+      fullContentRange: 'never',
+      variesByAccept: false,
+      signal,
+    })
+  })
+  routes.all(info, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+function wantsLocation(req: Request, ignoredParams: readonly string[]): boolean {
+  const query = queryPairs(req)
+  const unknown = query.find(([name]) => name !== LOCATION && !isPassedOver(name, ignoredParams))
+  if (unknown) throw unknownParameter(unknown[0])
+  const value = onlyValue(query, LOCATION)
+  return value !== undefined && parseParameter(LOCATION, LOCATION_SPEC, value) === true
+}
+
+function unknownParameter(word: string): Problem {
+  const param = clipped(word)
+  return new Problem({
+    status: 400,
+    code: 'unknown_parameter',
+    detail: `there is no parameter ${JSON.stringify(param)} for information${didYouMean(word, [LOCATION]) || `; there is ${LOCATION}`}`,
+    members: { param },
+  })
+}
+
+/** What is known of a file, by the names of the wire. The place of a photo only for who asks for it. */
+export function informationToWire(
+  { name, record, image, problem }: Information,
+  { withLocation }: { withLocation: boolean },
+) {
+  const { exif, ...known } = image ?? {}
+  return {
+    sourceName: name.sourceName,
+    originalName: record.originalName,
+    mimeType: name.format.group,
+    format: name.format.name,
+    mediaType: record.mediaType,
+    size: record.size,
+    sha256: record.sha256,
+    uploadedAt: new Date(record.storedAt).toISOString(),
+    ...known,
+    ...(exif ? { exif: exif.tags } : {}),
+    ...(withLocation && exif?.location ? { location: exif.location } : {}),
+    ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),
+  }
+}

@@ -1,0 +1,76 @@
+import { MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
+import type { ParameterValue } from '../core/parameter.ts'
+import { badParameter, Problem } from '../core/problem.ts'
+import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
+import type { LoadedPlugin } from './load.ts'
+import { type Known, knownTo, type Presets, readValue } from './query.ts'
+
+/** Named sets of parameters as an operator writes them: `config/presets.json`. */
+export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
+
+/** Presets that do not fit the plugins: all of them, a line for each thing that is wrong. */
+export class PresetError extends Error {
+  constructor(lines: readonly string[]) {
+    super(lines.map((line) => `config/presets.json: ${line}`).join('\n'))
+    this.name = 'PresetError'
+  }
+}
+
+/**
+ * The presets by media group: one is for each group whose plugins take all of its parameters with these values.
+ *
+ * @throws PresetError when one is for none
+ */
+export function checkPresets(settings: PresetSettings, transforms: readonly LoadedPlugin[]): Presets {
+  const groups = MEDIA_GROUPS.map((group) => knownTo(transforms, group))
+  const presets = new Map(MEDIA_GROUPS.map((group) => [group, new Map<string, Values>()]))
+  const errors: string[] = []
+  for (const [name, parameters] of Object.entries(settings)) {
+    const query = Object.entries(parameters).map(([word, value]) => [word, textOf(value)] as const)
+    const readings = groups.map((known) => readPreset(query, known))
+    for (const { group, values, wrong } of readings)
+      if (wrong.length === 0) presets.get(group)?.set(name, values)
+    // What is said is what the group misses that comes closest: of equal ones the first, which is image.
+    const [closest] = readings.sort((one, other) => one.wrong.length - other.wrong.length)
+    for (const reason of closest?.wrong ?? []) errors.push(`${name}: ${reason}`)
+  }
+  if (errors.length > 0) throw new PresetError(errors)
+  return presets
+}
+
+type Values = ReadonlyMap<string, ParameterValue>
+
+interface Reading {
+  group: MediaGroup
+  values: Values
+  /** Each thing that does not fit. */
+  wrong: readonly string[]
+}
+
+function readPreset(query: ReadonlyArray<readonly [string, string]>, known: Known): Reading {
+  const values = new Map<string, ParameterValue>()
+  const wrong = query.length === 0 ? ['expected at least one parameter but there is none'] : []
+  for (const [word, received] of query) {
+    try {
+      refuseReserved(word)
+      const { name, value } = readValue([word, received], known)
+      if (values.has(name)) throw badParameter({ param: word, expected: 'one value', received })
+      if (value !== undefined) values.set(name, value)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      wrong.push(error.message)
+    }
+  }
+  return { group: known.group, values, wrong }
+}
+
+/** @throws Problem for a word that means something to a request, or nothing, but is no transformation */
+function refuseReserved(word: string): void {
+  if (word === PRESET_WORD || word === DOWNLOAD_WORD || isPassedOver(word, []))
+    throw badParameter({ param: word, expected: 'a parameter of a plugin', received: word })
+}
+
+/** As it would stand in a URL. */
+function textOf(value: string | number | boolean): string {
+  return typeof value === 'boolean' ? String(Number(value)) : String(value)
+}

@@ -1,0 +1,142 @@
+import { AWAITED } from '../core/awaited.ts'
+import type { ClientRules } from '../core/client.ts'
+import type { MediaGroup } from '../core/media.ts'
+import { nearest } from '../core/nearest.ts'
+import { type ParameterSpec, type ParameterValue, parseParameter } from '../core/parameter.ts'
+import { badParameter, clipped, Problem } from '../core/problem.ts'
+import { isPassedOver, PRESET_WORD } from '../core/query-word.ts'
+import { withAllowedWidth } from './allowed-widths.ts'
+import type { LoadedPlugin } from './load.ts'
+
+/** What each preset stands for, canonical, by its name and the group of the files that it is for. */
+export type Presets = ReadonlyMap<MediaGroup, PresetsOfGroup>
+export type PresetsOfGroup = ReadonlyMap<string, ReadonlyMap<string, ParameterValue>>
+
+/**
+ * What is asked for, by canonical name, as the client's rules have it: by a preset, and by the query's own parameters,
+ * which win over it.
+ *
+ * @throws Problem 400, 403
+ */
+export function readQuery(
+  query: Iterable<readonly [name: string, value: string]>,
+  {
+    known,
+    presets,
+    ignored,
+    rules: { presetsOnly, allowedWidths },
+  }: { known: Known; presets: PresetsOfGroup; ignored: readonly string[]; rules: ClientRules },
+): ReadonlyMap<string, ParameterValue> {
+  const values = new Map<string, ParameterValue | undefined>()
+  const seen = new Map<string, string>()
+  let preset: ReadonlyMap<string, ParameterValue> = new Map()
+  for (const [word, received] of query) {
+    if (isPassedOver(word, ignored)) continue
+    const isPreset = word === PRESET_WORD
+    if (presetsOnly && !isPreset) throw notAPreset(word)
+    const { name, value } = isPreset ? { name: word } : readValue([word, received], known)
+    const earlier = seen.get(name)
+    if (earlier !== undefined) {
+      throw badParameter({ param: word, expected: 'one value', received: `${earlier}, ${received}` })
+    }
+    seen.set(name, received)
+    if (isPreset) preset = presetNamed(received, { presets, group: known.group })
+    else values.set(name, value)
+  }
+  const asked = new Map(preset)
+  for (const [name, value] of values) {
+    // A flag that the query switches off.
+    if (value === undefined) asked.delete(name)
+    else asked.set(name, value)
+  }
+  // A preset's own size is its operator's choice.
+  const ownSize = values.has('w') || values.has('dpr')
+  if (!allowedWidths || !ownSize) return asked
+  return withAllowedWidth(asked, { widths: allowedWidths, height: known.words.get('h')?.spec })
+}
+
+/** One parameter of a query: its canonical name; no value for a flag that is switched off. @throws Problem 400, 501 */
+export function readValue(
+  [word, received]: readonly [word: string, received: string],
+  known: Known,
+): { name: string; value: ParameterValue | undefined } {
+  const parameter = known.words.get(word) ?? awaited(word, known.group)
+  if (!parameter) throw unknownParameter(word, known)
+  const value = parseParameter(word, parameter.spec, received)
+  if (value !== undefined && !known.words.has(word)) throw notOffered(word)
+  return { name: parameter.name, value }
+}
+
+function awaited(word: string, group: MediaGroup): { name: string; spec: ParameterSpec } | undefined {
+  return Object.entries(AWAITED[group] ?? {})
+    .map(([name, spec]) => ({ name, spec }))
+    .find(({ name, spec }) => name === word || spec.aliases?.includes(word))
+}
+
+/** 501: no fault of the caller's, and nothing that will pass. */
+function notOffered(word: string): Problem {
+  return new Problem({
+    status: 501,
+    code: 'not_offered',
+    detail: `no plugin of this installation offers ${word}; docs/plugins.md tells how one can`,
+    members: { param: word },
+  })
+}
+
+/** The parameters of one media group by every name. */
+export interface Known {
+  group: MediaGroup
+  words: ReadonlyMap<string, { name: string; spec: ParameterSpec }>
+}
+
+/** What the plugins for one media group take. */
+export function knownTo(transforms: readonly LoadedPlugin[], group: MediaGroup): Known {
+  const words = new Map<string, { name: string; spec: ParameterSpec }>()
+  for (const { plugin } of transforms.filter(({ media }) => media.includes(group))) {
+    for (const [name, spec] of Object.entries(plugin.params)) {
+      for (const word of [name, ...(spec.aliases ?? [])]) words.set(word, { name, spec })
+    }
+  }
+  return { group, words }
+}
+
+/** @throws Problem 400 with the nearest */
+function presetNamed(
+  name: string,
+  { presets, group }: { presets: PresetsOfGroup; group: MediaGroup },
+): ReadonlyMap<string, ParameterValue> {
+  const preset = presets.get(name)
+  if (preset) return preset
+  const near = nearest(name, presets.keys())
+  const list = presets.size > 0 ? `there are ${[...presets.keys()].join(', ')}` : 'there are none'
+  const received = clipped(name)
+  throw new Problem({
+    status: 400,
+    code: 'unknown_preset',
+    detail: `there is no preset ${JSON.stringify(received)} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
+    members: { param: PRESET_WORD, received, ...(near ? { nearest: near } : {}) },
+  })
+}
+
+/** 403: what `word` asks for may be asked of other clients' files. */
+function notAPreset(word: string): Problem {
+  const param = clipped(word)
+  return new Problem({
+    status: 403,
+    code: 'presets_only',
+    detail: `expected a preset and no other parameter for this client's files but received ${JSON.stringify(param)}`,
+    members: { param, expected: PRESET_WORD },
+  })
+}
+
+function unknownParameter(word: string, { words: known, group }: Known): Problem {
+  const near = nearest(word, [...known.keys(), PRESET_WORD])
+  const names = [...new Set([...known.values()].map(({ name }) => name))]
+  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
+  return new Problem({
+    status: 400,
+    code: 'unknown_parameter',
+    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
+    members: { param: clipped(word), ...(near ? { nearest: near } : {}) },
+  })
+}

@@ -1,0 +1,39 @@
+import type { Asset } from '../core/asset.ts'
+import type { Client } from '../core/client.ts'
+import { parsePath } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import { assetNotFound } from '../core/problem.ts'
+import type { Plan } from '../pipeline/plan.ts'
+import type { Originals } from './originals.ts'
+
+/** Finds the other files that a plan's parameters of type `key` name, watermarks for example. */
+export interface Assets {
+  /**
+   * By key; of this client only. Before the work begins, so that it may be done by another process.
+   * @throws Problem 404 that names the parameter, 503
+   */
+  of(client: Client, plan: Plan): Promise<ReadonlyMap<string, Asset>>
+}
+
+export function createAssets({ originals, buckets }: { originals: Originals; buckets: Buckets }): Assets {
+  async function find(client: Client, key: string): Promise<Asset | undefined> {
+    const found = await originals.resolveToRead(client, parsePath(key))
+    return found && buckets.of(client).find(found.name.key, found.record)
+  }
+
+  return {
+    async of(client, plan) {
+      const assets = new Map<string, Asset>()
+      for (const { plugin, params } of plan.steps) {
+        for (const [name, { type }] of Object.entries(plugin.params)) {
+          const key = params[name]
+          if (type !== 'key' || key === undefined) continue
+          const asset = await find(client, String(key))
+          if (!asset) throw assetNotFound(name, String(key))
+          assets.set(String(key), asset)
+        }
+      }
+      return assets
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod'
+import { type Asset, readAll } from '../core/asset.ts'
+import { mapAtOnce } from '../core/at-once.ts'
+import type { Client } from '../core/client.ts'
+import type { ImageInformation, ImageInspector } from '../core/information.ts'
+import { joinSignals } from '../core/joined-signal.ts'
+import type { Log } from '../core/log.ts'
+import type { MediaGroup } from '../core/media.ts'
+import { derivativeKey, parsePath } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import { fileNotFound, Problem, unavailable } from '../core/problem.ts'
+import { INFORMATION_VARIANT } from '../core/variant.ts'
+import { informationPlan } from '../pipeline/information.ts'
+import type { Planner } from '../pipeline/plan.ts'
+import type { Derivations } from './derive.ts'
+import type { FoundOriginal, Originals } from './originals.ts'
+
+/** What is known of an original: all of it public, as its bytes are. */
+export interface Information extends FoundOriginal {
+  /** Of a picture; what its header says at least, where it has one that can be read. */
+  image?: Partial<ImageInformation>
+  /** Why not all is known that there is to know. */
+  problem?: Problem
+}
+
+/** Tells of stored files. */
+export interface Informations {
+  /**
+   * What is known of the original that a path means.
+   * @throws Problem 400, 404 as delivery does, 503
+   */
+  ofPath(request: {
+    client: Client
+    group: MediaGroup
+    /** Decoded once, not checked yet. */
+    path: string
+    signal: AbortSignal
+  }): Promise<Information>
+  /** What can be found out of some at the moment, in their order. Throws nothing but `signal.reason`. */
+  ofStored(client: Client, found: readonly FoundOriginal[], signal: AbortSignal): Promise<Information[]>
+}
+
+// Of a picture that cannot be transformed; its header is nearly always in the first of it.
+const HEAD_BYTES = 1024 * 1024
+// Of one upload's files: a form of a hundred must not fill the queue.
+const AT_ONCE = 2
+
+const imageInformation = z.object({
+  width: z.number(),
+  height: z.number(),
+  pages: z.number().optional(),
+  hasAlpha: z.boolean(),
+  colorSpace: z.string(),
+  exif: z
+    .object({
+      tags: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.number())])),
+      location: z
+        .object({ latitude: z.number(), longitude: z.number(), altitude: z.number().optional() })
+        .optional(),
+    })
+    .optional(),
+  dominantColor: z.string().optional(),
+  thumbHash: z.string(),
+  blurHash: z.string(),
+})
+
+export function createInformations({
+  originals,
+  derivations,
+  buckets,
+  plan,
+  inspector,
+  patienceMs = 30_000,
+  log,
+}: {
+  originals: Originals
+  derivations: Derivations
+  buckets: Buckets
+  plan: Planner
+  inspector: ImageInspector
+  /** How long an upload waits for what is known of its files. */
+  patienceMs?: number
+  log: Log
+}): Informations {
+  async function storedOrMade(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Asset> {
+    const { key, format } = found.name
+    const stored = await originals.derivativeToRead(client, key, derivativeKey(key, INFORMATION_VARIANT))
+    return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), signal })
+  }
+
+  async function imageOf(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Information> {
+    try {
+      const asset = await storedOrMade(client, found, signal)
+      const image = imageInformation.parse(JSON.parse((await readAll(asset, signal)).toString('utf8')))
+      return { ...found, image }
+    } catch (error) {
+      // Broken, or past a limit: that is known of it, and perhaps its header.
+      if (!(error instanceof Problem) || (error.status !== 422 && error.status !== 429)) throw error
+      return { ...found, ...(await headOf(client, found, signal)), problem: error }
+    }
+  }
+
+  async function headOf(client: Client, { name, record }: FoundOriginal, signal: AbortSignal) {
+    // Its header is all of it, and may stand for a billion elements.
+    if (name.format.name === 'svg') return {}
+    const source = await buckets.of(client).find(name.key, record)
+    const image = source && (await inspector.facts(source, { maxBytes: HEAD_BYTES, signal }))
+    return image ? { image } : {}
+  }
+
+  async function knownInTime(
+    client: Client,
+    { name, record }: FoundOriginal,
+    signal: AbortSignal,
+  ): Promise<Information> {
+    const found = { name, record }
+    if (name.format.group !== 'image') return found
+    try {
+      return await imageOf(client, found, signal)
+    } catch (error) {
+      if (error instanceof Problem) return { ...found, problem: error }
+      if (!signal.aborted)
+        log.error(
+          { err: error, client: client.id, key: name.key },
+          'what is in a picture could not be found out',
+        )
+      return { ...found, problem: unknownAsYet() }
+    }
+  }
+
+  return {
+    async ofPath({ client, group, path, signal }) {
+      const found = await originals.resolveToRead(client, parsePath(path, { group }))
+      if (!found || found.name.format.group !== group) throw fileNotFound()
+      if (found.variant !== undefined) throw informationOfDerivative()
+      const { name, record } = found
+      if (group === 'image') return imageOf(client, { name, record }, signal)
+      if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
+      return { name, record }
+    },
+
+    async ofStored(client, found, signal) {
+      const inTime = joinSignals([signal, AbortSignal.timeout(patienceMs)])
+      const work = (each: FoundOriginal) => knownInTime(client, each, inTime.signal)
+      try {
+        const known: Information[] = []
+        for await (const each of mapAtOnce(found, { atOnce: AT_ONCE, work })) {
+          signal.throwIfAborted()
+          known.push(each)
+        }
+        return known
+      } finally {
+        inTime.leave()
+      }
+    },
+  }
+}
+
+function informationOfDerivative(): Problem {
+  return new Problem({
+    status: 400,
+    code: 'information_of_derivative',
+    detail: 'expected the path of an original, not of a derivative',
+  })
+}
+
+function unknownAsYet(): Problem {
+  return unavailable('this could not be found out by now; ask again in a few seconds')
+}
