@@ -108,28 +108,24 @@ export default definePlugin({
     const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimation)
     return { frames: still ? 'first' : 'all', page, profile: icc }
   },
-  async transform(image, { f, q, lossless, maxbytes }, context) {
-    const { source, options, earlier, settle, render, signal } = context
+  async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render, signal }) {
     const outputs = outputsOf(f, source.format)
-    const sizeDecides = outputs.length > 1 || maxbytes !== undefined
-    // A new pass has all pixels of its outcome in memory; of a picture that nobody has changed the size is known.
-    const changed = earlier.some((name) => name !== 'image-orient')
-    let opened = sizeDecides && changed ? await settle(image) : { draft: image, source }
-    const { width, height, pages } = opened.source
+    const { width, height, pages } = source
     const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif
     const output = outputs[width * height > mostAvif ? outputs.length - 1 : 0] ?? outputs[0]
     const from = q ?? qualityOf(output, options)
-    if (maxbytes === undefined) return encoded(opened.draft, output, { quality: from, lossless })
+    if (maxbytes === undefined) return encoded(image, output, { quality: from, lossless })
     const maxPixels = output === 'avif' ? SEARCH_MAX_PIXELS.avif : SEARCH_MAX_PIXELS.others
-    if (width * height * pages > maxPixels)
+    if (width * height * pages > maxPixels) {
       throw tooLargeToSearch(output, { width, height, pages, maxPixels })
-    if (!changed) opened = await settle(image)
+    }
+    const settled = await settle(image)
     return searchQuality({
       from,
       maxBytes: maxbytes,
       async attempt(quality) {
         signal.throwIfAborted()
-        const outcome = encoded(opened.draft.clone(), output, { quality, lossless })
+        const outcome = encoded(settled.draft.clone(), output, { quality, lossless })
         return { outcome, bytes: (await render(outcome)).size }
       },
     })

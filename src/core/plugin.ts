@@ -104,8 +104,6 @@ export interface TransformContext<E extends EngineName = EngineName> {
   source: Engines[E]['source']
   /** The plugin's settings: its own defaults under those of `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
-  /** Names of the plugins that have run before this one on this draft or on what became it. */
-  earlier: readonly string[]
   /**
    * Begins a new pass within a step: what has been asked of the draft so far is rendered to pixels, without loss. Answers
    * with a draft of the outcome and what is known of it, which is also what later steps get.

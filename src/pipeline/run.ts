@@ -61,8 +61,7 @@ async function runEngine(
       }
       doing = `the plugin ${plugin.name}`
       rendered.clear()
-      const earlier = steps.slice(0, i).map((step) => step.plugin.name)
-      const tools = { source: facts, options, earlier, settle, frames, detect, render, open }
+      const tools = { source: facts, options, settle, frames, detect, render, open }
       const outcome = await plugin.transform(draft, params, { ...context, ...tools })
       if (isOpened(outcome)) ({ draft, source: facts } = outcome)
       else draft = outcome ?? draft

@@ -153,7 +153,7 @@ describe('f=auto', () => {
     }
   })
 
-  it('takes a pass of its own only where the size is not known, which is that of a picture turned upright', async () => {
+  it('goes by the size of what comes out, and takes no pass of its own to know it', async () => {
     let settled = 0
     const counting: Engine<'sharp'> = {
       ...sharpEngine,
@@ -163,16 +163,16 @@ describe('f=auto', () => {
       },
     }
     const engines = new Map<EngineName, Engine>([['sharp', counting]])
-    const turned = await picture({ width: 60, height: 40, format: 'jpeg', orientation: 6 })
-    for (const [query, passes] of [
-      ['f=auto', 0],
-      ['f=webp&w=30', 0],
-      ['f=auto&w=30', 1],
-      ['f=webp&maxbytes=1000', 1],
-      ['f=auto&w=30&maxbytes=1000', 1],
+    const source = await picture({ width: 2100, height: 1900, format: 'jpeg', orientation: 6 })
+    for (const [query, mediaType, passes] of [
+      ['f=auto', 'image/avif', 0],
+      ['f=auto&pad=10', 'image/webp', 1],
+      ['f=auto&w=2100&enlarge', 'image/webp', 0],
+      ['f=auto&crop=0,0,1900,2100&w=300', 'image/avif', 0],
     ] as const) {
       settled = 0
-      await transformed(turned, query, { format: 'jpeg', accept, engines })
+      const outcome = await transformed(source, query, { format: 'jpeg', accept, engines })
+      expect(outcome.mediaType, query).to.equal(mediaType)
       expect(settled, query).to.equal(passes)
     }
   })

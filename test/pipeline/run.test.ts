@@ -63,20 +63,6 @@ describe('running a plan', () => {
     expect(calls).to.include({ opened: 2, rendered: 2 })
   })
 
-  it('tells each step which plugins have been before it', async () => {
-    const told: Array<readonly string[]> = []
-    const telling = (name: string, newPass = false) =>
-      step(name, { newPass, transform: (_image, _params, { earlier }) => void told.push(earlier) })
-    const plan = planOf(
-      telling('a'),
-      telling('b'),
-      telling('c', true),
-      step('png', { transform: (image) => (image as Sharp).png() }),
-    )
-    await createRunner(countingEngine().engines)(plan, assetOf(png, 'png'), context())
-    expect(told).to.deep.equal([[], ['a'], ['a', 'b']])
-  })
-
   describe('a step that renders to see what comes of it', () => {
     const seen: number[] = []
     const looking = (rest: (image: Sharp) => Sharp) =>
