@@ -1,14 +1,17 @@
 import { availableParallelism } from 'node:os'
+import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import type { Engine } from '../../src/core/plugin.ts'
+import { sharpEngine } from '../../src/engines/sharp.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { deleteFile, newClient, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
-import { postForm, type RawPart } from '../support/multipart.ts'
+import { MULTIPART, multipart, postForm, type RawPart } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
@@ -196,6 +199,24 @@ onEveryBackend('eager transforms', (start) => {
       expect(await service.objects()).to.deep.equal(before)
     })
 
+    it('behind a file that is stored by then', async () => {
+      const before = await service.objects()
+      const body = new Readable({ read() {} })
+      const form = multipart([file('a.png', await picture()), asking(['w=0'])])
+      const at = form.indexOf('name="transforms"')
+      body.push(form.subarray(0, at))
+      const answer = exchange(service, '/v1/upload', {
+        method: 'POST',
+        headers: { Authorization: service.tokens.secretClientToken, 'Content-Type': MULTIPART },
+        body,
+      })
+      await eventually(async () => expect(await service.objects()).to.have.length(before.length + 1))
+      body.push(form.subarray(at))
+      body.push(null)
+      expect((await answer).status).to.equal(400)
+      expect(await service.objects()).to.deep.equal(before)
+    })
+
     it('before the file has been sent', async () => {
       const begun: string[] = []
       const strict = await start({
@@ -229,21 +250,42 @@ onEveryBackend('eager transforms', (start) => {
     expect(watched.opened).to.equal(opened + 1)
   })
 
-  it('end with their original', async () => {
-    const { opened } = watched
-    watched.hold()
-    const record = await uploaded(['w=71', 'w=72'])
-    await eventually(() => expect(watched.opened).to.equal(opened + 1))
-    expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)
-    watched.release()
-    // The next one's turn comes when these have ended.
-    const next = await uploaded(['w=73'])
-    await eventually(async () => expect(await derivatives(next)).to.deep.equal(['w=73']))
-    expect(await derivatives(record)).to.deep.equal([])
-    expect(watched.opened).to.equal(opened + 2)
-    const jobLines = service.log.lines.filter(({ fields }) => fields.kind === 'derive')
-    expect(jobLines).to.deep.equal([])
-  })
+  for (const step of ['open', 'render'] as const) {
+    it(`end with their original, deleted before they ${step}`, async () => {
+      let reached = 0
+      let release = () => {}
+      const gate = new Promise<void>((done) => {
+        release = done
+      })
+      const halt = async () => {
+        reached += 1
+        await gate
+      }
+      const engine: Engine<'sharp'> = {
+        ...sharpEngine,
+        async open(...given) {
+          if (step === 'open') await halt()
+          return sharpEngine.open(...given)
+        },
+        async render(...given) {
+          if (step === 'render') await halt()
+          return sharpEngine.render(...given)
+        },
+      }
+      const halting = await start({ engines: [engine] })
+      const record = await uploaded(['w=71', 'w=72'], halting)
+      await eventually(() => expect(reached).to.equal(1))
+      expect((await deleteFile(halting, record.s3PathOriginal)).status).to.equal(200)
+      release()
+      // Their turn comes when those have ended.
+      const next = await uploaded(['w=73'], halting)
+      await eventually(async () => expect(await derivatives(next, halting)).to.deep.equal(['w=73']))
+      await settled(halting)
+      expect(await derivatives(record, halting)).to.deep.equal([])
+      expect(reached).to.equal(2)
+      expect(halting.log.lines.filter(({ fields }) => fields.kind === 'derive')).to.deep.equal([])
+    })
+  }
 
   it('are not tried again when they cannot be made, and those behind them are', async () => {
     const png = await picture()
