@@ -55,11 +55,13 @@ export async function forecastImage(
   }
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
-  const output = values.f ?? format
+  // Resolved, it is AVIF unless that turns out to be large: what may be one is treated as one.
+  const output = values.f === 'auto' ? 'avif' : (values.f ?? format)
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, format, signal)
   const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
-  const pages = ANIMATED.has(output) ? (read?.metadata.pages ?? 1) : 1
+  const isStill = values.a === '0' || values.page !== undefined || !ANIMATED.has(output)
+  const pages = isStill ? 1 : (read?.metadata.pages ?? 1)
   const pixels = width * height * pages
   if (!unread && pixels > limits.sourceMaxPixels) {
     throw notTransformable(
@@ -87,6 +89,8 @@ interface AskedValues {
   fit?: string
   enlarge?: unknown
   lossless?: unknown
+  a?: string
+  page?: number
 }
 
 /**
