@@ -106,6 +106,48 @@ export const VARIABLES = {
     default: 100,
     help: 'Files that one request may upload',
   }),
+  IMAGE_MAX_BYTES: integer({
+    min: 1,
+    max: 1_000_000_000,
+    unit: 'bytes',
+    default: 40_000_000,
+    help: 'Largest image that is transformed; larger ones are only stored and delivered',
+  }),
+  IMAGE_MAX_PIXELS: integer({
+    min: 1,
+    // What sharp takes.
+    max: 268_402_689,
+    unit: 'pixels',
+    default: 50_000_000,
+    help: 'Most pixels, over all frames, of an image that is transformed',
+  }),
+  TRANSFORM_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 300,
+    unit: 'seconds',
+    default: 30,
+    help: 'Time for a transformation',
+  }),
+  TRANSFORM_HANG_SECONDS: integer({
+    min: 1,
+    max: 300,
+    unit: 'seconds',
+    default: 10,
+    help: 'Time for one of an SVG, of a TIFF, or from or to AVIF, whose process is killed then',
+  }),
+  TRANSFORM_MAX_MEMORY_BYTES: integer({
+    min: 200_000_000,
+    unit: 'bytes',
+    default: 1_000_000_000,
+    help: 'Memory at which a process that transforms is killed, and what all large transformations at a time may take together',
+  }),
+  UV_THREADPOOL_SIZE: integer({
+    min: 1,
+    max: 1024,
+    unit: 'threads',
+    default: 4,
+    help: 'Threads for files and pictures, read by Node itself: transformations in the web process leave two of them to files',
+  }),
   HEADERS_TIMEOUT_SECONDS: integer({
     min: 1,
     max: 3600,

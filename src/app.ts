@@ -19,12 +19,15 @@ import { every, type Foundation, type FoundationOptions, openFoundation } from '
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { createAdmission } from './pipeline/admission.ts'
+import { createRunnerApart } from './pipeline/apart.ts'
+import { createDispatcher } from './pipeline/dispatch.ts'
 import { informedRunner } from './pipeline/information.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
 import { checkPresets } from './pipeline/presets.ts'
 import { createRunner } from './pipeline/run.ts'
+import { createPool } from './process/apart/pool.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
 import { createAssets } from './service/assets.ts'
@@ -35,6 +38,7 @@ import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
+import type { TransformerSetup } from './transformer.ts'
 
 export { DataDirError } from './adapters/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
@@ -71,17 +75,25 @@ export interface App {
   close(): Promise<void>
 }
 
-// What one request may cost: 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core.
-const LIMITS: TransformLimits = {
-  sourceMaxBytes: 40_000_000,
-  sourceMaxPixels: 50_000_000,
-  outputMaxSide: 5000,
-  // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
-  outputMaxPixels: 50_000_000,
-  timeoutMs: 30_000,
+/** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
+function limitsOf({ IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS }: Config): TransformLimits {
+  return {
+    sourceMaxBytes: IMAGE_MAX_BYTES,
+    sourceMaxPixels: IMAGE_MAX_PIXELS,
+    outputMaxSide: 5000,
+    // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
+    outputMaxPixels: 50_000_000,
+    timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
+  }
 }
+
+// All transformations in this process together: it stays below 400 MB. What takes more has a process of its own.
+const HERE_BYTES = 200_000_000
+const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.filename)}`)
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
+// Of the four that libuv has by itself.
+const THREADS_FOR_FILES = 2
 const SWEEP_EVERY_MS = 60_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 // Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
@@ -117,7 +129,19 @@ type OpenAppOptions = Omit<AppOptions, 'engines'> &
 
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, chain, engines, plugins, presets, prometheus, shareMetrics }: OpenAppOptions,
+  {
+    config,
+    baseUrl,
+    log,
+    chain,
+    engines,
+    ownEngines,
+    folders,
+    plugins,
+    presets,
+    prometheus,
+    shareMetrics,
+  }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -138,17 +162,32 @@ async function openApp(
   await clients.ensureFirst(credentials)
   foundation.delivery.work()
 
-  const admit = createAdmission({ atOnce: transformsAtOnce(config), waiting: WAITING_TRANSFORMS })
+  const atOnce = transformsAtOnce(config)
+  const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
+  const admit = createAdmission({
+    ...{ atOnce, waiting: WAITING_TRANSFORMS },
+    ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
+  })
   metrics.watchTransforms(admit.load)
+  const here = measuredRunner(informedRunner(createRunner(engines), imageInspector), metrics)
+  const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
+  const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
+  const run = createDispatcher({
+    ...{ engines, admit, here },
+    // Those processes have the engines that Sluice comes with.
+    elsewhere: ownEngines ? measuredRunner(createRunnerApart(pool), metrics) : here,
+    room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
+    hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
+    metrics,
+  })
   const derivations = createDerivations({
     index,
     buckets,
     assets: createAssets({ originals, buckets }),
     locks: backends.locks,
     events,
-    run: informedRunner(measuredRunner(createRunner(engines), metrics), imageInspector),
-    admit,
-    limits: LIMITS,
+    run,
+    limits: limitsOf(config),
     variantLimit: config.VARIANT_LIMIT,
     log,
   })
@@ -233,6 +272,7 @@ async function openApp(
       backends.jobs.pause()
       eager.stop()
       await derivations.idle()
+      await pool.close()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
   }
@@ -265,18 +305,24 @@ function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
   return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY))
 }
 
+/** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */
+function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
+  return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)
+}
+
 /**
  * What is read before anything is touched: the chain, all plugins, and the presets over them.
  *
  * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
  * read
  */
-export async function loadEverything({ config, root, engines: given = [sharpEngine] }: LoadOptions) {
-  const engines = new Map<EngineName, Engine>(given.map((engine) => [engine.name, engine]))
+export async function loadEverything({ config, root, engines: given }: LoadOptions) {
+  const engines = new Map<EngineName, Engine>((given ?? [sharpEngine]).map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
-  const plugins = await loadPlugins({ folders: pluginFolders(root, config.PLUGINS_DIR), engines, chain })
+  const folders = pluginFolders(root, config.PLUGINS_DIR)
+  const plugins = await loadPlugins({ folders, engines, chain })
   const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
-  return { chain, engines, plugins, presets }
+  return { chain, engines, ownEngines: given === undefined, folders, plugins, presets }
 }
 
 type Loaded = Awaited<ReturnType<typeof loadEverything>>

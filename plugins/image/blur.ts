@@ -17,6 +17,7 @@ export default definePlugin({
   name: 'image-blur',
   engine: 'sharp',
   phase: 'effect',
+  conceals: true,
   params: {
     blur: { type: 'number', min: 0.3, max: MAX_SIGMA, unit: 'px', help: 'Gaussian blur, by its sigma' },
   },

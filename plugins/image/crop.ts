@@ -10,6 +10,7 @@ export default definePlugin({
   name: 'image-crop',
   engine: 'sharp',
   phase: 'geometry',
+  conceals: true,
   params: {
     crop: {
       type: 'list',

@@ -12,6 +12,7 @@ export default definePlugin({
   name: 'image-watermark',
   engine: 'sharp',
   phase: 'compose',
+  conceals: true,
   // Percent of the outcome, and places in it: its size has to be known.
   newPass: true,
   params: {

@@ -41,7 +41,7 @@ export type ParameterSpec = Described &
         /** From this number of them on, the others may be left out. By default, none may. */
         atLeast?: number
       }
-    | { type: 'color' }
+    | { type: 'color'; default?: string }
   )
 
 export type ParameterSpecs = Readonly<Record<string, ParameterSpec>>

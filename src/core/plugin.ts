@@ -155,6 +155,12 @@ export interface Engine<E extends EngineName = EngineName> {
   name: E
   /** What its plugins are for, unless they say otherwise. */
   media: readonly MediaGroup[]
+  /**
+   * What it will take to carry out these steps, as far as the source's header and the steps tell: asked before the work
+   * waits for its turn.
+   * @throws Problem 422 for a source that is broken or past a limit, by its header alone
+   */
+  forecast(source: Asset, steps: readonly ForecastStep[], context: EngineContext): Promise<Forecast>
   /** @throws Problem 422 for a source that is broken or past a limit, before the costly part of the work */
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
   /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
@@ -168,6 +174,22 @@ export interface Engine<E extends EngineName = EngineName> {
    * @throws Problem 422 when the source is broken
    */
   verify(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<void>
+}
+
+/** What a forecast is made from: a plugin and the values it will get. */
+export interface ForecastStep {
+  plugin: TransformPlugin
+  params: Readonly<Record<string, unknown>>
+}
+
+/** What a transformation will take. */
+export interface Forecast {
+  /** Memory at its peak; more rather than less. */
+  bytes: number
+  /** Whether nothing but its process's end may stop it. */
+  mayHang: boolean
+  /** The source, in memory when it has been read already. */
+  source: Asset
 }
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>

@@ -3,6 +3,8 @@ import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { EachFrame, Engine, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
 import { badParameter, formatTooSmall, notDecodable, notTransformable, Problem } from '../core/problem.ts'
+import { defused } from './bombs.ts'
+import { forecastImage } from './sharp-forecast.ts'
 import { inspectSvg } from './svg-limits.ts'
 
 declare module '../core/plugin.ts' {
@@ -59,13 +61,15 @@ export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
   media: ['image'],
 
+  forecast: forecastImage,
+
   async open(asset, { frames = 'all', page = 1, profile = 'srgb', upright = false }, { signal, limits }) {
     if (asset.size > limits.sourceMaxBytes) {
       throw notTransformable(
         `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${asset.size}`,
       )
     }
-    const bytes = await readAll(asset, signal)
+    const bytes = defused(await readAll(asset, signal))
     if (asset.mediaType === 'image/svg+xml') await checkSvg(bytes, limits)
     let metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
     if (page > 1) {

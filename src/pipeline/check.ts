@@ -248,7 +248,7 @@ const MEMBERS_OF_TYPE = {
   text: ['maxLength', 'default'],
   key: ['group'],
   list: ['of', 'names', 'separator', 'min', 'max', 'unit', 'atLeast'],
-  color: [],
+  color: ['default'],
 } satisfies Record<ParameterSpec['type'], string[]>
 
 function checkParameter(file: string, name: string, spec: unknown): void {

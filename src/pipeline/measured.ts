@@ -13,9 +13,14 @@ export function measuredRunner(run: Runner, metrics: Pick<Metrics, 'transformed'
       tell('done')
       return asset
     } catch (error) {
-      if (context.signal.aborted) tell('aborted')
-      else tell(error instanceof Problem && error.status < 500 ? 'refused' : 'failed')
+      tell(outcomeOf(error, context.signal))
       throw error
     }
   }
+}
+
+/** How a transformation has ended that has failed. */
+export function outcomeOf(error: unknown, signal: AbortSignal): TransformOutcome {
+  if (signal.aborted) return 'aborted'
+  return error instanceof Problem && error.status < 500 ? 'refused' : 'failed'
 }

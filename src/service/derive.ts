@@ -10,7 +10,6 @@ import type { Locks } from '../core/ports/locks.ts'
 import { fileNotFound, Problem, tooManyVariants } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
-import type { Admission } from '../pipeline/admission.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
@@ -49,7 +48,6 @@ export function createDerivations({
   locks,
   events,
   run,
-  admit,
   limits,
   variantLimit,
   log,
@@ -61,7 +59,6 @@ export function createDerivations({
   locks: Locks
   events: EventBus
   run: Runner
-  admit: Admission
   limits: TransformLimits
   /** How many derivatives an original may have, unless the client's rules say otherwise. */
   variantLimit: number
@@ -104,7 +101,7 @@ export function createDerivations({
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
-      const rendered = await admit(() => run(plan, source, { asset, signal, limits, log }), signal)
+      const rendered = await run(plan, source, { asset, signal, limits, log })
       // As old as its original: the same before and after it is stored, and when it is made again.
       answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()

@@ -9,6 +9,7 @@ const PLACES: Record<string, string> = {
   main: 'src/main.ts',
   worker: 'src/worker.ts',
   cli: 'src/cli.ts',
+  transformer: 'src/transformer.ts',
   app: 'src/app.ts',
   foundation: 'src/foundation.ts',
   backends: 'src/backends.ts',
@@ -30,7 +31,9 @@ const GRAPH: Record<string, string[]> = {
   'src/main.ts': ['app', 'process', 'config', 'core'],
   'src/worker.ts': ['app', 'process', 'config', 'core'],
   'src/cli.ts': ['app', 'process', 'config', 'core'],
+  'src/transformer.ts': ['process', 'pipeline', 'engines', 'core'],
   'src/process/planted.ts': ['process', 'core'],
+  'src/process/apart/planted.ts': ['process', 'core'],
   'src/app.ts': Object.keys(PLACES).filter((place) => !['main', 'worker', 'cli', 'app'].includes(place)),
   'src/foundation.ts': Object.keys(PLACES).filter(
     (place) => !['main', 'worker', 'cli', 'app', 'foundation'].includes(place),

@@ -123,20 +123,50 @@ onEveryBackend('overlays', (start) => {
     expect((await get({ wm: mark.sourceName, w: '20' })).status).to.equal(404)
   })
 
+  it('write a text, in any script and without markup', async () => {
+    const { body: plainPicture } = await get({ f: 'png', q: '99' })
+    for (const text of ['█', 'Привет & <b>Ωμέγα</b>', '%3Cb%3E']) {
+      const { status, body } = await get({ text, text_color: 'red', text_size: '30' })
+      expect(status, text).to.equal(200)
+      expect(body.equals(plainPicture), text).to.equal(false)
+    }
+    const { body } = await get({ text: '█', text_color: 'red', text_size: '30' })
+    expect(await middle(body)).to.equal('255,0,0')
+    // Equal texts are one derivative.
+    const [one, other] = [await get({ text: 'caf\u00e9' }), await get({ text: ' cafe\u0301 ' })]
+    expect(one.headers.etag).to.equal(other.headers.etag)
+  })
+
+  it('are a 400 for a text with what cannot be seen in it, or too much of it', async () => {
+    for (const text of ['', ' ', 'a\nb', 'a\0b', 'a\u202eb', 'a\u2066b', 'x'.repeat(201), '\u200b']) {
+      const answer = await get({ text })
+      expect(answer.status, JSON.stringify(text)).to.equal(400)
+      expect(jsonOf(answer)).to.include({ code: 'bad_parameter', param: 'text' })
+    }
+    expect((await get({ text: 'x'.repeat(200) })).status).to.equal(200)
+    const font = await get({ text: 'x', text_font: 'arial' })
+    expect(font.status).to.equal(400)
+    expect(jsonOf(font)).to.include({ param: 'text_font', received: 'arial' })
+    expect(jsonOf(font).expected).to.match(/^one of sans, sans-bold, /)
+  })
+
   it('are made for archives too, and missing ones are told in the manifest', async () => {
     const item = (name: string, params: object) => ({ path: blue.sourceName, name, params })
     const response = await postZip(service, {
       files: [
         item('marked.png', { wm: red.sourceName, wm_size: 100 }),
+        item('written.png', { text: '█', text_color: 'red', text_size: 30 }),
         item('missing.png', { wm: '7JAiMJ5xg1xH6JYSiPjo5R.png' }),
         item('wrong.png', { wm: 'logo.png' }),
       ],
     })
     const entries = entriesOf(Buffer.from(await response.arrayBuffer()))
-    const [marked] = entries
-    expect(marked?.name).to.equal('marked.png')
-    expect(await middle(marked?.bytes ?? Buffer.alloc(0))).to.equal('255,0,0')
+    for (const [i, name] of ['marked.png', 'written.png'].entries()) {
+      expect(entries[i]?.name).to.equal(name)
+      expect(await middle(entries[i]?.bytes ?? Buffer.alloc(0)), name).to.equal('255,0,0')
+    }
     expect(manifestOf(entries).map(({ status, code }) => `${status} ${code ?? ''}`)).to.deep.equal([
+      'ok ',
       'ok ',
       'error 404',
       'error 400',

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Problem } from '../../src/core/problem.ts'
@@ -21,13 +22,17 @@ const settle = async () => {
   for (let i = 0; i < 5; i += 1) await setImmediate()
 }
 
+const WEIGHTS = { heavyFrom: 100, heavyBytes: 1000 }
+
 describe('admission', () => {
   const { signal } = new AbortController()
+  setMaxListeners(0, signal)
+  const light = { signal, bytes: 100 }
 
   it('lets so many work at once, and the next when one has ended', async () => {
-    const admit = createAdmission({ atOnce: 2, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 10 })
     const { running, work } = gate()
-    const outcomes = [0, 1, 2, 3].map(() => admit(work, signal))
+    const outcomes = [0, 1, 2, 3].map(() => admit(work, light))
     await settle()
     expect(running).to.have.length(2)
     running[0]?.('first')
@@ -42,12 +47,12 @@ describe('admission', () => {
   })
 
   it('tells how many work and how many wait, without those that have left', async () => {
-    const admit = createAdmission({ atOnce: 2, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 10 })
     const { running, work } = gate()
     expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
     const leaver = new AbortController()
-    const left = rejection(admit(work, signal).then(() => admit(work, leaver.signal)))
-    const outcomes = [0, 1, 2].map(() => admit(work, signal))
+    const left = rejection(admit(work, light).then(() => admit(work, { bytes: 1, signal: leaver.signal })))
+    const outcomes = [0, 1, 2].map(() => admit(work, light))
     await settle()
     expect(admit.load()).to.deep.equal({ running: 2, waiting: 2 })
     running[0]?.('first')
@@ -64,10 +69,10 @@ describe('admission', () => {
   })
 
   it('gives the place of one that has failed to the next, and passes the failure on', async () => {
-    const admit = createAdmission({ atOnce: 1, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 10 })
     const { running, work } = gate()
-    const first = rejection(admit(work, signal))
-    const second = admit(work, signal)
+    const first = rejection(admit(work, light))
+    const second = admit(work, light)
     await settle()
     const error = new Error('broken')
     running[0]?.(error)
@@ -78,19 +83,19 @@ describe('admission', () => {
   })
 
   it('refuses at once, with a 503, whoever comes when too many wait already', async () => {
-    const admit = createAdmission({ atOnce: 1, waiting: 2 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 2 })
     const { running, work } = gate()
-    const inside = [admit(work, signal), admit(work, signal), admit(work, signal)]
+    const inside = [admit(work, light), admit(work, light), admit(work, light)]
     await settle()
     expect(running).to.have.length(1)
-    const refused = await rejection(admit(work, signal))
+    const refused = await rejection(admit(work, light))
     expect(refused).to.be.instanceOf(Problem).that.includes({ status: 503, code: 'unavailable' })
     expect((refused as Problem).headers).to.have.property('Retry-After')
 
     // As soon as one has begun, there is room for one to wait.
     running[0]?.('a')
     await settle()
-    inside.push(admit(work, signal))
+    inside.push(admit(work, light))
     for (let i = 1; i < 4; i += 1) {
       await settle()
       running[i]?.('b')
@@ -99,15 +104,15 @@ describe('admission', () => {
   })
 
   it('does not count those who work among those who wait', async () => {
-    const admit = createAdmission({ atOnce: 2, waiting: 1 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 1 })
     const { running, work } = gate()
     const inside: Promise<string>[] = []
     for (let i = 0; i < 3; i += 1) {
-      inside.push(admit(work, signal))
+      inside.push(admit(work, light))
       await settle()
     }
     expect(running).to.have.length(2)
-    expect(await rejection(admit(work, signal))).to.have.property('status', 503)
+    expect(await rejection(admit(work, light))).to.have.property('status', 503)
     for (let i = 0; i < 3; i += 1) {
       running[i]?.('done')
       await settle()
@@ -116,12 +121,12 @@ describe('admission', () => {
   })
 
   it('does not begin for one who has left while waiting', async () => {
-    const admit = createAdmission({ atOnce: 1, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 10 })
     const { running, work } = gate()
     const caller = new AbortController()
-    const first = admit(work, signal)
-    const left = rejection(admit(work, caller.signal))
-    const last = admit(work, signal)
+    const first = admit(work, light)
+    const left = rejection(admit(work, { bytes: 1, signal: caller.signal }))
+    const last = admit(work, light)
     await settle()
     const reason = new Error('left')
     caller.abort(reason)
@@ -134,16 +139,16 @@ describe('admission', () => {
   })
 
   it('gives the place of one who has left while waiting to the next, at once', async () => {
-    const admit = createAdmission({ atOnce: 1, waiting: 1 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 1 })
     const { running, work } = gate()
     const caller = new AbortController()
-    const first = admit(work, signal)
-    const left = rejection(admit(work, caller.signal))
+    const first = admit(work, light)
+    const left = rejection(admit(work, { bytes: 1, signal: caller.signal }))
     await settle()
-    expect(await rejection(admit(work, signal))).to.have.property('status', 503)
+    expect(await rejection(admit(work, light))).to.have.property('status', 503)
     caller.abort(new Error('left'))
-    const next = admit(work, signal)
-    expect(await rejection(admit(work, signal)), 'the place is taken again').to.have.property('status', 503)
+    const next = admit(work, light)
+    expect(await rejection(admit(work, light)), 'the place is taken again').to.have.property('status', 503)
     running[0]?.('first')
     await left
     await settle()
@@ -153,17 +158,128 @@ describe('admission', () => {
   })
 
   it('takes no place for one who has left before', async () => {
-    const admit = createAdmission({ atOnce: 1, waiting: 1 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 1 })
     const reason = new Error('left')
     for (let i = 0; i < 5; i += 1)
-      expect(await rejection(admit(gate().work, AbortSignal.abort(reason)))).to.equal(reason)
+      expect(await rejection(admit(gate().work, { bytes: 1, signal: AbortSignal.abort(reason) }))).to.equal(
+        reason,
+      )
     const { running, work } = gate()
-    const inside = [admit(work, signal), admit(work, signal)]
-    expect(await rejection(admit(work, signal))).to.have.property('status', 503)
+    const inside = [admit(work, light), admit(work, light)]
+    expect(await rejection(admit(work, light))).to.have.property('status', 503)
     await settle()
     running[0]?.('a')
     await settle()
     running[1]?.('b')
     expect(await Promise.all(inside)).to.deep.equal(['a', 'b'])
+  })
+
+  describe('of heavy work', () => {
+    const heavy = (bytes = 101) => ({ signal, bytes })
+
+    /** Works that say who they are when they begin. */
+    function named() {
+      const begun: string[] = []
+      const ends = new Map<string, () => void>()
+      const work = (name: string) => () =>
+        new Promise<void>((resolve) => {
+          begun.push(name)
+          ends.set(name, resolve)
+        })
+      const end = async (name: string) => {
+        ends.get(name)?.()
+        await settle()
+      }
+      return { begun, work, end }
+    }
+
+    it('keeps a place from it, so that light work never waits for heavy work alone', async () => {
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: 10 })
+      const { begun, work, end } = named()
+      const all = ['h1', 'h2', 'h3'].map((name) => admit(work(name), heavy()))
+      await settle()
+      expect(begun).to.deep.equal(['h1', 'h2'])
+      all.push(admit(work('light'), light))
+      await settle()
+      expect(begun).to.deep.equal(['h1', 'h2', 'light'])
+      await end('h1')
+      expect(begun).to.deep.equal(['h1', 'h2', 'light', 'h3'])
+      for (const name of begun) await end(name)
+      await Promise.all(all)
+      expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
+    })
+
+    it('lets it in where there is only one place', async () => {
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 10 })
+      const { begun, work, end } = named()
+      const all = [admit(work('h1'), heavy()), admit(work('light'), light)]
+      await settle()
+      await end('h1')
+      await end('light')
+      await Promise.all(all)
+      expect(begun).to.deep.equal(['h1', 'light'])
+    })
+
+    it('lets in together no more than may be in memory, but each alone', async () => {
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 4, waiting: 10 })
+      const { begun, work, end } = named()
+      const all = Object.entries({ a: 600, b: 400, c: 101, d: 5000 }).map(([name, bytes]) =>
+        admit(work(name), heavy(bytes)),
+      )
+      await settle()
+      expect(begun, '1000 of 1000').to.deep.equal(['a', 'b'])
+      await end('b')
+      expect(begun).to.deep.equal(['a', 'b', 'c'])
+      await end('a')
+      expect(begun).to.have.length(3)
+      await end('c')
+      expect(begun).to.deep.equal(['a', 'b', 'c', 'd'])
+      await end('d')
+      await Promise.all(all)
+    })
+
+    it('lets in one for every four light ones, however many of those come', async () => {
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 100 })
+      const { begun, work, end } = named()
+      const all = [admit(work('first'), light)]
+      for (const name of ['h1', 'h2']) all.push(admit(work(name), heavy()))
+      for (let i = 1; i <= 12; i += 1) all.push(admit(work(`l${i}`), light))
+      for (let i = 0; i < all.length; i += 1) {
+        await settle()
+        await end(begun.at(-1) ?? '')
+      }
+      await Promise.all(all)
+      const places = begun.flatMap((name, at) => (name.startsWith('h') ? [at] : []))
+      expect(places).to.deep.equal([4, 9])
+    })
+
+    it('counts it among those who wait also while there is a place that it may not have', async () => {
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 1 })
+      const { begun, work, end } = named()
+      const all = [admit(work('h1'), heavy()), admit(work('h2'), heavy())]
+      expect(await rejection(admit(work('h3'), heavy()))).to.have.property('status', 503)
+      all.push(admit(work('light'), light))
+      await settle()
+      expect(begun).to.deep.equal(['h1', 'light'])
+      for (const name of ['h1', 'light', 'h2']) await end(name)
+      await Promise.all(all)
+    })
+
+    it('lets the next go on when the one before it leaves', async () => {
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: 10 })
+      const { begun, work, end } = named()
+      const caller = new AbortController()
+      const all = [admit(work('a'), heavy(600))]
+      const left = rejection(admit(work('b'), { bytes: 900, signal: caller.signal }))
+      all.push(admit(work('c'), heavy(200)))
+      await settle()
+      expect(begun).to.deep.equal(['a'])
+      caller.abort(new Error('left'))
+      expect(await left).to.have.property('message', 'left')
+      await settle()
+      expect(begun).to.deep.equal(['a', 'c'])
+      for (const name of begun) await end(name)
+      await Promise.all(all)
+    })
   })
 })

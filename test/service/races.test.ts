@@ -118,7 +118,6 @@ onEveryBackend('races', (start, backend) => {
           runs += 1
           return source
         },
-        admit: (work) => work(),
         variantLimit: 1000,
         limits: {
           sourceMaxBytes: 1e6,

@@ -1,0 +1,166 @@
+import sharp, { type Sharp } from 'sharp'
+import { colorOf } from '../../src/core/color.ts'
+import type { Size } from '../../src/core/geometry/box.ts'
+import { COMPASS, COMPASS_SYNONYMS, COMPASS_WORDS, type CompassWord } from '../../src/core/geometry/focus.ts'
+import { definePlugin } from '../../src/core/plugin.ts'
+import { badParameter } from '../../src/core/problem.ts'
+import { type Font, fontNamed, fontsIn, SHIPPED_FONTS } from './fonts.mts'
+import { type Layer, laidOver } from './overlay.mts'
+
+/**
+ * Writes a text over the picture, over every frame of an animation. It is broken into lines that fit the picture, and
+ * made smaller where it would not fit.
+ */
+export default definePlugin({
+  name: 'image-text',
+  engine: 'sharp',
+  phase: 'compose',
+  conceals: true,
+  // Lines as long as the outcome is wide, and places in it: its size has to be known.
+  newPass: true,
+  params: {
+    text: { type: 'text', maxLength: 200, help: 'A text over the picture' },
+    text_size: {
+      type: 'integer',
+      min: 4,
+      max: 300,
+      unit: 'px',
+      default: 32,
+      help: 'The size of its letters; a text that does not fit is made smaller',
+    },
+    text_color: { type: 'color', default: 'ffffff', help: 'Its colour' },
+    text_font: {
+      type: 'enum',
+      values: SHIPPED_FONTS,
+      default: 'sans',
+      help: 'Its font; an operator can add others',
+    },
+    text_pos: {
+      type: 'enum',
+      values: COMPASS_WORDS,
+      synonyms: COMPASS_SYNONYMS,
+      default: 'center',
+      help: 'Where the text is',
+    },
+    text_opacity: {
+      type: 'integer',
+      min: 0,
+      max: 100,
+      unit: 'percent',
+      default: 100,
+      help: 'How much of the text is seen',
+    },
+  },
+  choices: ({ fonts }) => (fonts === undefined ? {} : { text_font: [...fontsIn(folderOf(fonts)).keys()] }),
+  resolve(params) {
+    const seen = params.text_opacity > 0 && colorOf(params.text_color).alpha > 0
+    return params.text !== undefined && seen ? params : undefined
+  },
+  async transform(image, params, { source, options }) {
+    const { text = '', text_pos: place, text_font } = params
+    const font = fontNamed(text_font, options.fonts === undefined ? undefined : folderOf(options.fonts))
+    if (!font) throw new Error(`the font ${text_font} is gone`)
+    const frame = { width: source.width, height: source.height }
+    const size = sizeWithin(frame, params.text_size * source.dpr, text)
+    // So that no letter touches the edge, nor the margin takes much of a small picture.
+    const margin = Math.floor(Math.min(size / 2, frame.width / 10, frame.height / 10))
+    const room = { width: frame.width - 2 * margin, height: frame.height - 2 * margin }
+    const { alpha, ...color } = colorOf(params.text_color)
+    const markup = marked(text, color, alpha * (params.text_opacity / 100))
+    const layer = await written(markup, { font, size, room, align: alignment(place) }).catch((cause) => {
+      if (!/no text to render/.test(String(cause))) throw cause
+      // Blanks of odd kinds.
+      throw badParameter({ param: 'text', expected: 'a text that can be seen', received: text })
+    })
+    return laidOver(image, source, { layer, place, margin })
+  },
+})
+
+function folderOf(fonts: unknown): string {
+  if (typeof fonts === 'string') return fonts
+  throw new Error(`expected the option fonts to be a folder but received ${JSON.stringify(fonts)}`)
+}
+
+// What the letters may cover, each as a square of its size: 4 MP are 16 MB. Letters of some scripts are ten times as wide.
+const MAX_LETTER_PIXELS = 4_000_000
+// A letter is about 0.6 of its size wide and takes 1.2 of it with the space between lines: 1 / 0.72.
+const LETTERS_PER_FRAME = 1.4
+
+/** The size asked for, or the largest in which as many letters fit. */
+function sizeWithin(frame: Size, asked: number, text: string): number {
+  const room = Math.min(MAX_LETTER_PIXELS, LETTERS_PER_FRAME * frame.width * frame.height)
+  return Math.max(1, Math.floor(Math.min(asked, Math.sqrt(room / [...text].length))))
+}
+
+function alignment(place: CompassWord): 'left' | 'centre' | 'right' {
+  const { x } = COMPASS[place]
+  return x === 0 ? 'left' : x === 1 ? 'right' : 'centre'
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** The text as Pango's markup, without any of its own. */
+function marked(text: string, { r, g, b }: { r: number; g: number; b: number }, opacity: number): string {
+  const digits = [r, g, b].map((part) => part.toString(16).padStart(2, '0')).join('')
+  const escaped = text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '')
+  // From 1 to 65535, whole.
+  const alpha = Math.max(1, Math.round(opacity * 65_535))
+  return `<span foreground="#${digits}" alpha="${alpha}">${escaped}</span>`
+}
+
+interface Lines {
+  font: Font
+  room: Size
+  align: 'left' | 'centre' | 'right'
+}
+
+// Smaller letters break into other lines, so that how small they have to be is found by trying.
+const TRIES = 4
+
+/** The text in a size in which it fits the room: the one given, or a smaller one. */
+async function written(markup: string, lines: Lines & { size: number }): Promise<Layer> {
+  const { room } = lines
+  let { size } = lines
+  let layer = await drawn(markup, { ...lines, size })
+  for (let tries = 1; tries < TRIES && !fits(layer, room) && size > 1; tries += 1) {
+    // Half as large, there are half as many lines.
+    const smaller = Math.min(room.width / layer.width, Math.sqrt(room.height / layer.height))
+    size = Math.max(1, Math.floor(size * Math.min(smaller, 0.99)))
+    layer = await drawn(markup, { ...lines, size })
+  }
+  return fits(layer, room) ? layer : shrunk(layer, room)
+}
+
+function fits({ width, height }: Size, room: Size): boolean {
+  return width <= room.width && height <= room.height
+}
+
+async function drawn(markup: string, { font, size, room, align }: Lines & { size: number }): Promise<Layer> {
+  const text = {
+    text: markup,
+    font: `${font.description} ${size}`,
+    fontfile: font.file,
+    // A point is a pixel.
+    dpi: 72,
+    rgba: true,
+    width: room.width,
+    wrap: 'word-char',
+    align,
+  } as const
+  return layerOf(sharp({ text }))
+}
+
+async function shrunk({ data, width, height }: Layer, room: Size): Promise<Layer> {
+  return layerOf(sharp(data, { raw: { width, height, channels: 4 } }).resize({ ...room, fit: 'inside' }))
+}
+
+async function layerOf(image: Sharp): Promise<Layer> {
+  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
+  return { data, width: info.width, height: info.height }
+}

@@ -1,0 +1,137 @@
+import sharp, { type Metadata } from 'sharp'
+import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
+import { formatOfMediaType } from '../core/media.ts'
+import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
+import { notTransformable } from '../core/problem.ts'
+import { defused } from './bombs.ts'
+
+// Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
+const HEADER_BYTES = 128 * 1024
+
+// What each pixel takes beside the file, in bytes, measured with 12 and 50 MP and rounded up. Of the source: what cannot
+// be read row by row.
+const INTERLACED = 6
+const TURNED = 4
+const OF_SOURCE: Readonly<Record<string, number>> = { png: 2, webp: 7, gif: 4, avif: 19, tiff: 4 }
+const OF_OUTPUT: Readonly<Record<string, number>> = {
+  ...{ jpeg: 7, png: 4, webp: 14, gif: 14, avif: 35, tiff: 3 },
+}
+const OF_LOSSLESS_WEBP = 42
+const OF_PASS = 4
+
+// Their time has little to do with their size, and nothing can stop them once they have begun: librsvg draws, libtiff
+// walks half a million directories (7 s for the header alone), libaom encodes 12 MP in 10 s.
+const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
+const HANGING_OUTPUTS = new Set(['avif'])
+
+// For the frames of these the whole file has to be looked through.
+const ANIMATED = new Set(['gif', 'webp'])
+
+/** What is taken of an SVG, whose own size only who draws it knows, and a TIFF, whose header can be as costly as all. */
+const UNREAD: Readonly<Record<string, Size>> = {
+  svg: { width: 5000, height: 5000 },
+  tiff: { width: 8000, height: 6000 },
+}
+
+interface Size {
+  width: number
+  height: number
+}
+
+/**
+ * What it will take to do this to a picture: from its header, and from the steps' values by their public names.
+ *
+ * @throws Problem 422 for a source past a limit, by its header alone
+ */
+export async function forecastImage(
+  source: Asset,
+  steps: readonly ForecastStep[],
+  { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
+): Promise<Forecast> {
+  if (source.size > limits.sourceMaxBytes) {
+    throw notTransformable(
+      `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${source.size}`,
+    )
+  }
+  const format = formatOfMediaType(source.mediaType).name
+  const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
+  const output = values.f ?? format
+  const unread = UNREAD[format]
+  const read = unread ? undefined : await readHeader(source, format, signal)
+  const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
+  const pages = ANIMATED.has(output) ? (read?.metadata.pages ?? 1) : 1
+  const pixels = width * height * pages
+  if (!unread && pixels > limits.sourceMaxPixels) {
+    throw notTransformable(
+      `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
+    )
+  }
+  const passes = steps.filter(({ plugin }) => plugin.newPass).length
+  const drawn = Math.min(drawnPixels({ width, height }, values) * pages, limits.outputMaxPixels)
+  return {
+    bytes:
+      source.size +
+      pixels * ofSource(format, read?.metadata) +
+      drawn * (ofOutput(output, values) + OF_PASS * passes),
+    mayHang: HANGING_SOURCES.has(format) || HANGING_OUTPUTS.has(output),
+    source: read?.whole ?? source,
+  }
+}
+
+/** Parameters that decide what a picture costs, whichever plugins they are of. */
+interface AskedValues {
+  w?: number
+  h?: number
+  dpr?: number
+  f?: string
+  fit?: string
+  enlarge?: unknown
+  lossless?: unknown
+}
+
+/**
+ * The header, of as many bytes as it takes; and the file, when that was all of it.
+ * @throws Problem 422 for what has none
+ */
+async function readHeader(
+  source: Asset,
+  format: string,
+  signal: AbortSignal,
+): Promise<{ metadata: Metadata; whole?: Asset }> {
+  const isSmall = source.size <= HEADER_BYTES
+  if (!isSmall && !ANIMATED.has(format)) {
+    const bytes = await readWhole(source, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
+    const metadata = await metadataOf(bytes).catch(() => undefined)
+    if (metadata) return { metadata }
+  }
+  const bytes = await readWhole(source, { signal })
+  try {
+    const metadata = await metadataOf(bytes)
+    return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
+  } catch (cause) {
+    throw notTransformable('expected an image that can be decoded but this one cannot', cause)
+  }
+}
+
+function metadataOf(bytes: Buffer): Promise<Metadata> {
+  return sharp(defused(bytes), { limitInputPixels: false }).metadata()
+}
+
+function ofSource(format: string, metadata: Metadata | undefined): number {
+  const turned = (metadata?.orientation ?? 1) > 1 ? TURNED : 0
+  const interlaced = metadata?.isProgressive ? INTERLACED : 0
+  return Math.max(OF_SOURCE[format] ?? 0, turned, interlaced)
+}
+
+function ofOutput(format: string, { lossless }: AskedValues): number {
+  if (format === 'webp' && lossless) return OF_LOSSLESS_WEBP
+  return OF_OUTPUT[format] ?? OF_OUTPUT.png ?? 0
+}
+
+/** Of one frame: what is asked for, but no more than there is where nothing is enlarged. */
+function drawnPixels({ width, height }: Size, { w, h, dpr = 1, fit, enlarge }: AskedValues): number {
+  if (w === undefined && h === undefined) return width * height
+  const ratio = width / Math.max(1, height)
+  const box = (w ?? (h ?? 0) * ratio) * (h ?? (w ?? 0) / ratio) * dpr * dpr
+  return enlarge || fit === 'contain' ? box : Math.min(box, width * height)
+}

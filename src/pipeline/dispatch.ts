@@ -1,0 +1,76 @@
+import pLimit from 'p-limit'
+import type { Engine, EngineName, Forecast } from '../core/plugin.ts'
+import type { Metrics } from '../core/ports/metrics.ts'
+import type { Admission } from './admission.ts'
+import { outcomeOf } from './measured.ts'
+import type { Runner } from './run.ts'
+
+export interface DispatchOptions {
+  engines: ReadonlyMap<EngineName, Engine>
+  admit: Admission
+  /** Runs plans in this process. */
+  here: Runner
+  /** Runs them where they can be ended at any time: when `timeoutMs` of the limits are over. */
+  elsewhere: Runner
+  /** What those that run here may take together. */
+  room: { bytes: number; atOnce: number }
+  /** Time for those that may hang; the others have that of the limits. */
+  hangMs: number
+  /** Is told of those that are refused by their header. */
+  metrics: Pick<Metrics, 'transformed'>
+}
+
+// A header may take the whole file, of 40 MB.
+const LOOKS_AT_ONCE = 2
+
+/**
+ * A runner that looks at the source's header first, waits for its turn, and then chooses: here, unless the work may hang
+ * or would take more memory or threads than this process can spare.
+ */
+export function createDispatcher(options: DispatchOptions): Runner {
+  const { admit, here, elsewhere, room, hangMs } = options
+  const looking = pLimit(LOOKS_AT_ONCE)
+  let bytesHere = 0
+  let runningHere = 0
+  return async (plan, source, context) => {
+    const forecast = await looking(() => forecastOf(options, plan, source, context))
+    const { bytes, mayHang } = forecast
+    return admit(
+      async () => {
+        const { limits } = context
+        if (mayHang) {
+          const timeoutMs = Math.min(hangMs, limits.timeoutMs)
+          return elsewhere(plan, forecast.source, { ...context, limits: { ...limits, timeoutMs } })
+        }
+        if (bytesHere + bytes > room.bytes || runningHere >= room.atOnce)
+          return elsewhere(plan, forecast.source, context)
+        bytesHere += bytes
+        runningHere += 1
+        try {
+          return await here(plan, forecast.source, context)
+        } finally {
+          bytesHere -= bytes
+          runningHere -= 1
+        }
+      },
+      { signal: context.signal, bytes },
+    )
+  }
+}
+
+async function forecastOf(
+  { engines, metrics }: Pick<DispatchOptions, 'engines' | 'metrics'>,
+  ...[{ steps }, source, context]: Parameters<Runner>
+): Promise<Forecast> {
+  context.signal.throwIfAborted()
+  const startedAt = performance.now()
+  const first = steps[0]
+  const engine = first && engines.get(first.plugin.engine)
+  try {
+    return (await engine?.forecast(source, steps, context)) ?? { bytes: source.size, mayHang: false, source }
+  } catch (error) {
+    const seconds = (performance.now() - startedAt) / 1000
+    metrics.transformed({ outcome: outcomeOf(error, context.signal), seconds })
+    throw error
+  }
+}

@@ -1,0 +1,24 @@
+import type { Engine, EngineName } from './core/plugin.ts'
+import { imageInspector } from './engines/image-inspector.ts'
+import { sharpEngine } from './engines/sharp.ts'
+import { workApart } from './pipeline/apart.ts'
+import { informedRunner } from './pipeline/information.ts'
+import { type ChainSettings, loadPlugins, type PluginFolder } from './pipeline/load.ts'
+import { createRunner } from './pipeline/run.ts'
+import { workForParent } from './process/apart/child.ts'
+
+/** What a transformer is told by the process that starts it: what that one has loaded its own plugins from. */
+export interface TransformerSetup {
+  folders: readonly PluginFolder[]
+  chain: ChainSettings
+  maxMemoryBytes: number
+}
+
+// The process in which pictures are made that may have to be given up: `app.ts` starts it.
+workForParent(async (setup) => {
+  const { folders, chain, maxMemoryBytes } = setup as TransformerSetup
+  const engines = new Map<EngineName, Engine>([[sharpEngine.name, sharpEngine]])
+  const plugins = await loadPlugins({ folders, engines, chain })
+  const run = informedRunner(createRunner(engines), imageInspector)
+  return { work: workApart(run, plugins), maxMemoryBytes }
+})
