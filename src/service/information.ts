@@ -95,7 +95,7 @@ export function createInformations({
       return { ...found, image }
     } catch (error) {
       // Broken, or past a limit: that is known of it, and perhaps its header.
-      if (!(error instanceof Problem) || (error.status !== 422 && error.status !== 429)) throw error
+      if (!(error instanceof Problem) || error.status !== 422) throw error
       return { ...found, ...(await headOf(client, found, signal)), problem: error }
     }
   }

@@ -173,6 +173,9 @@ onEveryBackend('information', (start) => {
     expect(cut.problem).to.have.property('code', 'not_transformable')
     expect(cut).to.not.have.any.keys('thumbHash', 'blurHash', 'dominantColor')
 
+    const { headers } = await exchange(service, infoOf(await upload('a.png', png.subarray(0, 200))))
+    expect(headers['cache-control']).to.equal('public, max-age=60')
+
     const headless = await told(await upload('a.png', Buffer.concat([png.subarray(0, 16), Buffer.alloc(50)])))
     expect(headless).to.include({ format: 'png', size: 66 })
     expect(headless).to.not.have.any.keys('width', 'height', 'thumbHash')
@@ -232,6 +235,15 @@ onEveryBackend('information', (start) => {
       const answer = await exchange(service, `${base}/${path.split('/').map(encodeURIComponent).join('/')}`)
       expect(jsonOf(answer), path).to.include({ sourceName: record.sourceName, width: 400 })
     }
+  })
+
+  it('is known of a file that has all the derivatives that it may have', async () => {
+    const strict = await start({ env: { VARIANT_LIMIT: '1' } })
+    const record = await uploadOne(strict, { name: 'a.png', bytes: await picture() })
+    expect((await exchange(strict, `${record.src}?w=10`)).status).to.equal(200)
+    expect((await exchange(strict, `${record.src}?w=20`)).status).to.equal(429)
+    const answer = await exchange(strict, infoOf(record))
+    expect(jsonOf(answer), answer.body.toString()).to.include({ width: 400 }).and.not.have.property('problem')
   })
 
   describe('is a 404 where delivery is one, and a 400 where it is one', () => {
