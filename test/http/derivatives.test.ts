@@ -141,7 +141,8 @@ onEveryBackend('derivatives', (start) => {
     await storedEventually(['_page=3'])
     const pages = await Promise.all(['#f00', '#0f0'].map((background) => still(background)))
     const tiff = await sharp(pages, { join: { animated: true } })
-      .tiff()
+
+      .tiff({ compression: 'lzw' })
       .toBuffer()
     const { src } = await uploadOne(service, { name: 'a.tif', bytes: tiff })
     const second = await exchange(service, `${src}?page=2&f=png`)
