@@ -243,7 +243,7 @@ onEveryBackend('information', (start) => {
     const plain = await start()
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20"/></svg>'
-    const { bytes: tiff } = await photograph({ format: 'tiff' })
+    const tiff = await picture({ format: 'tiff' })
     for (const [name, bytes] of Object.entries({ 'a.svg': svg, 'a.tif': tiff })) {
       const record = await uploadOne(plain, { name, bytes })
       const answer = await exchange(plain, infoOf(record))
