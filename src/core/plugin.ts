@@ -157,7 +157,7 @@ export interface Engine<E extends EngineName = EngineName> {
   media: readonly MediaGroup[]
   /**
    * What it will take to carry out these steps, as far as the source's header and the steps tell: asked before the work
-   * waits for its turn.
+   * waits for its turn. Without steps: to lay it over another file, as a watermark.
    * @throws Problem 422 for a source that is broken or past a limit, by its header alone
    */
   forecast(source: Asset, steps: readonly ForecastStep[], context: EngineContext): Promise<Forecast>
