@@ -183,16 +183,16 @@ onEveryBackend('information', (start) => {
   })
 
   it('has the size of a picture that is too large to be transformed', async () => {
-    const bytes = await sharp({
+    const paper = sharp({
       create: { width: 10_000, height: 6000, channels: 3, background: '#fff' },
       limitInputPixels: false,
     })
-      .png()
-      .toBuffer()
-    const large = await told(await upload('a.png', bytes))
-    expect(large).to.include({ width: 10_000, height: 6000, pages: 1 })
-    expect(large.problem).to.have.property('code', 'not_transformable')
-    expect(large).to.not.have.property('thumbHash')
+    for (const bytes of [await paper.png().toBuffer(), await paper.webp({ effort: 0 }).toBuffer()]) {
+      const large = await told(await upload('a', bytes))
+      expect(large).to.include({ width: 10_000, height: 6000, pages: 1 })
+      expect(large.problem).to.have.property('code', 'not_transformable')
+      expect(large).to.not.have.property('thumbHash')
+    }
   })
 
   it('is found out once, by however many who ask at a time', async () => {
@@ -234,6 +234,21 @@ onEveryBackend('information', (start) => {
     for (const path of [record.s3PathOriginal, `a/b c/${record.sourceName}`]) {
       const answer = await exchange(service, `${base}/${path.split('/').map(encodeURIComponent).join('/')}`)
       expect(jsonOf(answer), path).to.include({ sourceName: record.sourceName, width: 400 })
+    }
+  })
+
+  it('is found out elsewhere of what may have to be given up', async function () {
+    this.timeout(60_000)
+    // With no engine of a test's own: those that are apart have not got it.
+    const plain = await start()
+    const svg =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20"/></svg>'
+    const tiff = await picture({ format: 'tiff' })
+    for (const [name, bytes] of Object.entries({ 'a.svg': svg, 'a.tif': tiff })) {
+      const record = await uploadOne(plain, { name, bytes })
+      const answer = await exchange(plain, infoOf(record))
+      expect(answer.status, answer.body.toString()).to.equal(200)
+      expect(jsonOf(answer), name).to.include.keys('width', 'thumbHash', 'blurHash', 'dominantColor')
     }
   })
 
