@@ -14,6 +14,9 @@ Measures Sluice beside what does the same work without it, each in a process of 
 (which it installs into scripts/bench/ipx), express.static, busboy, archiver. Prints a table in Markdown; what it is
 doing goes to stderr. For Linux. Takes five to ten minutes; whatever else runs on the machine blurs the outcome.
 
+npm run bench -- images  compares one transformation after the other with sharp alone: new derivatives a second, eight
+at a time. Takes six minutes; --only then takes names of its table.
+
   --only <works>      some of cold, repeated, upload, zip, with commas between
   --runs <number>     of each contender, one after the other in turn; 3 when not given
   --quick             few requests, one run: whether it works, nothing more. Does not install ipx
@@ -23,7 +26,8 @@ doing goes to stderr. For Linux. Takes five to ten minutes; whatever else runs o
 const ipxFolder = join(root, 'scripts/bench/ipx')
 
 await command(async () => {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       only: { type: 'string' },
       runs: { type: 'string' },
@@ -36,18 +40,24 @@ await command(async () => {
   if (values.help) return console.log(HELP)
   checkNode()
   if (process.platform !== 'linux') throw new Error('The bench reads /proc, which only Linux has.')
+  const ofImages = positionals.length > 0
+  if (ofImages && String(positionals) !== 'images') {
+    throw new Error(`expected images or nothing, received ${JSON.stringify(positionals.join(' '))}`)
+  }
   await alone(projectLock, async () => {
     await ensurePackages()
     await ensureBuilt()
-    if (!values.quick) await ensureIpx()
+    if (!values.quick && !ofImages) await ensureIpx()
   })
   // Not before the packages are sure to be here.
   const { bench, WORK_NAMES } = await import('./bench/bench.js')
-  const options = checked(values, WORK_NAMES)
+  const { benchImages, OPERATION_NAMES } = await import('./bench/images/bench.js')
+  const options = checked(values, ofImages ? OPERATION_NAMES : WORK_NAMES)
   const temporary = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  console.log(await bench({ ...options, temporary }))
+  const measure = ofImages ? benchImages : bench
+  console.log(await measure({ ...options, temporary }))
 })
 
 function checked({ only, runs, quick, photo, profile }, names) {

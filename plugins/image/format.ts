@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp'
 import { accepts } from '../../src/core/accept.ts'
 import { definePlugin, type PlanRequest } from '../../src/core/plugin.ts'
-import { badParameter } from '../../src/core/problem.ts'
+import { badParameter, notTransformable, type Problem } from '../../src/core/problem.ts'
 import { searchQuality } from '../../src/core/quality-search.ts'
 
 // What sharp writes, by Sluice's names.
@@ -16,6 +16,8 @@ const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
 // A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP: more is not to be spent on what nobody asked for by name.
 const AUTO_AVIF_MAX_PIXELS = 4_000_000
+// Over all frames: seven encodings of so many take a core ten seconds as AVIF, six as WebP.
+const SEARCH_MAX_PIXELS = { avif: 2_000_000, others: 8_000_000 }
 
 /** Encodes the picture: in the format asked for, else in that of the source. */
 export default definePlugin({
@@ -106,22 +108,24 @@ export default definePlugin({
     const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimation)
     return { frames: still ? 'first' : 'all', page, profile: icc }
   },
-  async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render }) {
-    let [output, instead] = outputsOf(f, source.format)
-    let draft = image
-    if (instead || maxbytes) {
-      const settled = await settle(image)
-      draft = settled.draft
-      const { width, height } = settled.source
-      if (instead && width * height > AUTO_AVIF_MAX_PIXELS) output = instead
-    }
+  async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render, signal }) {
+    const outputs = outputsOf(f, source.format)
+    const { width, height, pages } = source
+    const mostAvif = maxbytes === undefined ? AUTO_AVIF_MAX_PIXELS : SEARCH_MAX_PIXELS.avif
+    const output = outputs[width * height > mostAvif ? outputs.length - 1 : 0] ?? outputs[0]
     const from = q ?? qualityOf(output, options)
-    if (maxbytes === undefined) return encoded(draft, output, { quality: from, lossless })
+    if (maxbytes === undefined) return encoded(image, output, { quality: from, lossless })
+    const maxPixels = output === 'avif' ? SEARCH_MAX_PIXELS.avif : SEARCH_MAX_PIXELS.others
+    if (width * height * pages > maxPixels) {
+      throw tooLargeToSearch(output, { width, height, pages, maxPixels })
+    }
+    const settled = await settle(image)
     return searchQuality({
       from,
       maxBytes: maxbytes,
       async attempt(quality) {
-        const outcome = encoded(draft.clone(), output, { quality, lossless })
+        signal.throwIfAborted()
+        const outcome = encoded(settled.draft.clone(), output, { quality, lossless })
         return { outcome, bytes: (await render(outcome)).size }
       },
     })
@@ -185,6 +189,16 @@ function outputsOf(resolved: FormatName | undefined, source: string): [OutputFor
 
 function isAnimation(format: string): boolean {
   return format === 'gif' || format === 'webp'
+}
+
+function tooLargeToSearch(
+  output: OutputFormat,
+  { width, height, pages, maxPixels }: { width: number; height: number; pages: number; maxPixels: number },
+): Problem {
+  const size = `${width} x ${height} px${pages > 1 ? ` in ${pages} frames` : ''}`
+  return notTransformable(
+    `expected an outcome of at most ${maxPixels} pixels over all frames for maxbytes as ${output} but this one is ${size}: ask for a smaller one`,
+  )
 }
 
 /** An SVG as it was uploaded: nothing else can be asked of it then. */

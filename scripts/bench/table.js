@@ -46,11 +46,11 @@ function rateUnit({ megabytes }) {
 }
 
 /** With three digits that count. */
-function short(figure) {
+export function short(figure) {
   return figure >= 100 ? String(Math.round(figure)) : String(Number(figure.toPrecision(3)))
 }
 
-function median(figures) {
+export function median(figures) {
   const sorted = figures.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2

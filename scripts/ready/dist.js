@@ -50,6 +50,6 @@ function fingerprint() {
 
 function sourcesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|json)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(m?ts|json)$/.test(entry.name))
     .map((entry) => join(relative(root, entry.parentPath), entry.name))
 }

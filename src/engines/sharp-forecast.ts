@@ -2,7 +2,7 @@ import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
-import { notDecodable, notTransformable } from '../core/problem.ts'
+import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { defused } from './bombs.ts'
 
 // Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
@@ -56,11 +56,14 @@ export async function forecastImage(
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
   // Without steps: a picture that is laid over another, of which the first frame is drawn.
-  const output = values.f ?? (steps.length === 0 ? 'png' : format)
+  const unasked = steps.length === 0 ? 'png' : format
+  // Resolved, it is AVIF unless that turns out to be large: what may be one is treated as one.
+  const output = values.f === 'auto' ? 'avif' : (values.f ?? unasked)
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, format, signal)
   const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
-  const pages = ANIMATED.has(output) ? (read?.metadata.pages ?? 1) : 1
+  const isStill = values.a === '0' || values.page !== undefined || !ANIMATED.has(output)
+  const pages = isStill ? 1 : (read?.metadata.pages ?? 1)
   const pixels = width * height * pages
   if (!unread && pixels > limits.sourceMaxPixels) {
     throw notTransformable(
@@ -88,6 +91,8 @@ interface AskedValues {
   fit?: string
   enlarge?: unknown
   lossless?: unknown
+  a?: string
+  page?: number
 }
 
 /**
@@ -110,6 +115,7 @@ async function readHeader(
     const metadata = await metadataOf(bytes)
     return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
   } catch (cause) {
+    if (cause instanceof Problem) throw cause
     throw notDecodable('expected an image that can be decoded but this one cannot', cause)
   }
 }

@@ -1,8 +1,11 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { sharpEngine } from '../../src/engines/sharp.ts'
 import { watchedEngine } from '../support/engines.ts'
-import { picture } from '../support/images.ts'
+import { animation, picture } from '../support/images.ts'
+import { rejection } from '../support/rejection.ts'
 import { corners } from './corners.ts'
 import { loadWith } from './drop-ins.ts'
 import { transformed } from './transform.ts'
@@ -77,6 +80,40 @@ describe('maxbytes', () => {
     expect([watched.opened, watched.rendered]).to.deep.equal([2, 8])
   })
 
+  it('is for pictures of which seven encodings are bearable: a 422 for larger ones', async () => {
+    const large = await picture({ width: 3500, height: 2500, format: 'jpeg' })
+    for (const [query, message] of [
+      [
+        'maxbytes=9',
+        'at most 8000000 pixels over all frames for maxbytes as jpeg but this one is 3500 x 2500 px',
+      ],
+      ['f=webp&w=3400&maxbytes=9', 'as webp but this one is 3400 x 2429 px: ask for a smaller one'],
+      ['f=avif&w=1700&maxbytes=9', 'at most 2000000 pixels over all frames for maxbytes as avif but'],
+    ] as const) {
+      const problem = await rejection(transformed(large, query, { format: 'jpeg' }))
+      expect(problem).to.be.instanceOf(Problem).and.include({ status: 422, code: 'not_transformable' })
+      expect((problem as Problem).message, query).to.include(message)
+    }
+    const frames = await animation({ width: 2000, height: 1500, format: 'webp' })
+    expect(await rejection(transformed(frames, 'maxbytes=9', { format: 'webp' })))
+      .to.have.property('message')
+      .that.includes('2000 x 1500 px in 3 frames')
+  })
+
+  it('ends between two encodings when nobody waits any more', async () => {
+    const watched = watchedEngine()
+    const engines = new Map<EngineName, Engine>([['sharp', watched.engine]])
+    const leaving = new AbortController()
+    const { render } = watched.engine
+    watched.engine.render = (...args) => {
+      if (watched.rendered === 1) leaving.abort()
+      return render(...args)
+    }
+    const { signal } = leaving
+    await rejection(transformed(await noise(), 'f=jpeg&maxbytes=1', { engines, signal }))
+    expect(watched.rendered).to.equal(2)
+  })
+
   it('makes of a transparent picture a JPEG on white', async () => {
     const clear = await sharp({ create: { width: 20, height: 20, channels: 4, background: '#ff000000' } })
       .png()
@@ -101,6 +138,42 @@ describe('f=auto', () => {
       const outcome = await transformed(large, query, { format: 'jpeg', accept })
       expect(outcome.mediaType, query).to.equal(mediaType)
       expect(await corners(outcome.bytes), query).to.equal('rgbw')
+    }
+  })
+
+  it('is WebP sooner where the quality is searched', async () => {
+    const middling = await picture({ width: 1800, height: 1200, format: 'jpeg' })
+    for (const [query, mediaType] of [
+      ['f=auto&maxbytes=100000', 'image/webp'],
+      ['f=auto&maxbytes=100000&w=1700', 'image/avif'],
+      ['f=auto', 'image/avif'],
+    ] as const) {
+      const outcome = await transformed(middling, query, { format: 'jpeg', accept })
+      expect(outcome.mediaType, query).to.equal(mediaType)
+    }
+  })
+
+  it('goes by the size of what comes out, and takes no pass of its own to know it', async () => {
+    let settled = 0
+    const counting: Engine<'sharp'> = {
+      ...sharpEngine,
+      settle(...args) {
+        settled += 1
+        return sharpEngine.settle(...args)
+      },
+    }
+    const engines = new Map<EngineName, Engine>([['sharp', counting]])
+    const source = await picture({ width: 2100, height: 1900, format: 'jpeg', orientation: 6 })
+    for (const [query, mediaType, passes] of [
+      ['f=auto', 'image/avif', 0],
+      ['f=auto&pad=10', 'image/webp', 1],
+      ['f=auto&w=2100&enlarge', 'image/webp', 0],
+      ['f=auto&crop=0,0,1900,2100&w=300', 'image/avif', 0],
+    ] as const) {
+      settled = 0
+      const outcome = await transformed(source, query, { format: 'jpeg', accept, engines })
+      expect(outcome.mediaType, query).to.equal(mediaType)
+      expect(settled, query).to.equal(passes)
     }
   })
 

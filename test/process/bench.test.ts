@@ -16,7 +16,7 @@ describe('the bench', function () {
   /** With a folder for temporary files of its own, to see what is left there. */
   async function bench(...args: string[]) {
     const temporary = join(folder, 'tmp')
-    await mkdir(temporary)
+    await mkdir(temporary, { recursive: true })
     const running = run({ script: [join(PROJECT, 'scripts/bench.js'), ...args], env: { TMPDIR: temporary } })
     let table = ''
     running.child.stdout?.on('data', (text: string) => {
@@ -43,6 +43,30 @@ describe('the bench', function () {
       for (const figure of figures.slice(0, 5)) expect(figure, other).to.match(ratio)
     }
     expect(left).to.deep.equal([])
+  })
+
+  it('compares single transformations with sharp alone, and leaves nothing', async () => {
+    const { code, table, output, left } = await bench('images', '--quick')
+    expect(code, output).to.equal(0)
+    const [machine, , , , ...rows] = table.trimEnd().split('\n')
+    expect(machine).to.match(/^\d{4}-\d\d-\d\d, Node \d+\.\d+\.\d+, \d+ cores \(.+\), \d+ GB/)
+    expect(rows).to.have.length.above(15)
+    for (const row of rows) {
+      const figures =
+        /^\| [a-z0-9-]+ \| \*\*[\d.]+\*\* \([\d.]+ : [\d.]+ \/s\) \| \*\*[\d.]+\*\* \([\d.]+ : [\d.]+ ms\) \|$/
+      expect(row).to.match(figures)
+    }
+    expect(rows.map((row) => row.split(' ')[1])).to.include.members(['resize', 'watermark', 'avif'])
+    expect(left).to.deep.equal([])
+  })
+
+  it('names the transformations there are when it is asked for another', async () => {
+    const { code, output } = await bench('images', '--only', 'blur,sepia')
+    expect(code).to.equal(1)
+    expect(output).to.match(/expected some of resize, .*blur, .*avif for --only, received "sepia"/)
+    const other = await bench('pictures')
+    expect(other.code).to.equal(1)
+    expect(other.output).to.include('expected images or nothing, received "pictures"')
   })
 
   it('names the works there are when it is asked for another', async () => {

@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { say } from '../../ready/run.js'
+import { bytesOf, load } from '../load.js'
+import { restingCpu } from '../measure.js'
+import { photosIn } from '../photo.js'
+import { derivativeOf, startSluice } from '../sluice.js'
+import { machine, median, short } from '../table.js'
+import { get, startPeer } from '../works/peer.js'
+import { OPERATIONS } from './operations.js'
+
+/** What can be asked for by name. */
+export const OPERATION_NAMES = OPERATIONS.map(({ name }) => name)
+
+const CONNECTIONS = 8
+// Until a server's own code has been compiled it takes 20 % more.
+const COUNTS = { full: { warmUp: 150, requests: 48 }, quick: { warmUp: 2, requests: 2 } }
+// The widths of a run: none is asked for twice, and all are within the photo.
+const FIRST_WIDTH = 500
+
+/**
+ * Transforms a photo in many ways that nobody has asked for yet: Sluice, and sharp alone behind node:http, in turn.
+ *
+ * @param {{only?: string[], runs: number, size: 'full' | 'quick', photo?: string, temporary: string}} options `temporary`
+ *   is an empty folder
+ * @returns {Promise<string>} a table in Markdown, below a line on the machine
+ */
+export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, temporary }) {
+  const [file] = await photosIn(temporary, photo)
+  const logo = await logoIn(temporary)
+  const folder = (name) => {
+    const path = join(temporary, name)
+    mkdirSync(path)
+    return path
+  }
+  const sluice = await startSluice({ folder: folder('sluice'), uploads: [file, logo] })
+  const peer = await startPeer({ script: 'peers/images.js', args: [file, logo], folder: folder('sharp') })
+  const [source, mark] = sluice.records
+  const contenders = [
+    {
+      server: sluice.server,
+      request: ({ query }, w) => derivativeOf(source, query(w, mark.sourceName)),
+    },
+    { server: peer, request: ({ name }, w) => get(`/${name}/${w}`) },
+  ]
+  try {
+    const { warmUp, requests } = COUNTS[size]
+    let next = FIRST_WIDTH
+    /** So many transformations by a contender, each in a width that it has not had. */
+    const transform = async ({ server, request }, operation, count) => {
+      const first = next
+      const before = await restingCpu(server)
+      const { seconds } = await load({
+        ...{ url: server.url, connections: CONNECTIONS, count },
+        request: (i) => request(operation, first + i),
+      })
+      const cpuSeconds = (await restingCpu(server)) - before
+      return { rate: count / seconds, cpuMs: (cpuSeconds / count) * 1000 }
+    }
+    for (const contender of contenders) await transform(contender, OPERATIONS[0], warmUp)
+    next += warmUp
+    const rows = []
+    for (const operation of OPERATIONS.filter(({ name }) => only.includes(name))) {
+      await expectSameWork(contenders, operation, next++)
+      const count = Math.ceil(requests * (operation.share ?? 1))
+      const rounds = []
+      for (let i = 0; i < runs; i += 1) {
+        // Another one begins each time.
+        const order = i % 2 === 0 ? [0, 1] : [1, 0]
+        const round = []
+        for (const at of order) round[at] = await transform(contenders[at], operation, count)
+        next += count
+        rounds.push(round)
+      }
+      rows.push(row(operation.name, rounds))
+      say(rows.at(-1))
+      // All widths are within the photo.
+      if (next > 2000) next = FIRST_WIDTH + warmUp
+    }
+    const head = ['| Operation | Rate | CPU a request |', '| --- | --- | --- |']
+    return `${machine({ runs })}\n\n${[...head, ...rows].join('\n')}`
+  } finally {
+    await Promise.all([sluice.server.stop(), peer.stop()])
+  }
+}
+
+function row(name, rounds) {
+  return `| ${name} | ${cell(rounds, 'rate', '/s')} | ${cell(rounds, 'cpuMs', 'ms')} |`
+}
+
+/** How many times sharp's figure Sluice's is, and both. */
+function cell(rounds, figure, unit) {
+  const [ours, theirs] = [0, 1].map((at) => short(median(rounds.map((round) => round[at][figure]))))
+  // Of the rounds' ratios, not of the medians: a round's noise is in both its figures.
+  const ratio = median(rounds.map(([a, b]) => a[figure] / b[figure]))
+  return `**${ratio.toFixed(2)}** (${ours} : ${theirs} ${unit})`
+}
+
+/** A badge with some transparency. */
+async function logoIn(folder) {
+  const path = join(folder, 'logo.png')
+  const badge =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="160"><rect rx="30" width="400" height="160" fill="#06c" opacity="0.7"/></svg>'
+  await sharp(Buffer.from(badge)).png().toFile(path)
+  return path
+}
+
+// An effect may be carried out in another order, and the middle of a cut be rounded in another way.
+const ABOUT = 0.15
+
+/** @throws {Error} when the two make different things of one request */
+async function expectSameWork(contenders, operation, w) {
+  const [ours, theirs] = await Promise.all(
+    contenders.map(async ({ server, request }) => {
+      const bytes = await bytesOf(server.url, request(operation, w))
+      const { format, width, height, hasAlpha } = await sharp(bytes).metadata()
+      return { what: JSON.stringify({ format, width, height, hasAlpha }), bytes: bytes.length }
+    }),
+  )
+  if (ours.what === theirs.what && Math.abs(theirs.bytes / ours.bytes - 1) < ABOUT) return
+  const told = ({ what, bytes }) => `${what} of ${bytes} bytes`
+  throw new Error(
+    `${operation.name}: expected ${told(ours)} of sharp, as of Sluice, received ${told(theirs)}`,
+  )
+}

@@ -1,0 +1,19 @@
+import sharp from 'sharp'
+import { OPERATIONS } from '../images/operations.js'
+import { listen } from './listen.js'
+
+// GET /<operation>/<width> is the picture of argv[2] after that, with the logo of argv[3] where it takes one. The settings
+// are those of src/engines/sharp.ts.
+sharp.concurrency(1)
+sharp.cache(false)
+const [file, logo] = process.argv.slice(2)
+const jpeg = (image) => image.jpeg({ quality: 75, progressive: true })
+
+listen(async (req, res) => {
+  const [, name, width] = req.url.split('/')
+  const { edit, encode = jpeg } = OPERATIONS.find((operation) => operation.name === name)
+  const image = sharp(file).autoOrient()
+  await edit(image, Number(width), logo)
+  const { data, info } = await encode(image).toBuffer({ resolveWithObject: true })
+  res.writeHead(200, { 'Content-Type': `image/${info.format}`, 'Content-Length': data.length }).end(data)
+})

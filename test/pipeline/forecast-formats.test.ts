@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { knownFormat } from '../../src/core/media.ts'
+import type { Forecast } from '../../src/core/plugin.ts'
+import { sharpEngine } from '../../src/engines/sharp.ts'
+import { createPlanner } from '../../src/pipeline/plan.ts'
+import { animation, picture } from '../support/images.ts'
+import { rejection } from '../support/rejection.ts'
+import { loadWith } from './drop-ins.ts'
+import { assetOf, context } from './transform.ts'
+
+const { transforms } = await loadWith({})
+const accept = 'image/avif,image/webp'
+
+/** What the engine expects a query to cost, before anything is decoded. */
+function forecast(
+  bytes: Buffer,
+  query: string,
+  { format = 'jpeg', limits = {} }: { format?: string; limits?: { sourceMaxPixels?: number } } = {},
+): Promise<Forecast> {
+  const planner = createPlanner(transforms, [])
+  const { steps } = planner({ query: new URLSearchParams(query), format: knownFormat(format), accept })
+  const usual = context()
+  const options = { ...usual, limits: { ...usual.limits, ...limits } }
+  return sharpEngine.forecast(assetOf(bytes, format), steps, options)
+}
+
+describe('what a format is expected to cost', () => {
+  it('is that of AVIF for f=auto, which may become one: in a process that can be ended', async () => {
+    const photo = await picture({ width: 600, height: 400, format: 'jpeg' })
+    const [auto, avif, webp] = await Promise.all(
+      ['f=auto', 'f=avif', 'f=webp'].map((query) => forecast(photo, query)),
+    )
+    expect([auto?.mayHang, avif?.mayHang, webp?.mayHang]).to.deep.equal([true, true, false])
+    expect(auto?.bytes).to.equal(avif?.bytes)
+    expect(auto?.bytes).to.be.above(webp?.bytes ?? 0)
+  })
+
+  it('is that of one frame where one is asked for', async () => {
+    const gif = await animation({ width: 100, height: 100 })
+    const limits = { sourceMaxPixels: 25_000 }
+    expect(await rejection(forecast(gif, 'w=50', { format: 'gif', limits }))).to.include({ status: 422 })
+    for (const query of ['w=50&a=0', 'w=50&page=1', 'w=50&page=3', 'w=50&f=jpeg']) {
+      expect((await forecast(gif, query, { format: 'gif', limits })).mayHang, query).to.equal(false)
+    }
+  })
+})
