@@ -76,7 +76,7 @@ export async function forecastImage(
     bytes:
       source.size +
       pixels * ofSource(format, read?.metadata) +
-      drawn * (ofOutput(output, values) + OF_PASS * passes),
+      drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang: HANGING_SOURCES.has(format) || HANGING_OUTPUTS.has(output),
     source: read?.whole ?? source,
   }
@@ -91,6 +91,8 @@ interface AskedValues {
   fit?: string
   enlarge?: unknown
   lossless?: unknown
+  wm?: string
+  wm_size?: number
   a?: string
   page?: number
 }
@@ -133,6 +135,11 @@ function ofSource(format: string, metadata: Metadata | undefined): number {
 function ofOutput(format: string, { lossless }: AskedValues): number {
   if (format === 'webp' && lossless) return OF_LOSSLESS_WEBP
   return OF_OUTPUT[format] ?? OF_OUTPUT.png ?? 0
+}
+
+/** It is as wide as asked, in percent, and at most as high as the picture. */
+function ofWatermark({ wm, wm_size = 100 }: AskedValues): number {
+  return wm === undefined ? 0 : (OF_PASS * wm_size) / 100
 }
 
 /** Of one frame: what is asked for, but no more than there is where nothing is enlarged. */
