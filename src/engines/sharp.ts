@@ -93,8 +93,10 @@ export const sharpEngine: Engine<'sharp'> = {
   async settle(opened, context, each) {
     if (each === undefined) return fromPixels(await pixelsOf(opened, context), opened.source, context)
     const changed: Pixels[] = []
+    const deadline = performance.now() + context.limits.timeoutMs
     for (const frame of await sharpEngine.frames(opened, context)) {
       context.signal.throwIfAborted()
+      if (performance.now() > deadline) throw notTransformable(TOO_LONG)
       const draft = await each(frame.draft, frame.source)
       changed.push(await pixelsOf({ draft, source: frame.source }, context))
     }
@@ -131,12 +133,9 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4
 
-// Of a draft that has been copied, so that the caller's own goes on.
+// Of the draft itself: a copy of it would copy the bytes that it is of, for each frame those of all.
 async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
-  const raw = draft
-    .clone()
-    .timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    .raw()
+  const raw = draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) }).raw()
   const { data, info } = await rendering(() => raw.toBuffer({ resolveWithObject: true }))
   const { width, height, channels, pages = 1 } = info
   return { data, width, height: info.pageHeight ?? height, channels, pages }
@@ -233,6 +232,8 @@ async function decoding<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+const TOO_LONG = 'this image takes too long to transform'
+
 // Longest side that an encoder takes, and how it says no. The JPEG format itself ends at 65535, libjpeg a little before.
 const FORMAT_LIMITS = [
   { format: 'webp', maxSide: 16_383, refusal: /too large for the WebP format/ },
@@ -247,7 +248,7 @@ async function rendering<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : ''
-    if (/timeout/i.test(message)) throw notTransformable('this image takes too long to transform', cause)
+    if (/timeout/i.test(message)) throw notTransformable(TOO_LONG, cause)
     if (/Input SVG image (will )?exceed/.test(message)) {
       const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
       throw notTransformable(expected, cause)

@@ -18,6 +18,7 @@ describe('the report of --check', () => {
           plugin('out', { f: { type: 'flag', help: 'Format' } }, true),
         ],
         events: [{ plugin: { name: 'told', on: { 'original.stored': () => {}, 'archive.sent': () => {} } } }],
+        detector: { plugin: { name: 'faces', engine: 'sharp', detect: () => [] } },
       },
       chain: { disabled: ['off'] },
     })
@@ -27,6 +28,7 @@ describe('the report of --check', () => {
   image-size   w (width, x), dpr
   out          always; f
   told         on original.stored, archive.sent
+  faces        detects
   off          disabled
 `)
   })
