@@ -117,8 +117,10 @@ export const sharpEngine: Engine<'sharp'> = {
     if (each === undefined) return fromPixels(await pixelsOf(opened, context), opened.source, context)
     const before = await pixelsOf(opened, context)
     let after: Pixels | undefined
+    const deadline = performance.now() + context.limits.timeoutMs
     for (const [i, frame] of framesOf(before, opened.source, context).entries()) {
       context.signal.throwIfAborted()
+      if (performance.now() > deadline) throw notTransformable(TOO_LONG)
       const draft = await each(frame.draft, frame.source)
       const changed = await pixelsOf({ draft, source: frame.source }, context)
       after ??= roomFor(changed, before)
@@ -151,8 +153,8 @@ async function settledWithProfile(
 ): Promise<Opened<'sharp'>> {
   const { limits } = context
   const animated = source.pages > 1
-  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-  const file = animated ? copy.webp({ lossless: true, effort: 0 }) : copy.png({ compressionLevel: 0 })
+  draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+  const file = animated ? draft.webp({ lossless: true, effort: 0 }) : draft.png({ compressionLevel: 0 })
   const input = sharp(await rendering(() => file.toBuffer()), {
     animated,
     limitInputPixels: pixelsWithin(limits),
@@ -182,14 +184,14 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4
 
+// Of the draft itself: a copy of it would copy the bytes that it is of, for each frame those of all.
 async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
-  // Of a draft that has been copied, so that the caller's own goes on.
-  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-  const pixels = await rawPixels(copy)
+  draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+  const pixels = await rawPixels(draft)
   if (pixels.channels > 1) return pixels
   // Of what has been made grey, sharp gives one raw channel and drops the transparency: a file keeps it. To ask for that
   // channel alone would not do, as a negative is made after it has been taken.
-  const file = await rendering(() => copy.tiff({ compression: 'none' }).toBuffer())
+  const file = await rendering(() => draft.tiff({ compression: 'none' }).toBuffer())
   return rawPixels(sharp(file, { animated: true, limitInputPixels: pixelsWithin(limits) }))
 }
 
@@ -315,6 +317,8 @@ async function decoding<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+const TOO_LONG = 'this image takes too long to transform'
+
 // Longest side that an encoder takes, and how it says no. The JPEG format itself ends at 65535, libjpeg a little before.
 const FORMAT_LIMITS = [
   { format: 'webp', maxSide: 16_383, refusal: /too large for the WebP format/ },
@@ -329,7 +333,7 @@ async function rendering<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : ''
-    if (/timeout/i.test(message)) throw notTransformable('this image takes too long to transform', cause)
+    if (/timeout/i.test(message)) throw notTransformable(TOO_LONG, cause)
     if (/Input SVG image (will )?exceed/.test(message)) {
       const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
       throw notTransformable(expected, cause)

@@ -18,7 +18,9 @@ export async function focusIn(
   const seen = focusOfBoxes(boxes, cut, source)
   if (seen) return seen
   const inside = { width: LOOKED_AT, height: LOOKED_AT, fit: 'inside', withoutEnlargement: true } as const
-  const [small] = await frames(still.draft.clone().resize(inside))
+  // A copy of what goes on: a frame is nobody else's, and copying it would copy all of them.
+  const own = still.draft === draft ? draft.clone() : still.draft
+  const [small] = await frames(own.resize(inside))
   return small && attention(small, cut, source)
 }
 
