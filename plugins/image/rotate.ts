@@ -3,10 +3,6 @@ import { turnedSize } from '../../src/core/geometry/turned.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 
 const NOTHING = { r: 255, g: 255, b: 255, alpha: 0 }
-// Leaves every pixel as it is. Where sharp convolves, it weighs colours by their alpha: else the slanted edges would
-// take on the colour of what is transparent.
-const IDENTITY = { width: 3, height: 3, kernel: [0, 0, 0, 0, 1, 0, 0, 0, 0] }
-
 /** Turns a picture clockwise. Multiples of 90 keep every pixel; of other angles the corners are transparent. */
 export default definePlugin({
   name: 'image-rotate',
@@ -26,12 +22,16 @@ export default definePlugin({
     const angle = ((rotate % 360) + 360) % 360
     return angle === 0 ? undefined : { rotate: angle }
   },
-  transform(image, { rotate: angle }, { source, limits, settle }) {
-    if (angle % 90 === 0) return settle(image, (frame) => frame.rotate(angle))
+  async transform(image, { rotate: angle }, { source, limits, settle }) {
     const { pages } = source
-    checkOutput(turnedSize(source, angle), { pages, limits, expected: 'an angle that makes' })
-    return settle(image.ensureAlpha(), (frame) =>
-      frame.rotate(angle, { background: NOTHING }).convolve(IDENTITY),
-    )
+    const size = turnedSize(source, angle)
+    if (angle % 90 === 0) {
+      if (pages > 1) return settle(image, (frame) => frame.rotate(angle))
+      // After what comes before, and of pixels that are held already.
+      const settled = await settle(image)
+      return { draft: settled.draft.rotate(angle), source: { ...settled.source, ...size } }
+    }
+    checkOutput(size, { pages, limits, expected: 'an angle that makes' })
+    return settle(image, (frame) => frame.rotate(angle, { background: NOTHING }))
   },
 })

@@ -20,9 +20,12 @@ export default definePlugin({
   },
   async transform(image, { trim: threshold = 0 }, { source, settle, frames }) {
     const boxes: Box[] = []
-    for (const frame of await frames(image)) {
-      // One channel of the outcome, to be told its place: a quarter of the memory.
-      const trimmed = frame.draft.trim({ threshold }).extractChannel(0).raw()
+    const stills = source.pages > 1 ? await frames(image) : [{ draft: image.clone() }]
+    for (const { draft } of stills) {
+      // Line art is not smoothed first, which takes ten times as long (6 megapixels: 1.1 s instead of 0.1 s), heeds no
+      // limit of time, and moves the edge of a JPEG by three pixels. One channel of the outcome, to be told its place:
+      // a quarter of the memory.
+      const trimmed = draft.trim({ threshold, lineArt: true }).extractChannel(0).raw()
       const { info } = await trimmed.toBuffer({ resolveWithObject: true })
       const { width, height, trimOffsetLeft = 0, trimOffsetTop = 0 } = info
       boxes.push({ left: -trimOffsetLeft, top: -trimOffsetTop, width, height })

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp'
 import { COMPASS_SYNONYMS, COMPASS_WORDS } from '../../src/core/geometry/focus.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
-import { Problem } from '../../src/core/problem.ts'
+import { Problem, unusableAsset } from '../../src/core/problem.ts'
 import { type Layer, laidOver } from './overlay.mts'
 
 /**
@@ -46,13 +46,15 @@ export default definePlugin({
     const { source, asset, open, limits, signal } = context
     const mark = await asset(wm)
     const { draft } = await open(mark, { frames: 'first', upright: true }).catch((cause) => {
-      throw cause instanceof Problem && cause.status === 422 ? unusable(cause.message, cause) : cause
+      throw cause instanceof Problem && cause.status === 422
+        ? unusableAsset('wm', cause.message, cause)
+        : cause
     })
     draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
     const size = { width: Math.max(1, Math.round((source.width * wm_size) / 100)), height: source.height }
     const layer = await drawnWithin(draft, size, wm_opacity).catch((cause) => {
       signal.throwIfAborted()
-      throw unusable('it cannot be drawn', cause)
+      throw unusableAsset('wm', 'it cannot be drawn', cause)
     })
     return laidOver(image, source, { layer, place })
   },
@@ -75,15 +77,4 @@ async function drawnWithin(
     .raw()
     .toBuffer({ resolveWithObject: true })
   return { data, width: info.width, height: info.height }
-}
-
-/** Nothing is wrong with the picture that was asked for: the caller is told which one it is. */
-function unusable(reason: string, cause: unknown): Problem {
-  return new Problem({
-    status: 422,
-    code: 'not_transformable',
-    detail: `the picture that wm names cannot be used: ${reason}`,
-    members: { param: 'wm' },
-    cause,
-  })
 }

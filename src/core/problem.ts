@@ -120,6 +120,17 @@ export function assetNotFound(param: string, key: string): Problem {
   })
 }
 
+/** 422: the file that a parameter names is there, but of no use. Nothing is wrong with the one that was asked for. */
+export function unusableAsset(param: string, reason: string, cause: unknown): Problem {
+  return new Problem({
+    status: 422,
+    code: NOT_TRANSFORMABLE,
+    detail: `the file that ${param} names cannot be used: ${reason}`,
+    members: { param },
+    cause,
+  })
+}
+
 const NOT_TRANSFORMABLE = 'not_transformable'
 
 /** 422: what is past a limit for transforming. */

@@ -4,6 +4,7 @@ import { rgbaToThumbHash } from 'thumbhash'
 import { readAll, readWhole } from '../core/asset.ts'
 import { readExif } from '../core/exif.ts'
 import type { ImageInspector } from '../core/information.ts'
+import { defused } from './bombs.ts'
 
 // libvips looks at all of these to count what is in them.
 const ALL_IS_HEADER = new Set(['gif', 'webp'])
@@ -49,7 +50,7 @@ export const imageInspector: ImageInspector = {
 async function metadataOf(bytes: Buffer): Promise<Metadata | undefined> {
   try {
     // Whatever its size: nothing is decoded here.
-    return await sharp(bytes, { limitInputPixels: false }).metadata()
+    return await sharp(defused(bytes), { limitInputPixels: false }).metadata()
   } catch {
     return undefined
   }

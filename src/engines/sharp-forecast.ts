@@ -2,7 +2,7 @@ import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
-import { notTransformable } from '../core/problem.ts'
+import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { defused } from './bombs.ts'
 
 // Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
@@ -55,8 +55,10 @@ export async function forecastImage(
   }
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
+  // Without steps: a picture that is laid over another, of which the first frame is drawn.
+  const unasked = steps.length === 0 ? 'png' : format
   // Resolved, it is AVIF unless that turns out to be large: what may be one is treated as one.
-  const output = values.f === 'auto' ? 'avif' : (values.f ?? format)
+  const output = values.f === 'auto' ? 'avif' : (values.f ?? unasked)
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, format, signal)
   const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
@@ -113,7 +115,8 @@ async function readHeader(
     const metadata = await metadataOf(bytes)
     return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
   } catch (cause) {
-    throw notTransformable('expected an image that can be decoded but this one cannot', cause)
+    if (cause instanceof Problem) throw cause
+    throw notDecodable('expected an image that can be decoded but this one cannot', cause)
   }
 }
 

@@ -28,10 +28,13 @@ export const drainAfterAnswer: RequestHandler = (req, res, next) => {
     // Node does so by itself only when nobody had begun to read, and then for as long as something comes.
     req.resume()
     const timer = setTimeout(() => socket.destroy(), LATE_SENDER_MS)
-    socket.once('close', () => clearTimeout(timer))
+    const stop = () => clearTimeout(timer)
+    socket.once('close', stop)
     if (endless) return
     req.once('end', () => {
-      clearTimeout(timer)
+      stop()
+      // The connection may be kept for a thousand more of these.
+      socket.off('close', stop)
       socket.destroySoon = destroySoon
       if (ending) socket.destroySoon()
     })

@@ -21,6 +21,9 @@ interface Dependencies {
   ignoredParams: readonly string[]
 }
 
+// More may be known by then: a limit was raised, a library has learnt a format.
+const PROBLEM_MAX_AGE_SECONDS = 60
+
 const LOCATION = 'location'
 const LOCATION_SPEC: ParameterSpec = { type: 'flag', help: 'Also where a photo was taken' }
 
@@ -47,6 +50,7 @@ export function infoRoutes({ clients, informations, ignoredParams }: Dependencie
       etag: sha256(bytes).slice(0, 32),
       fullContentRange: 'never',
       variesByAccept: false,
+      ...(found.problem ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
       signal,
     })
   })

@@ -1,8 +1,10 @@
 import pLimit from 'p-limit'
-import type { Engine, EngineName, Forecast } from '../core/plugin.ts'
+import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
+import { Problem, unusableAsset } from '../core/problem.ts'
 import type { Admission } from './admission.ts'
 import { outcomeOf } from './measured.ts'
+import { type NamedFile, namedFiles } from './named-files.ts'
 import type { Runner } from './run.ts'
 
 export interface DispatchOptions {
@@ -67,10 +69,36 @@ async function forecastOf(
   const first = steps[0]
   const engine = first && engines.get(first.plugin.engine)
   try {
-    return (await engine?.forecast(source, steps, context)) ?? { bytes: source.size, mayHang: false, source }
+    const forecast = (await engine?.forecast(source, steps, context)) ?? {
+      bytes: source.size,
+      mayHang: false,
+      source,
+    }
+    for (const file of namedFiles(steps)) {
+      const { bytes, mayHang } = await forecastOfNamed(engines, file, context)
+      forecast.bytes += bytes
+      forecast.mayHang ||= mayHang
+    }
+    return forecast
   } catch (error) {
     const seconds = (performance.now() - startedAt) / 1000
     metrics.transformed({ outcome: outcomeOf(error, context.signal), seconds })
     throw error
   }
+}
+
+/** A watermark is drawn beside the picture, and is as able to hang as that. */
+async function forecastOfNamed(
+  engines: DispatchOptions['engines'],
+  { param, key, step }: NamedFile,
+  context: EngineContext,
+): Promise<Pick<Forecast, 'bytes' | 'mayHang'>> {
+  const asset = await context.asset(key)
+  const engine = engines.get(step.plugin.engine)
+  if (!engine) return { bytes: asset.size, mayHang: false }
+  return engine.forecast(asset, [], context).catch((cause) => {
+    throw cause instanceof Problem && cause.status === 422
+      ? unusableAsset(param, cause.message, cause)
+      : cause
+  })
 }

@@ -3,6 +3,7 @@ import type { Client } from '../core/client.ts'
 import { parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import { assetNotFound } from '../core/problem.ts'
+import { namedFiles } from '../pipeline/named-files.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Originals } from './originals.ts'
 
@@ -24,14 +25,10 @@ export function createAssets({ originals, buckets }: { originals: Originals; buc
   return {
     async of(client, plan) {
       const assets = new Map<string, Asset>()
-      for (const { plugin, params } of plan.steps) {
-        for (const [name, { type }] of Object.entries(plugin.params)) {
-          const key = params[name]
-          if (type !== 'key' || key === undefined) continue
-          const asset = await find(client, String(key))
-          if (!asset) throw assetNotFound(name, String(key))
-          assets.set(String(key), asset)
-        }
+      for (const { param, key } of namedFiles(plan.steps)) {
+        const asset = await find(client, key)
+        if (!asset) throw assetNotFound(param, key)
+        assets.set(key, asset)
       }
       return assets
     },

@@ -9,6 +9,7 @@ import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import { fileNotFound, Problem, tooManyVariants } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
+import { INFORMATION_VARIANT } from '../core/variant.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
@@ -91,7 +92,9 @@ export function createDerivations({
     }
     const deadline = now() + limitMs + GRACE_MS
     const atMost = client.rules?.variantLimit ?? variantLimit
-    const start = await index.beginDerivative(ref, key, deadline, { atMost })
+    // Nobody can ask for another one of these.
+    const limit = plan.variant === INFORMATION_VARIANT ? undefined : { atMost }
+    const start = await index.beginDerivative(ref, key, deadline, limit)
     if (start === 'full') throw tooManyVariants(atMost)
     if (start === 'refused') throw fileNotFound()
     let putBegun = false

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { z } from 'zod'
 import { type Asset, readAll } from '../core/asset.ts'
 import { mapAtOnce } from '../core/at-once.ts'
@@ -40,8 +41,11 @@ export interface Informations {
   ofStored(client: Client, found: readonly FoundOriginal[], signal: AbortSignal): Promise<Information[]>
 }
 
-// Of a picture that cannot be transformed; its header is nearly always in the first of it.
-const HEAD_BYTES = 1024 * 1024
+// Of a picture that cannot be transformed. A JPEG's header is in the first 100 kB, a WebP's can be read of all of it only.
+const HEAD_BYTES = 16 * 1024 * 1024
+const HEADS_AT_ONCE = 2
+// An SVG's is all of it, and may stand for a billion elements; a TIFF's may be half a million directories.
+const COSTLY_HEADERS = new Set(['svg', 'tiff'])
 // Of one upload's files: a form of a hundred must not fill the queue.
 const AT_ONCE = 2
 
@@ -82,6 +86,8 @@ export function createInformations({
   patienceMs?: number
   log: Log
 }): Informations {
+  const reading = pLimit(HEADS_AT_ONCE)
+
   async function storedOrMade(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Asset> {
     const { key, format } = found.name
     const stored = await originals.derivativeToRead(client, key, derivativeKey(key, INFORMATION_VARIANT))
@@ -95,16 +101,18 @@ export function createInformations({
       return { ...found, image }
     } catch (error) {
       // Broken, or past a limit: that is known of it, and perhaps its header.
-      if (!(error instanceof Problem) || (error.status !== 422 && error.status !== 429)) throw error
+      if (!(error instanceof Problem) || error.status !== 422) throw error
       return { ...found, ...(await headOf(client, found, signal)), problem: error }
     }
   }
 
   async function headOf(client: Client, { name, record }: FoundOriginal, signal: AbortSignal) {
-    // Its header is all of it, and may stand for a billion elements.
-    if (name.format.name === 'svg') return {}
-    const source = await buckets.of(client).find(name.key, record)
-    const image = source && (await inspector.facts(source, { maxBytes: HEAD_BYTES, signal }))
+    if (COSTLY_HEADERS.has(name.format.name)) return {}
+    const image = await reading(async () => {
+      signal.throwIfAborted()
+      const source = await buckets.of(client).find(name.key, record)
+      return source && inspector.facts(source, { maxBytes: HEAD_BYTES, signal })
+    })
     return image ? { image } : {}
   }
 

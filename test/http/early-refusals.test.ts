@@ -94,4 +94,29 @@ describe('refusals before the body has come', () => {
     expect(failures).to.deep.equal([])
     expect(text.slice(text.lastIndexOf('HTTP/1.1'))).to.match(/^HTTP\/1\.1 429 /)
   })
+
+  it('leave nothing behind on a connection that is kept', async () => {
+    const warnings: Error[] = []
+    const warned = (warning: Error) => {
+      if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning)
+    }
+    process.on('warning', warned)
+    const { socket } = await connected()
+    let told = ''
+    socket.on('data', (chunk) => {
+      told += chunk
+    })
+    for (let i = 1; i <= 15; i += 1) {
+      socket.write(
+        'POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: wrong\r\n' +
+          `Content-Type: ${MULTIPART}\r\nContent-Length: 4\r\n\r\n`,
+      )
+      await eventually(() => expect(told.match(/HTTP\/1\.1 401 [^{]+\{[^}]+\}/g)).to.have.length(i))
+      socket.write('late')
+    }
+    socket.destroy()
+    await pause(20)
+    process.off('warning', warned)
+    expect(warnings.map(({ message }) => message)).to.deep.equal([])
+  })
 })

@@ -173,6 +173,9 @@ onEveryBackend('information', (start) => {
     expect(cut.problem).to.have.property('code', 'not_transformable')
     expect(cut).to.not.have.any.keys('thumbHash', 'blurHash', 'dominantColor')
 
+    const { headers } = await exchange(service, infoOf(await upload('a.png', png.subarray(0, 200))))
+    expect(headers['cache-control']).to.equal('public, max-age=60')
+
     const headless = await told(await upload('a.png', Buffer.concat([png.subarray(0, 16), Buffer.alloc(50)])))
     expect(headless).to.include({ format: 'png', size: 66 })
     expect(headless).to.not.have.any.keys('width', 'height', 'thumbHash')
@@ -180,16 +183,16 @@ onEveryBackend('information', (start) => {
   })
 
   it('has the size of a picture that is too large to be transformed', async () => {
-    const bytes = await sharp({
+    const paper = sharp({
       create: { width: 10_000, height: 6000, channels: 3, background: '#fff' },
       limitInputPixels: false,
     })
-      .png()
-      .toBuffer()
-    const large = await told(await upload('a.png', bytes))
-    expect(large).to.include({ width: 10_000, height: 6000, pages: 1 })
-    expect(large.problem).to.have.property('code', 'not_transformable')
-    expect(large).to.not.have.property('thumbHash')
+    for (const bytes of [await paper.png().toBuffer(), await paper.webp({ effort: 0 }).toBuffer()]) {
+      const large = await told(await upload('a', bytes))
+      expect(large).to.include({ width: 10_000, height: 6000, pages: 1 })
+      expect(large.problem).to.have.property('code', 'not_transformable')
+      expect(large).to.not.have.property('thumbHash')
+    }
   })
 
   it('is found out once, by however many who ask at a time', async () => {
@@ -232,6 +235,30 @@ onEveryBackend('information', (start) => {
       const answer = await exchange(service, `${base}/${path.split('/').map(encodeURIComponent).join('/')}`)
       expect(jsonOf(answer), path).to.include({ sourceName: record.sourceName, width: 400 })
     }
+  })
+
+  it('is found out elsewhere of what may have to be given up', async function () {
+    this.timeout(60_000)
+    // With no engine of a test's own: those that are apart have not got it.
+    const plain = await start()
+    const svg =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20"/></svg>'
+    const tiff = await picture({ format: 'tiff' })
+    for (const [name, bytes] of Object.entries({ 'a.svg': svg, 'a.tif': tiff })) {
+      const record = await uploadOne(plain, { name, bytes })
+      const answer = await exchange(plain, infoOf(record))
+      expect(answer.status, answer.body.toString()).to.equal(200)
+      expect(jsonOf(answer), name).to.include.keys('width', 'thumbHash', 'blurHash', 'dominantColor')
+    }
+  })
+
+  it('is known of a file that has all the derivatives that it may have', async () => {
+    const strict = await start({ env: { VARIANT_LIMIT: '1' } })
+    const record = await uploadOne(strict, { name: 'a.png', bytes: await picture() })
+    expect((await exchange(strict, `${record.src}?w=10`)).status).to.equal(200)
+    expect((await exchange(strict, `${record.src}?w=20`)).status).to.equal(429)
+    const answer = await exchange(strict, infoOf(record))
+    expect(jsonOf(answer), answer.body.toString()).to.include({ width: 400 }).and.not.have.property('problem')
   })
 
   describe('is a 404 where delivery is one, and a 400 where it is one', () => {

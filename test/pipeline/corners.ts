@@ -20,3 +20,20 @@ export async function corners(bytes: Uint8Array): Promise<string> {
     })
     .join('')
 }
+
+/** The share of pixels, from 0 to 1, that a test finds in a picture, of an animation in its first frame. */
+export async function shareOf(
+  bytes: Uint8Array,
+  is: (r: number, g: number, b: number) => boolean,
+): Promise<number> {
+  const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true })
+  const count = info.width * info.height
+  let found = 0
+  for (let i = 0; i < count; i += 1) {
+    const [r = 0, g = 0, b = 0] = data.subarray(i * 3, i * 3 + 3)
+    if (is(r, g, b)) found += 1
+  }
+  return found / count
+}
+
+export const isRed = (r: number, g: number, b: number): boolean => r > 200 && g < 100 && b < 100

@@ -1,12 +1,14 @@
+import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { loadChain } from '../../config/chain.ts'
 import { formatOfMediaType } from '../../src/core/media.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { animation, colourAt, picture } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { corners } from './corners.ts'
-import { loadWith } from './drop-ins.ts'
+import { dropIn, loadWith } from './drop-ins.ts'
 import { transformed } from './transform.ts'
 
 describe('image-pad', () => {
@@ -58,6 +60,15 @@ describe('image-pad', () => {
     const gif = { format: 'gif', limits }
     expect(await rejection(transformed(moving, 'pad=10', gif))).to.have.property('status', 422)
     expect((await transformed(moving, 'pad=9', gif)).metadata.pages).to.equal(3)
+  })
+
+  it('touches nothing that an effect has made of the picture', async () => {
+    const { transforms } = await loadWith({
+      'soft.js': dropIn('soft', { transform: '(image) => image.blur(5)' }),
+    })
+    const { bytes } = await transformed(wide, 'pad=10&soft', { transforms })
+    expect((await colourAt(bytes, 9, 30)).a, 'not blurred into the border').to.equal(0)
+    expect((await colourAt(bytes, 10, 30)).a).to.equal(255)
   })
 
   for (const value of ['', '5001', '-1', '1,2,3,4,5', '1,', 'a']) {
@@ -206,6 +217,14 @@ describe('image-background', () => {
     expect((await colourAt(bytes, 3, 3)).r, 'on white').to.be.closeTo(119, 4)
   })
 
+  it('is what surrounds an opaque picture', async () => {
+    const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
+    for (const query of ['w=60&h=60&fit=contain', 'pad=10', 'rs=50', 'rotate=45']) {
+      const { bytes } = await transformed(jpeg, `${query}&bg=blue&f=png`, { format: 'jpeg' })
+      expect(await corners(bytes), query).to.equal('bbbb')
+    }
+  })
+
   it('changes nothing of what is opaque', async () => {
     const jpeg = await picture({ width: 60, height: 40, format: 'jpeg' })
     const [plain, over] = await Promise.all(
@@ -245,7 +264,8 @@ describe('what turns, pads and rounds has one name for one outcome', () => {
     ['flip=1&flop=1&rotate=90&w=9', 'w=9&flip&flop&rotate=90'],
   ] as const) {
     it(`${variant}: ${queries.join(', ')}`, async () => {
-      const { transforms } = await loadWith({})
+      const { order } = await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))
+      const { transforms } = await loadWith({}, { order })
       const plan = createPlanner(transforms, [])
       for (const query of queries) {
         const format = formatOfMediaType('image/jpeg')

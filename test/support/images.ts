@@ -66,7 +66,7 @@ export async function colourAt(
 /** A photo as a camera writes it, taken at the opera of Sydney, and its EXIF block. */
 export async function photograph({
   orientation = 1,
-  format = 'jpeg' as 'jpeg' | 'webp' | 'png' | 'tiff' | 'avif',
+  format = 'jpeg' as 'jpeg' | 'webp' | 'png' | 'avif',
 } = {}) {
   const image = sharp(await picture())
     .withExif({

@@ -53,3 +53,20 @@ export function focusOfBoxes(boxes: readonly Box[], cut: Size, source: Size): Po
   const { left, top, width, height } = fits ? union : largest
   return { x: (left + width / 2) / source.width, y: (top + height / 2) / source.height }
 }
+
+/** What a query says of the focus. */
+export type FocusWord = 'auto' | 'face' | CompassWord
+
+export interface Focus {
+  func: FocusWord
+  fx: number
+  fy: number
+}
+
+/** The same focus in one form: a point says more than a word, and a direction is a point. */
+export function focusAsked({ func = 'center', fx = 0.5, fy = 0.5 }: Partial<Focus>): Focus {
+  if (fx !== 0.5 || fy !== 0.5) return { func: 'center', fx, fy }
+  if (func === 'auto' || func === 'face') return { func, fx, fy }
+  const { x, y } = COMPASS[func]
+  return { func: 'center', fx: x, fy: y }
+}

@@ -17,7 +17,7 @@ export interface Wanted {
   maxScale: number
   /** Of the side that is not named. */
   maxSide: number
-  /** Makes sides whole. By default to the nearest. */
+  /** Makes sides whole, but of a whole source in its own shape. By default to the nearest, as always for that. */
   whole?: (side: number) => number
 }
 
@@ -31,9 +31,9 @@ export interface Framing {
 
 export function framing(source: Size, wanted: Wanted): Framing {
   const { width, height, zoom, fit, maxScale, maxSide, whole = Math.round } = wanted
-  const scaled = (size: Size, by: number) => ({
-    width: Math.max(1, whole(size.width * by)),
-    height: Math.max(1, whole(size.height * by)),
+  const scaled = (size: Size, by: number, to = whole) => ({
+    width: Math.max(1, to(size.width * by)),
+    height: Math.max(1, to(size.height * by)),
   })
   const visible = { width: source.width / zoom, height: source.height / zoom }
   if (width === undefined || height === undefined) {
@@ -42,7 +42,7 @@ export function framing(source: Size, wanted: Wanted): Framing {
       width === undefined && height === undefined
         ? 1
         : Math.min(...scales(taken, { width: width ?? maxSide, height: height ?? maxSide }), maxScale)
-    return { taken, size: scaled(taken, scale) }
+    return { taken, size: scaled(taken, scale, isWhole(taken, source) ? Math.round : whole) }
   }
   const box = { width, height }
   if (fit === 'cover' || fit === 'fill') {
@@ -52,11 +52,12 @@ export function framing(source: Size, wanted: Wanted): Framing {
     return { taken, size: scaled(box, shrink) }
   }
   const [across, down] = scales(visible, box)
+  const to = isWhole(visible, source) ? Math.round : whole
   if (fit === 'outside') {
     const most = Math.min(maxScale, maxSide / visible.width, maxSide / visible.height)
-    return { taken: visible, size: scaled(visible, Math.min(Math.max(across, down), most)) }
+    return { taken: visible, size: scaled(visible, Math.min(Math.max(across, down), most), to) }
   }
-  const size = scaled(visible, Math.min(across, down, maxScale))
+  const size = scaled(visible, Math.min(across, down, maxScale), to)
   return { taken: visible, size, ...(fit === 'contain' && !isWhole(size, box) ? { canvas: box } : {}) }
 }
 

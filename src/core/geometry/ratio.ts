@@ -1,3 +1,5 @@
+import { badParameter } from '../problem.ts'
+
 /** Width to height. */
 export function ratioOf([width = 1, height = 1]: readonly number[]): number {
   return width / height
@@ -15,4 +17,28 @@ export function reducedRatio([width = 1, height = 1]: readonly number[]): [width
 
 function greatestDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestDivisor(b, a % b)
+}
+
+/**
+ * With an aspect ratio and one side: both sides, which are all that it means.
+ * @throws Problem 400 where the other side would have no pixels, or more than the limit
+ */
+export function withRatio({ w, h, ar }: Sides, maxSide: number): Sides {
+  if (ar === undefined || (w !== undefined && h !== undefined)) return { w, h, ar: undefined }
+  if (w === undefined && h === undefined) return { w, h, ar: reducedRatio(ar) }
+  const ratio = ratioOf(ar)
+  const sides = {
+    w: w ?? Math.round(Number(h) * ratio),
+    h: h ?? Math.round(Number(w) / ratio),
+    ar: undefined,
+  }
+  if (Math.min(sides.w, sides.h) >= 1 && Math.max(sides.w, sides.h) <= maxSide) return sides
+  const expected = `a ratio that keeps w and h from 1 to ${maxSide} px`
+  throw badParameter({ param: 'ar', expected, received: `${ar.join(':')} (${sides.w} x ${sides.h} px)` })
+}
+
+export interface Sides {
+  w: number | undefined
+  h: number | undefined
+  ar: readonly number[] | undefined
 }

@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import type { Asset } from '../../core/asset.ts'
 import type { Log } from '../../core/log.ts'
 import { headOf, receiveFile, sendFile } from './channel.ts'
+import { guardProcess } from './guard.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 
 /** What a child does for its parent. */
@@ -17,9 +18,6 @@ export interface Given {
 
 /** The descriptor on which bytes come and go: behind standard input, output and errors. */
 export const CHANNEL = 3
-
-// As often as a parent looks, see there: whoever of the two sees it first.
-const LOOK_MS = 50
 
 /**
  * Makes this process a child that works for its parent, one job at a time, and ends when that does.
@@ -43,7 +41,7 @@ export function workForParent(
       try {
         const made = await setUp(message.setup)
         work = made.work
-        setInterval(() => process.memoryUsage.rss() > made.maxMemoryBytes && killSelf(), LOOK_MS)
+        guardProcess(made)
         tell({ ready: true })
       } catch (error) {
         tell({ broken: sentError(error) })

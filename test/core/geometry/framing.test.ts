@@ -50,7 +50,9 @@ describe('framing a picture of 400 x 200', () => {
     [{ zoom: 2, width: 50, height: 50 }, [100, 100], [50, 50]],
     [{ zoom: 2, ratio: 1 }, [100, 100], [100, 100]],
     [{ zoom: 2, width: 50, height: 50, fit: 'contain' }, [200, 100], [50, 25], [50, 50]],
-    [{ width: 133, whole: Math.floor }, [400, 200], [133, 66]],
+    [{ width: 133, whole: Math.floor }, [400, 200], [133, 67]],
+    [{ width: 133, zoom: 2, whole: Math.floor }, [200, 100], [133, 66]],
+    [{ width: 5000, height: 3000, maxScale: 0.299, whole: Math.floor }, [1000 / 3, 200], [99, 59]],
   ] as const satisfies ReadonlyArray<
     readonly [Partial<Wanted>, readonly number[], readonly number[], (readonly number[])?]
   >) {
