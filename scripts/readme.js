@@ -43,8 +43,14 @@ function parameters(transforms) {
 }
 
 function table(head, rows) {
-  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const line = (cells) => `| ${cells.map(shown).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+/** What is no code must be no HTML either: `<sourceName>` would be a tag, which nobody sees. */
+function shown(cell) {
+  const parts = cell.replaceAll('|', '\\|').split('`')
+  return parts.map((part, i) => (i % 2 === 0 ? part.replaceAll('<', '\\<') : part)).join('`')
 }
 
 function fill(text, name, content) {

@@ -35,6 +35,10 @@ export default definePlugin({
     const changes = saturation !== 1 || brightness !== 1 || lightness !== undefined || hue !== undefined
     return changes ? { saturation, brightness, lightness, hue } : undefined
   },
-  transform: (image, { saturation, brightness, lightness = 0, hue = 0 }) =>
-    image.modulate({ saturation, brightness, lightness, hue }),
+  transform(image, { saturation, brightness, lightness = 0, hue = 0 }, { source, settle }) {
+    const modulated = image.modulate({ saturation, brightness, lightness, hue })
+    // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would be
+    // changed as well.
+    return source.hasAlpha ? settle(modulated) : modulated
+  },
 })

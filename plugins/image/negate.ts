@@ -6,5 +6,10 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'effect',
   params: { negate: { type: 'flag', help: 'The negative: every colour becomes its opposite' } },
-  transform: (image) => image.negate({ alpha: false }),
+  transform(image, _, { source, settle }) {
+    const negative = image.negate({ alpha: false })
+    // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would be
+    // changed as well.
+    return source.hasAlpha ? settle(negative) : negative
+  },
 })

@@ -31,5 +31,10 @@ export default definePlugin({
     const expected = `an integer below normalize_upper, which is ${upper},`
     throw badParameter({ param: 'normalize_lower', expected, received: lower })
   },
-  transform: (image, { normalize_lower: lower, normalize_upper: upper }) => image.normalise({ lower, upper }),
+  transform(image, { normalize_lower: lower, normalize_upper: upper }, { source, settle }) {
+    const stretched = image.normalise({ lower, upper })
+    // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would count as
+    // the lightest part of the picture.
+    return source.hasAlpha ? settle(stretched) : stretched
+  },
 })

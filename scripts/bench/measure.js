@@ -45,7 +45,7 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
 }
 
 /** What is done behind an answer (a derivative is stored, a log written) is part of what a request costs. */
-async function restingCpu(server) {
+export async function restingCpu(server) {
   let last = await server.cpuSeconds()
   for (;;) {
     await sleep(REST_MS)

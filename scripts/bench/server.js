@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,18 +28,37 @@ export class Server {
     return this.#child.pid
   }
 
-  /** Of all its threads, user and system, since its start. */
+  /** Of all its threads and those of the processes that it has started, user and system, since its start. */
   async cpuSeconds() {
-    const stat = await readFile(`/proc/${this.#child.pid}/stat`, 'utf8')
-    // After the name, which may hold anything, the third field comes first: utime is the 14th, stime the 15th.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+    const ticks = await Promise.all(
+      this.#processes().map(async (pid) => {
+        const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+        // After the name, which may hold anything, the third field comes first. From the 14th on: utime, stime, and both
+        // of children that have ended.
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+        return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+      }),
+    )
+    return ticks.reduce((sum, count) => sum + count, 0) / TICKS_PER_SECOND
   }
 
-  /** The most that it has had in memory at any time. */
+  /** The most that each of them has had in memory at any time, together. */
   async peakBytes() {
-    const status = await readFile(`/proc/${this.#child.pid}/status`, 'utf8')
-    return Number(/VmHWM:\s+(\d+) kB/.exec(status)[1]) * 1024
+    const peaks = await Promise.all(
+      this.#processes().map(async (pid) => {
+        const status = await readFile(`/proc/${pid}/status`, 'utf8')
+        return Number(/VmHWM:\s+(\d+) kB/.exec(status)[1]) * 1024
+      }),
+    )
+    return peaks.reduce((sum, bytes) => sum + bytes, 0)
+  }
+
+  /** The server's own number, and those of its children: of what they started in turn, it has none. */
+  #processes() {
+    const started = readdirSync(`/proc/${this.pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${this.pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+    )
+    return [this.pid, ...started]
   }
 
   async stop() {

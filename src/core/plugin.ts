@@ -50,11 +50,11 @@ export interface TransformPlugin<
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
   options?: Readonly<Record<string, unknown>>
-  /** Looks at the settings as the plugin loads. @throws Error that says which is wrong, which stops the boot */
+  /** Looks at the settings as the plugin loads. @throws Error that says which is wrong, which stops the start */
   checkOptions?(options: Readonly<Record<string, unknown>>): void
   /**
    * More values for parameters of type `enum`, by the parameter's name: those that depend on the options, such as the
-   * fonts in a folder. Asked once, at the start; what it throws stops the boot.
+   * fonts in a folder. Asked once, at the start; what it throws stops the start.
    */
   choices?(options: Readonly<Record<string, unknown>>): { readonly [N in keyof P]?: readonly string[] }
   /** How the source must be opened for these values, before any step runs: only its first frame, say. */
@@ -236,7 +236,7 @@ export interface EventPlugin {
   options?: Readonly<Record<string, unknown>>
   /**
    * Whom the plugin tells of an event, URLs for example: the handler is called for each by itself, and for none when
-   * there is none. Asked at the start for every event of `on`; what it throws about the options stops the boot. Without
+   * there is none. Asked at the start for every event of `on`; what it throws about the options stops the start. Without
    * it, the handler is called once.
    */
   targets?(name: EventName, options: Readonly<Record<string, unknown>>): readonly string[]

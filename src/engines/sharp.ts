@@ -182,32 +182,21 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4
 
-// Of a draft that has been copied, so that the caller's own goes on.
 async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
-  const raw = draft
-    .clone()
-    .timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
-    .raw()
-  const { data, info } = await rendering(() => raw.toBuffer({ resolveWithObject: true }))
-  const { width, height, channels, pages = 1 } = info
-  const pixels = { data, width, height: info.pageHeight ?? height, channels, pages }
-  return channels === 1 ? withAlpha(pixels, raw) : pixels
+  // Of a draft that has been copied, so that the caller's own goes on.
+  const copy = draft.clone().timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
+  const pixels = await rawPixels(copy)
+  if (pixels.channels > 1) return pixels
+  // Of what has been made grey, sharp gives one raw channel and drops the transparency: a file keeps it. To ask for that
+  // channel alone would not do, as a negative is made after it has been taken.
+  const file = await rendering(() => copy.tiff({ compression: 'none' }).toBuffer())
+  return rawPixels(sharp(file, { animated: true, limitInputPixels: pixelsWithin(limits) }))
 }
 
-/** Of what has been made grey, sharp gives one raw channel: its transparency has to be asked for. */
-async function withAlpha(grey: Pixels, raw: Sharp): Promise<Pixels> {
-  // Whether there is any is known by whether it can be had.
-  const alpha = await rendering(() => raw.clone().extractChannel('alpha').toBuffer()).catch((error) => {
-    if (/Cannot extract channel/.test(String(error))) return undefined
-    throw error
-  })
-  if (!alpha) return grey
-  const data = Buffer.allocUnsafe(2 * grey.data.length)
-  for (let i = 0; i < grey.data.length; i += 1) {
-    data[2 * i] = grey.data[i] as number
-    data[2 * i + 1] = alpha[i] as number
-  }
-  return { ...grey, data, channels: 2 }
+async function rawPixels(draft: Sharp): Promise<Pixels> {
+  const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
+  const { width, height, channels, pages = 1 } = info
+  return { data, width, height: info.pageHeight ?? height, channels, pages }
 }
 
 /** A draft of pixels. What they are not, the source still tells: the original's format, how long each frame is shown. */

@@ -83,7 +83,7 @@ export interface PluginSet {
 }
 
 /**
- * Loads and checks all plugins of `folders`. Nothing is skipped in silence: one that is broken stops the boot.
+ * Loads and checks all plugins of `folders`. Nothing is skipped in silence: one that is broken stops the start.
  *
  * @throws PluginError, ChainError
  */

@@ -8,7 +8,7 @@ import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
-import { animation, picture } from '../support/images.ts'
+import { animation, colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
@@ -33,6 +33,11 @@ onEveryBackend('derivatives', (start) => {
     record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
   })
   afterEach(() => watched.release())
+
+  const still = (background: string) =>
+    sharp({ create: { width: 20, height: 10, channels: 3, background } })
+      .png()
+      .toBuffer()
 
   async function storedBesideOriginal(): Promise<string[]> {
     const key = `first/${record.s3PathOriginal}`
@@ -134,6 +139,17 @@ onEveryBackend('derivatives', (start) => {
       received: '4',
     })
     await storedEventually(['_page=3'])
+    const pages = await Promise.all(['#f00', '#0f0'].map((background) => still(background)))
+    const tiff = await sharp(pages, { join: { animated: true } })
+
+      .tiff({ compression: 'lzw' })
+      .toBuffer()
+    const { src } = await uploadOne(service, { name: 'a.tif', bytes: tiff })
+    const second = await exchange(service, `${src}?page=2&f=png`)
+    expect(await colourAt(second.body, 5, 5)).to.include({ r: 0, g: 255, b: 0 })
+    const third = await exchange(service, `${src}?page=3`)
+    expect(third.status).to.equal(400)
+    expect(jsonOf(third)).to.include({ param: 'page', received: '3' })
   })
 
   it('are one for all spellings, stored once beside their original', async () => {

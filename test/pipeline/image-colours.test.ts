@@ -98,6 +98,42 @@ describe('colours of images', () => {
     })
   }
 
+  for (const query of [
+    'negate',
+    'brightness=0.5',
+    'greyscale',
+    'gamma=3',
+    'tint=red',
+    'hue=90',
+    'normalize_lower=2',
+  ]) {
+    it(`leaves white what a format shows of nothing: ${query}`, async () => {
+      const nothing = await plain([255, 0, 0, 0])
+      const opaque = await picture({ width: 40, height: 20 })
+      for (const f of ['jpeg', 'tiff']) {
+        const { bytes } = await transformed(nothing, `${query}&f=${f}&q=100`)
+        expectNear(
+          Object.values(await colourAt(bytes, 3, 3)),
+          [255, 255, 255, 255],
+          `${f} of what is transparent`,
+        )
+        const contained = await transformed(opaque, `${query}&f=${f}&q=100&w=40&h=40&fit=contain`)
+        expectNear(Object.values(await colourAt(contained.bytes, 3, 3)), [255, 255, 255, 255], `${f} around`)
+      }
+    })
+  }
+
+  it('counts only what is seen of a picture when it stretches', async () => {
+    // From 50 to 150, and as much of nothing.
+    const seen = await sharp(await plain([50, 50, 50]))
+      .extend({ right: 8, background: '#969696' })
+      .png()
+      .toBuffer()
+    const half = await sharp(seen).extend({ bottom: 6, background: '#0000' }).png().toBuffer()
+    const { bytes } = await transformed(half, 'normalize_upper=90&f=jpeg&q=100')
+    expect((await colourAt(bytes, 12, 2)).r, 'the lighter half').to.be.above(240)
+  })
+
   it('does all of them at once, on an opaque and on a transparent picture', async () => {
     const query =
       'negate&greyscale&gamma=2&saturation=2&hue=90&normalize_lower=2&normalize_upper=98&blur=2&sharpen&lightness=1'
@@ -187,6 +223,18 @@ describe('colours of images', () => {
     })
     const { bytes } = await transformed(await plain([0, 255, 0, 100]), 'greyscale&later', { transforms })
     expectNear(Object.values(await colourAt(bytes, 3, 3)), [220, 220, 220, 100], 'grey, half transparent')
+  })
+
+  it('keeps the transparency of a grey negative, and of a grey animation, through another pass', async () => {
+    const { bytes } = await transformed(await plain([0, 255, 0, 100]), 'greyscale&negate&text=i&text_size=4')
+    expectNear(Object.values(await colourAt(bytes, 1, 1)), [35, 35, 35, 100], 'grey negative')
+    const frames = await animation({ colours: ['#f008', '#0f08', '#00f8'], format: 'webp' })
+    const moved = await transformed(frames, 'greyscale&blur=2&lossless', { format: 'webp' })
+    expect(moved.metadata).to.include({ pages: 3, width: 40, height: 30 })
+    for (const [page, value] of [127, 220, 76].entries()) {
+      const frame = await sharp(moved.bytes, { page, pages: 1 }).png().toBuffer()
+      expectNear(Object.values(await colourAt(frame, 20, 15)), [value, value, value, 136], `frame ${page}`)
+    }
   })
 
   it('names equal outcomes alike, and leaves out what has no effect', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { say } from '../../ready/run.js'
 import { bytesOf, load } from '../load.js'
+import { restingCpu } from '../measure.js'
 import { photosIn } from '../photo.js'
 import { derivativeOf, startSluice } from '../sluice.js'
 import { machine, median, short } from '../table.js'
@@ -38,24 +39,26 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
   const [source, mark] = sluice.records
   const contenders = [
     {
-      url: sluice.server.url,
+      server: sluice.server,
       request: ({ query }, w) => derivativeOf(source, query(w, mark.sourceName)),
     },
-    { url: peer.url, request: ({ name }, w) => get(`/${name}/${w}`) },
+    { server: peer, request: ({ name }, w) => get(`/${name}/${w}`) },
   ]
   try {
     const { warmUp, requests } = COUNTS[size]
     let next = FIRST_WIDTH
-    /** Transformations a second of a contender, each in a width that it has not had. */
-    const rate = async ({ url, request }, operation, count) => {
+    /** So many transformations by a contender, each in a width that it has not had. */
+    const transform = async ({ server, request }, operation, count) => {
       const first = next
+      const before = await restingCpu(server)
       const { seconds } = await load({
-        ...{ url, connections: CONNECTIONS, count },
+        ...{ url: server.url, connections: CONNECTIONS, count },
         request: (i) => request(operation, first + i),
       })
-      return count / seconds
+      const cpuSeconds = (await restingCpu(server)) - before
+      return { rate: count / seconds, cpuMs: (cpuSeconds / count) * 1000 }
     }
-    for (const contender of contenders) await rate(contender, OPERATIONS[0], warmUp)
+    for (const contender of contenders) await transform(contender, OPERATIONS[0], warmUp)
     next += warmUp
     const rows = []
     for (const operation of OPERATIONS.filter(({ name }) => only.includes(name))) {
@@ -66,7 +69,7 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
         // Another one begins each time.
         const order = i % 2 === 0 ? [0, 1] : [1, 0]
         const round = []
-        for (const at of order) round[at] = await rate(contenders[at], operation, count)
+        for (const at of order) round[at] = await transform(contenders[at], operation, count)
         next += count
         rounds.push(round)
       }
@@ -75,7 +78,7 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
       // All widths are within the photo.
       if (next > 2000) next = FIRST_WIDTH + warmUp
     }
-    const head = ['| Operation | Sluice | sharp | Rate |', '| --- | --- | --- | --- |']
+    const head = ['| Operation | Rate | CPU a request |', '| --- | --- | --- |']
     return `${machine({ runs })}\n\n${[...head, ...rows].join('\n')}`
   } finally {
     await Promise.all([sluice.server.stop(), peer.stop()])
@@ -83,10 +86,15 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
 }
 
 function row(name, rounds) {
-  const [ours, theirs] = [0, 1].map((at) => `${short(median(rounds.map((round) => round[at])))} /s`)
+  return `| ${name} | ${cell(rounds, 'rate', '/s')} | ${cell(rounds, 'cpuMs', 'ms')} |`
+}
+
+/** How many times sharp's figure Sluice's is, and both. */
+function cell(rounds, figure, unit) {
+  const [ours, theirs] = [0, 1].map((at) => short(median(rounds.map((round) => round[at][figure]))))
   // Of the rounds' ratios, not of the medians: a round's noise is in both its figures.
-  const ratio = median(rounds.map(([a, b]) => a / b))
-  return `| ${name} | ${ours} | ${theirs} | **${ratio.toFixed(2)}** |`
+  const ratio = median(rounds.map(([a, b]) => a[figure] / b[figure]))
+  return `**${ratio.toFixed(2)}** (${ours} : ${theirs} ${unit})`
 }
 
 /** A badge with some transparency. */
@@ -104,8 +112,8 @@ const ABOUT = 0.15
 /** @throws {Error} when the two make different things of one request */
 async function expectSameWork(contenders, operation, w) {
   const [ours, theirs] = await Promise.all(
-    contenders.map(async ({ url, request }) => {
-      const bytes = await bytesOf(url, request(operation, w))
+    contenders.map(async ({ server, request }) => {
+      const bytes = await bytesOf(server.url, request(operation, w))
       const { format, width, height, hasAlpha } = await sharp(bytes).metadata()
       return { what: JSON.stringify({ format, width, height, hasAlpha }), bytes: bytes.length }
     }),
