@@ -1,6 +1,7 @@
 import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
-import { formatOfMediaType } from '../core/media.ts'
+import type { Size } from '../core/geometry/box.ts'
+import { formatOfMediaType, isAnimated } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
 import { notDecodable, notTransformable } from '../core/problem.ts'
 import { defused } from './bombs.ts'
@@ -24,18 +25,10 @@ const OF_PASS = 4
 const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
 const HANGING_OUTPUTS = new Set(['avif'])
 
-// For the frames of these the whole file has to be looked through.
-const ANIMATED = new Set(['gif', 'webp'])
-
 /** What is taken of an SVG, whose own size only who draws it knows, and a TIFF, whose header can be as costly as all. */
 const UNREAD: Readonly<Record<string, Size>> = {
   svg: { width: 5000, height: 5000 },
   tiff: { width: 8000, height: 6000 },
-}
-
-interface Size {
-  width: number
-  height: number
 }
 
 /**
@@ -62,7 +55,7 @@ export async function forecastImage(
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, format, signal)
   const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
-  const isStill = values.a === '0' || values.page !== undefined || !ANIMATED.has(output)
+  const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
   const pages = isStill ? 1 : (read?.metadata.pages ?? 1)
   const pixels = width * height * pages
   if (!unread && pixels > limits.sourceMaxPixels) {
@@ -105,7 +98,8 @@ async function readHeader(
   signal: AbortSignal,
 ): Promise<{ metadata: Metadata; whole?: Asset }> {
   const isSmall = source.size <= HEADER_BYTES
-  if (!isSmall && !ANIMATED.has(format)) {
+  // For the frames of an animation the whole file has to be looked through.
+  if (!isSmall && !isAnimated(format)) {
     const bytes = await readWhole(source, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
     const metadata = await metadataOf(bytes).catch(() => undefined)
     if (metadata) return { metadata }

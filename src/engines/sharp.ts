@@ -1,6 +1,6 @@
 import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
-import { knownFormat } from '../core/media.ts'
+import { isAnimated, knownFormat } from '../core/media.ts'
 import type { EachFrame, Engine, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
 import { badParameter, formatTooSmall, notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { defused } from './bombs.ts'
@@ -41,9 +41,6 @@ export interface ImageOpening {
   /** Turn it as its EXIF orientation says, before every step. */
   upright: boolean
 }
-
-// Of these all frames are taken; the pages of a TIFF are separate pictures, of which the first is shown.
-const ANIMATED = new Set(['gif', 'webp'])
 
 // Of which the profile says what red, green and blue are.
 const RGB = new Set(['srgb', 'rgb', 'rgb16'])
@@ -284,7 +281,7 @@ function describe(
   { frames, upright, profile }: Pick<ImageOpening, 'frames' | 'upright' | 'profile'>,
 ): ImageSource {
   const { width, height } = upright ? metadata.autoOrient : metadata
-  const pages = frames === 'all' && ANIMATED.has(metadata.format) ? (metadata.pages ?? 1) : 1
+  const pages = frames === 'all' && isAnimated(metadata.format) ? (metadata.pages ?? 1) : 1
   const timing = { delay: metadata.delay ?? [], loop: metadata.loop ?? 0 }
   // One of CMYK or grey would not fit the pixels that are written, which are RGB in any case.
   const keepsProfile = profile === 'keep' && metadata.icc !== undefined && RGB.has(metadata.space)
