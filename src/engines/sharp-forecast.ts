@@ -3,8 +3,9 @@ import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
 import type { Size } from '../core/geometry/box.ts'
 import { formatOfMediaType, isAnimated } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
-import { notDecodable, notTransformable } from '../core/problem.ts'
 import { defused } from './bombs.ts'
+import { decoding } from './sharp-failures.ts'
+import { checkBytes, checkPixels } from './source-limits.ts'
 
 // Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
 const HEADER_BYTES = 128 * 1024
@@ -41,11 +42,7 @@ export async function forecastImage(
   steps: readonly ForecastStep[],
   { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
 ): Promise<Forecast> {
-  if (source.size > limits.sourceMaxBytes) {
-    throw notTransformable(
-      `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${source.size}`,
-    )
-  }
+  checkBytes(source, limits)
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
   // Without steps: a picture that is laid over another, of which the first frame is drawn.
@@ -58,11 +55,7 @@ export async function forecastImage(
   const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
   const pages = isStill ? 1 : (read?.metadata.pages ?? 1)
   const pixels = width * height * pages
-  if (!unread && pixels > limits.sourceMaxPixels) {
-    throw notTransformable(
-      `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
-    )
-  }
+  if (!unread) checkPixels({ width, height, pages }, limits)
   const passes = steps.filter(({ plugin }) => plugin.newPass).length
   const drawn = Math.min(drawnPixels({ width, height }, values) * pages, limits.outputMaxPixels)
   return {
@@ -105,12 +98,8 @@ async function readHeader(
     if (metadata) return { metadata }
   }
   const bytes = await readWhole(source, { signal })
-  try {
-    const metadata = await metadataOf(bytes)
-    return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
-  } catch (cause) {
-    throw notDecodable('expected an image that can be decoded but this one cannot', cause)
-  }
+  const metadata = await decoding(() => metadataOf(bytes))
+  return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
 }
 
 function metadataOf(bytes: Buffer): Promise<Metadata> {
