@@ -13,7 +13,7 @@ import { assetOf, context, transformed } from './transform.ts'
 /** Workers in this process, which get what can be sent to another. */
 function workers(transforms: readonly LoadedPlugin[]) {
   const jobs: Array<Parameters<Workers['run']>[0]> = []
-  const work = workApart(createRunner(ENGINES), transforms)
+  const work = workApart(createRunner(ENGINES), { transforms })
   const run: Workers['run'] = (job) => {
     jobs.push(job)
     return work(structuredClone(job.job), job)
