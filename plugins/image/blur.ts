@@ -21,6 +21,7 @@ export default definePlugin({
   params: {
     blur: { type: 'number', min: 0.3, max: MAX_SIGMA, unit: 'px', help: 'Gaussian blur, by its sigma' },
   },
+  holds: () => 'outcome',
   async transform(image, { blur = 0 }, { source, settle }) {
     const sigma = Math.min(blur * source.dpr, MAX_SIGMA)
     const direct = sigma <= DIRECT_MAX_SIGMA

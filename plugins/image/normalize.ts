@@ -31,5 +31,6 @@ export default definePlugin({
     const expected = `an integer below normalize_upper, which is ${upper},`
     throw badParameter({ param: 'normalize_lower', expected, received: lower })
   },
+  holds: () => 'outcome',
   transform: (image, { normalize_lower: lower, normalize_upper: upper }) => image.normalise({ lower, upper }),
 })

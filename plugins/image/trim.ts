@@ -18,6 +18,7 @@ export default definePlugin({
       help: 'Cuts off a border whose colour differs from that of the upper left pixel by no more than this',
     },
   },
+  holds: () => 'source',
   async transform(image, { trim: threshold = 0 }, { source, settle, frames }) {
     const boxes: Box[] = []
     const stills = source.pages > 1 ? await frames(image) : [{ draft: image.clone() }]

@@ -2,7 +2,14 @@ import sharp, { type Metadata, type Sharp } from 'sharp'
 import { assetFromBytes, readAll } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { EachFrame, Engine, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
-import { badParameter, formatTooSmall, notDecodable, notTransformable, Problem } from '../core/problem.ts'
+import {
+  badParameter,
+  formatTooSmall,
+  notDecodable,
+  notTransformable,
+  Problem,
+  takesTooLong,
+} from '../core/problem.ts'
 import { defused } from './bombs.ts'
 import { forecastImage } from './sharp-forecast.ts'
 import { inspectSvg } from './svg-limits.ts'
@@ -340,7 +347,7 @@ async function rendering<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : ''
-    if (/timeout/i.test(message)) throw notTransformable('this image takes too long to transform', cause)
+    if (/timeout/i.test(message)) throw takesTooLong(cause)
     if (/Input SVG image (will )?exceed/.test(message)) {
       const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
       throw notTransformable(expected, cause)
