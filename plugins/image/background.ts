@@ -10,6 +10,7 @@ export default definePlugin({
     bg: { type: 'color', aliases: ['background'], help: 'Colour beneath all that is transparent' },
   },
   resolve: ({ bg = CLEAR }) => (bg === CLEAR ? undefined : { bg }),
+  holds: () => 'outcome',
   async transform(image, { bg = CLEAR }, { source, settle }) {
     if (!source.hasAlpha) return image
     // Sharp flattens before it resizes: what that leaves empty has to be there first.

@@ -27,6 +27,7 @@ export default definePlugin({
       help: 'Gaussian blur, by its sigma, times dpr',
     },
   },
+  holds: () => 'outcome',
   async transform(image, { blur = 0 }, { source, settle }) {
     const sigma = Math.min(blur * source.dpr, MAX_SIGMA)
     const direct = sigma <= DIRECT_MAX_SIGMA

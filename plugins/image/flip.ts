@@ -6,6 +6,7 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'geometry',
   params: { flip: { type: 'flag', help: 'Mirrors it upside down' } },
+  holds: () => 'outcome',
   async transform(image, _params, { source, settle }) {
     // Sharp would turn all frames of an animation over as one, the last frame first.
     if (source.pages > 1) return settle(image, (frame) => frame.flip())

@@ -109,6 +109,7 @@ export default definePlugin({
     const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimated)
     return { frames: still ? 'first' : 'all', page, profile: icc }
   },
+  holds: ({ maxbytes }) => (maxbytes === undefined ? undefined : 'outcome'),
   async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render, signal }) {
     const outputs = outputsOf(f, source.format)
     const { width, height, pages } = source

@@ -31,6 +31,7 @@ export default definePlugin({
     const expected = `an integer below normalize_upper, which is ${upper},`
     throw badParameter({ param: 'normalize_lower', expected, received: lower })
   },
+  holds: () => 'outcome',
   transform(image, { normalize_lower: lower, normalize_upper: upper }, { source, settle }) {
     const stretched = image.normalise({ lower, upper })
     // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would count as

@@ -21,6 +21,8 @@ export default definePlugin({
     },
   },
   resolve: ({ radius }) => (radius === 0 ? undefined : { radius: Math.min(radius, 50) }),
+  // Beside the pass that it begins: what it makes is settled once more.
+  holds: () => 'outcome',
   transform(image, { radius }, { source: { width, height }, settle }) {
     const [rx, ry] = [(width * radius) / 100, (height * radius) / 100]
     const rectangle = `<rect width="${width}" height="${height}" rx="${rx}" ry="${ry}"/>`

@@ -96,6 +96,10 @@ export default definePlugin({
     }
   },
 
+  // All of a picture of which a part is enlarged, or in which the part is looked for.
+  holds: ({ zoom, enlarge, func }) =>
+    enlarge || zoom > 1 || func === 'auto' || func === 'face' ? 'source' : undefined,
+
   async transform(image, { w, h, fit, dpr, enlarge, ar, func, fx, fy, zoom }, context) {
     const { source, limits } = context
     const longest = Math.max(w ?? 0, h ?? 0)

@@ -22,6 +22,7 @@ export default definePlugin({
     const angle = ((rotate % 360) + 360) % 360
     return angle === 0 ? undefined : { rotate: angle }
   },
+  holds: () => 'outcome',
   async transform(image, { rotate: angle }, { source, limits, settle }) {
     const { pages } = source
     const size = turnedSize(source, angle)

@@ -20,6 +20,7 @@ export default definePlugin({
   },
   resolve: ({ sharpen, sharpen_sigma }) =>
     sharpen_sigma === undefined ? { sharpen, sharpen_sigma } : { sharpen: undefined, sharpen_sigma },
+  holds: () => 'outcome',
   async transform(image, { sharpen_sigma }, { source, settle }) {
     // As sharp as it looks in pixels of the URL; sharp ends at 10.
     const sigma = sharpen_sigma && Math.min(MAX_SIGMA, sharpen_sigma * source.dpr)

@@ -22,6 +22,7 @@ export default definePlugin({
       help: 'Cuts off a border whose colour differs from that of the upper left pixel by no more than this',
     },
   },
+  holds: () => 'source',
   async transform(image, { trim: threshold = 0 }, { source, settle, frames, signal }) {
     if (Math.min(source.width, source.height) < LEAST_SIDE) return image
     const boxes: Box[] = []

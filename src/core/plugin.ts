@@ -44,6 +44,12 @@ export interface TransformPlugin<
    * that gathers what it is asked for and orders it itself, as sharp does, this puts the step truly after them.
    */
   newPass?: boolean
+  /**
+   * What of the picture it has in memory as pixels while it works with these values: with `settle` or `frames`, or since
+   * it looks at all of it before it draws any. `source` is in the size before it is resized, `outcome` in that after. The
+   * engine's forecast reckons with it; with `newPass`, the outcome is held in any case.
+   */
+  holds?(params: ParameterValues<P>): 'source' | 'outcome' | undefined
   /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
   conceals?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */

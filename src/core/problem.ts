@@ -144,6 +144,11 @@ export function notTransformable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, cause })
 }
 
+/** 422: a source on which more time would be spent than on any. */
+export function takesTooLong(cause?: unknown): Problem {
+  return notTransformable('this image takes too long to transform', cause)
+}
+
 const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */

@@ -1,4 +1,4 @@
-import { formatTooSmall, notDecodable, notTransformable, Problem } from '../core/problem.ts'
+import { formatTooSmall, notDecodable, notTransformable, Problem, takesTooLong } from '../core/problem.ts'
 
 /** For work in which nothing but the picture can be at fault: the caller is told so, libvips's own words are logged. */
 export async function decoding<T>(work: () => Promise<T>): Promise<T> {
@@ -16,7 +16,7 @@ export async function rendering<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : ''
-    if (/timeout/i.test(message)) throw tooLong(cause)
+    if (/timeout/i.test(message)) throw takesTooLong(cause)
     if (/Input SVG image (will )?exceed/.test(message)) {
       const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
       throw notTransformable(expected, cause)
@@ -24,11 +24,6 @@ export async function rendering<T>(work: () => Promise<T>): Promise<T> {
     const limit = FORMAT_LIMITS.find(({ refusal }) => refusal.test(message))
     throw limit ? formatTooSmall(limit, cause) : cause
   }
-}
-
-/** 422: the limit of time. */
-export function tooLong(cause?: unknown): Problem {
-  return notTransformable('this image takes too long to transform', cause)
 }
 
 // Longest side that an encoder takes, and how it says no. The JPEG format itself ends at 65535, libjpeg a little before.

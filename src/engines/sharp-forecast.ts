@@ -20,6 +20,10 @@ const OF_OUTPUT: Readonly<Record<string, number>> = {
 }
 const OF_LOSSLESS_WEBP = 42
 const OF_PASS = 4
+// libvips's own pixels, and those that are rendered from them: one byte for each channel, or two.
+const OF_HELD_SOURCE = 6
+// Each frame by itself takes 5 ms, however small it is: a thousand of them are half of the time of what may hang.
+const MAX_FRAMES_HERE = 1000
 
 // Their time has little to do with their size, and nothing can stop them once they have begun: librsvg draws, libtiff
 // walks half a million directories (7 s for the header alone), libaom encodes 12 MP in 10 s.
@@ -56,14 +60,20 @@ export async function forecastImage(
   const pages = isStill ? 1 : (read?.metadata.pages ?? 1)
   const pixels = width * height * pages
   if (!unread) checkPixels({ width, height, pages }, limits)
-  const passes = steps.filter(({ plugin }) => plugin.newPass).length
-  const drawn = Math.min(drawnPixels({ width, height }, values) * pages, limits.outputMaxPixels)
+  const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
+  const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
+  const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
+  const deep = read?.metadata.depth === 'uchar' ? 1 : 2
+  const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
   return {
     bytes:
       source.size +
-      pixels * ofSource(format, read?.metadata) +
+      pixels * (ofSource(format, read?.metadata) + deep * OF_HELD_SOURCE * count('source')) +
       drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
-    mayHang: HANGING_SOURCES.has(format) || HANGING_OUTPUTS.has(output),
+    mayHang:
+      HANGING_SOURCES.has(format) ||
+      HANGING_OUTPUTS.has(output) ||
+      (pages > MAX_FRAMES_HERE && passes + count('source') > 0),
     source: read?.whole ?? source,
   }
 }
@@ -76,6 +86,10 @@ interface AskedValues {
   f?: string
   fit?: string
   enlarge?: unknown
+  crop?: unknown
+  trim?: unknown
+  rotate?: number
+  pad?: readonly number[]
   lossless?: unknown
   wm?: string
   wm_size?: number
@@ -124,10 +138,27 @@ function ofWatermark({ wm, wm_size = 100 }: AskedValues): number {
   return wm === undefined ? 0 : (OF_PASS * wm_size) / 100
 }
 
-/** Of one frame: what is asked for, but no more than there is where nothing is enlarged. */
-function drawnPixels({ width, height }: Size, { w, h, dpr = 1, fit, enlarge }: AskedValues): number {
+/** Of one frame, with what is added around it: at most what is asked for, and what there is where nothing is enlarged. */
+function drawnPixels(source: Size, values: AskedValues, { outputMaxSide }: TransformLimits): number {
+  const { dpr = 1, rotate = 0, pad = [] } = values
+  // The box around a turned square has up to twice its pixels.
+  const resized = resizedPixels(source, values, outputMaxSide) * (rotate % 90 === 0 ? 1 : 2)
+  const border = 2 * dpr * Math.max(0, ...pad)
+  if (border === 0) return resized
+  // Of this many pixels, the longest shape has the longest border.
+  const side = Math.min(outputMaxSide, resized)
+  return Math.min(outputMaxSide, side + border) * Math.min(outputMaxSide, resized / side + border)
+}
+
+function resizedPixels({ width, height }: Size, values: AskedValues, maxSide: number): number {
+  const { w, h, dpr = 1, fit, enlarge, crop, trim } = values
   if (w === undefined && h === undefined) return width * height
   const ratio = width / Math.max(1, height)
-  const box = (w ?? (h ?? 0) * ratio) * (h ?? (w ?? 0) / ratio) * dpr * dpr
+  const isWithinBox = fit !== 'outside' || w === undefined || h === undefined
+  // Nobody knows the shape of what is left when it has been cut.
+  const isCut = crop !== undefined || trim !== undefined
+  const across = (isWithinBox && (w ?? (isCut ? undefined : (h ?? 0) * ratio))) || maxSide
+  const down = (isWithinBox && (h ?? (isCut ? undefined : (w ?? 0) / ratio))) || maxSide
+  const box = Math.min(maxSide, across * dpr) * Math.min(maxSide, down * dpr)
   return enlarge || fit === 'contain' ? box : Math.min(box, width * height)
 }

@@ -1,7 +1,8 @@
 import sharp, { type Sharp } from 'sharp'
 import type { EachFrame, EngineContext, Opened, TransformLimits } from '../core/plugin.ts'
+import { takesTooLong } from '../core/problem.ts'
 import type { ImageSource } from './image-source.ts'
-import { rendering, tooLong } from './sharp-failures.ts'
+import { rendering } from './sharp-failures.ts'
 
 /** What has been asked of a draft so far, carried out: a draft of the outcome. See `Engine.settle`. */
 export async function newPass(
@@ -16,7 +17,7 @@ export async function newPass(
   const deadline = performance.now() + context.limits.timeoutMs
   for (const [i, frame] of framesOf(before, opened.source, context).entries()) {
     context.signal.throwIfAborted()
-    if (performance.now() > deadline) throw tooLong()
+    if (performance.now() > deadline) throw takesTooLong()
     const draft = await each(frame.draft, frame.source)
     const changed = await pixelsOf({ draft, source: frame.source }, context)
     after ??= roomFor(changed, before)

@@ -99,6 +99,7 @@ const TRANSFORM_MEMBERS = Object.keys({
   params: true,
   always: true,
   newPass: true,
+  holds: true,
   conceals: true,
   version: true,
   options: true,
@@ -138,6 +139,7 @@ export function checkTransform(
   )
   expect(plugin.always === undefined || typeof plugin.always === 'boolean', 'true or false', 'always')
   expect(plugin.newPass === undefined || typeof plugin.newPass === 'boolean', 'true or false', 'newPass')
+  expect(plugin.holds === undefined || typeof plugin.holds === 'function', 'a function', 'holds')
   expect(plugin.conceals === undefined || typeof plugin.conceals === 'boolean', 'true or false', 'conceals')
   expect(plugin.resolve === undefined || typeof plugin.resolve === 'function', 'a function', 'resolve')
   expect(plugin.opening === undefined || typeof plugin.opening === 'function', 'a function', 'opening')

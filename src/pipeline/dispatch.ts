@@ -1,7 +1,9 @@
 import pLimit from 'p-limit'
+import type { Asset } from '../core/asset.ts'
+import { joinSignals } from '../core/joined-signal.ts'
 import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import { ofAsset } from '../core/problem.ts'
+import { ofAsset, Problem, takesTooLong } from '../core/problem.ts'
 import type { Admission } from './admission.ts'
 import { outcomeOf } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
@@ -49,7 +51,7 @@ export function createDispatcher(options: DispatchOptions): Runner {
         bytesHere += bytes
         runningHere += 1
         try {
-          return await here(plan, forecast.source, context)
+          return await inTime(here, plan, forecast.source, context)
         } finally {
           bytesHere -= bytes
           runningHere -= 1
@@ -57,6 +59,19 @@ export function createDispatcher(options: DispatchOptions): Runner {
       },
       { signal: context.signal, bytes },
     )
+  }
+}
+
+/** The limit of all its passes together; the engine has that of each. @throws Problem 422 */
+async function inTime(run: Runner, ...[plan, source, context]: Parameters<Runner>): Promise<Asset> {
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(takesTooLong()), context.limits.timeoutMs)
+  const { signal, leave } = joinSignals([context.signal, over.signal])
+  try {
+    return await run(plan, source, { ...context, signal })
+  } finally {
+    clearTimeout(timer)
+    leave()
   }
 }
 

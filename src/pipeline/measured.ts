@@ -21,6 +21,7 @@ export function measuredRunner(run: Runner, metrics: Pick<Metrics, 'transformed'
 
 /** How a transformation has ended that has failed. */
 export function outcomeOf(error: unknown, signal: AbortSignal): TransformOutcome {
-  if (signal.aborted) return 'aborted'
-  return error instanceof Problem && error.status < 500 ? 'refused' : 'failed'
+  // Also one that was aborted since its time was over.
+  if (error instanceof Problem && error.status < 500) return 'refused'
+  return signal.aborted ? 'aborted' : 'failed'
 }

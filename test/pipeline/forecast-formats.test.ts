@@ -57,6 +57,45 @@ describe('what a format is expected to cost', () => {
     // Nothing is wrong with it: with `onLimit` the original may stand in.
     expect(refused).to.satisfy(isOfLimit)
   })
+
+  it('grows with what a step holds as pixels, of the source or of the outcome', async () => {
+    const side = 2000
+    const photo = await picture({ width: side, height: side, format: 'jpeg' })
+    const more = async (query: string, than: string) =>
+      ((await forecast(photo, query)).bytes - (await forecast(photo, than)).bytes) / side ** 2
+    for (const query of ['trim', 'zoom=2', 'func=auto&h=100', 'enlarge']) {
+      expect(await more(`w=100&${query}`, 'w=100'), query).to.be.within(5, 8)
+    }
+    for (const query of ['flip', 'normalize_lower=2', 'rotate=90', 'maxbytes=1000000', 'blur=9', 'bg=red']) {
+      expect(await more(`f=webp&${query}`, 'f=webp'), query).to.be.within(3, 5)
+      expect(await more(`w=100&${query}`, 'w=100'), `${query} of a small one`).to.be.below(0.1)
+    }
+  })
+
+  it('grows with what is added around a picture, and with what is cut before it is enlarged', async () => {
+    const line = await picture({ width: 2000, height: 2, format: 'png' })
+    const plain = (await forecast(line, 'w=2000', { format: 'png' })).bytes
+    for (const query of [
+      'pad=1000',
+      'rs=5&pad=0,0,0,2000',
+      'w=5000&enlarge=1&crop=0,0,2,2',
+      'h=5000&fit=outside&w=1&enlarge',
+    ])
+      expect((await forecast(line, query, { format: 'png' })).bytes - plain, query).to.be.above(10_000_000)
+  })
+
+  it('is that of work which may hang for very many frames of which each is changed by itself', async () => {
+    const gif = await animation({
+      width: 2,
+      height: 2,
+      colours: Array.from({ length: 1001 }, (_, i) => (i % 2 ? '#f00' : '#0f0')),
+    })
+    const hangs = async (query: string) => (await forecast(gif, query, { format: 'gif' })).mayHang
+    expect(await hangs('rotate=10')).to.equal(true)
+    expect(await hangs('trim')).to.equal(true)
+    expect(await hangs('w=1')).to.equal(false)
+    expect(await hangs('trim&a=0')).to.equal(false)
+  })
 })
 
 /** A GIF of so many frames, each of one black pixel. */

@@ -4,7 +4,7 @@ import type { Duplex, Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Asset } from '../../core/asset.ts'
 import type { Log } from '../../core/log.ts'
-import { notTransformable, type Problem } from '../../core/problem.ts'
+import { notTransformable, type Problem, takesTooLong } from '../../core/problem.ts'
 import { headOf, receiveFile, sendFile } from './channel.ts'
 import { CHANNEL } from './child.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
@@ -131,7 +131,7 @@ export function openChild({
       try {
         await ready
         clearTimeout(starting)
-        timer = setTimeout(() => kill(tooLong()), timeoutMs)
+        timer = setTimeout(() => kill(takesTooLong()), timeoutMs)
         const outcome = hear((message) => ('done' in message || 'failed' in message ? message : undefined))
         outcome.catch(() => {})
         tell({ job, source: headOf(source) })
@@ -159,7 +159,6 @@ export function openChild({
   }
 }
 
-const tooLong = () => notTransformable('this image takes too long to transform')
 const tooMuchMemory = () => notTransformable('this image takes too much memory to transform')
 
 /** Why it has ended by itself. SIGKILL: by its own look at its memory, or by the system, which had none left. */

@@ -1,0 +1,50 @@
+import { expect } from 'chai'
+import { createAdmission } from '../../src/pipeline/admission.ts'
+import { createDispatcher } from '../../src/pipeline/dispatch.ts'
+import type { Runner } from '../../src/pipeline/run.ts'
+import { rejection } from '../support/rejection.ts'
+import { assetOf, context } from './transform.ts'
+
+const plan = { steps: [], variant: 'x', variesByAccept: false, notes: [] }
+const source = assetOf(Buffer.from('picture'), 'png')
+
+function dispatcher(here: Runner): Runner {
+  return createDispatcher({
+    engines: new Map(),
+    admit: createAdmission({ atOnce: 1, waiting: 1, heavyFrom: 1e9, heavyBytes: 1e9 }),
+    here,
+    elsewhere: () => Promise.reject(new Error('expected work of a few bytes in this process')),
+    room: { bytes: 1e9, atOnce: 1 },
+    hangMs: 1000,
+    metrics: { transformed() {} },
+  })
+}
+
+describe('a transformation in this process', () => {
+  it('is given up when all of it takes longer than the limit, however short each pass is', async () => {
+    let passes = 0
+    const run = dispatcher(async (_plan, _source, { signal }) => {
+      for (; passes < 2000; passes += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        signal.throwIfAborted()
+      }
+      return source
+    })
+    const usual = context()
+    const limits = { ...usual.limits, timeoutMs: 50 }
+    const problem = await rejection(run(plan, source, { ...usual, limits }))
+    expect(problem).to.include({ status: 422, message: 'this image takes too long to transform' })
+    expect(passes).to.be.below(2000)
+  })
+
+  it("is given up with the caller's reason when that is first", async () => {
+    const gone = new AbortController()
+    const run = dispatcher(async (_plan, _source, { signal }) => {
+      gone.abort(new Error('nobody waits'))
+      signal.throwIfAborted()
+      return source
+    })
+    const problem = await rejection(run(plan, source, { ...context(), signal: gone.signal }))
+    expect(problem).to.include({ message: 'nobody waits' })
+  })
+})
