@@ -68,7 +68,7 @@ describe('a plan that is carried out by another process', () => {
       message: 'seen',
       fields: {
         ...{ curious: true, options: { mine: 1 }, side: 99, other: 5 },
-        source: { width: 20, height: 10, pages: 1, hasAlpha: true, format: 'png' },
+        source: { width: 20, height: 10, pages: 1, hasAlpha: true, format: 'png', dpr: 1 },
       },
     })
   })

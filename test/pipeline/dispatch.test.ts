@@ -13,7 +13,7 @@ const asset = (text: string): Asset =>
 const plan = {
   variant: 'x',
   variesByAccept: false,
-  steps: [{ plugin: { engine: 'sharp' } }],
+  steps: [{ plugin: { engine: 'sharp', params: {} } }],
 } as unknown as Plan
 
 /** A dispatcher whose runners say where they are, and end when they are told to. */
