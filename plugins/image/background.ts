@@ -1,4 +1,4 @@
-import { colorOf } from '../../src/core/color.ts'
+import { CLEAR, colorOf } from '../../src/core/color.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 
 /** Puts a colour beneath all that is transparent: of the source, and what turning, padding and rounding have left. */
@@ -21,5 +21,3 @@ export default definePlugin({
     return settle(draft.composite([{ input, tile: true, blend: 'dest-over' }]))
   },
 })
-
-const CLEAR = '00000000'

@@ -19,7 +19,13 @@ export default definePlugin({
   phase: 'effect',
   conceals: true,
   params: {
-    blur: { type: 'number', min: 0.3, max: MAX_SIGMA, unit: 'px', help: 'Gaussian blur, by its sigma' },
+    blur: {
+      type: 'number',
+      min: 0.3,
+      max: MAX_SIGMA,
+      unit: 'px',
+      help: 'Gaussian blur, by its sigma, times dpr',
+    },
   },
   async transform(image, { blur = 0 }, { source, settle }) {
     const sigma = Math.min(blur * source.dpr, MAX_SIGMA)

@@ -1,5 +1,6 @@
 import type { Sharp } from 'sharp'
 import { accepts } from '../../src/core/accept.ts'
+import { isAnimated } from '../../src/core/media.ts'
 import { definePlugin, type PlanRequest } from '../../src/core/plugin.ts'
 import { badParameter, notTransformable, type Problem } from '../../src/core/problem.ts'
 import { searchQuality } from '../../src/core/quality-search.ts'
@@ -80,7 +81,7 @@ export default definePlugin({
   resolve({ f: asked, q, lossless, maxbytes, a, page, icc }, request) {
     const { format, options } = request
     if (asked === 'svg') return asItIs(request)
-    const moving = isAnimation(format.name) && a === '1' && page === undefined
+    const moving = isAnimated(format.name) && a === '1' && page === undefined
     const f = asked === 'auto' ? bestAccepted(request, { moving, lossless }) : asked
     const outputs = outputsOf(f, format.name)
     const [output] = outputs
@@ -99,13 +100,13 @@ export default definePlugin({
       lossless: lossless && WITH_QUALITY.includes(output) ? lossless : undefined,
       maxbytes: withQuality ? maxbytes : undefined,
       // Its first page is the still of an animation.
-      a: isAnimation(format.name) && isAnimation(output) && (page ?? 1) === 1 && !moving ? '0' : '1',
+      a: isAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && !moving ? '0' : '1',
       page: page === 1 ? undefined : page,
       icc: output === 'gif' || format.name === 'gif' || format.name === 'svg' ? 'srgb' : icc,
     }
   },
   opening({ f, a, page = 1, icc }, { format }) {
-    const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimation)
+    const still = a === '0' || page > 1 || !outputsOf(f, format.name).every(isAnimated)
     return { frames: still ? 'first' : 'all', page, profile: icc }
   },
   async transform(image, { f, q, lossless, maxbytes }, { source, options, settle, render, signal }) {
@@ -185,10 +186,6 @@ function usualFormat(source: string): string {
 function outputsOf(resolved: FormatName | undefined, source: string): [OutputFormat, ...OutputFormat[]] {
   if (resolved === 'auto') return ['avif', 'webp']
   return [FORMATS.find((format) => format === (resolved ?? source)) ?? 'png']
-}
-
-function isAnimation(format: string): boolean {
-  return format === 'gif' || format === 'webp'
 }
 
 function tooLargeToSearch(

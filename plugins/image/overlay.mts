@@ -1,4 +1,5 @@
 import sharp, { type OverlayOptions, type Sharp } from 'sharp'
+import { EMPTY } from '../../src/core/color.ts'
 import type { Size } from '../../src/core/geometry/box.ts'
 import { COMPASS, type CompassWord } from '../../src/core/geometry/focus.ts'
 import type { Engines } from '../../src/core/plugin.ts'
@@ -40,8 +41,7 @@ function placed(frame: Size, layer: Size, { place, margin }: { place: CompassWor
 
 /** To sharp all frames are one tall picture: a layer as large as a frame, again and again, lies on each of them. */
 async function ofEachFrame(single: OverlayOptions, { width, height }: Size): Promise<OverlayOptions> {
-  const nothing = { r: 0, g: 0, b: 0, alpha: 0 }
-  const input = await sharp({ create: { width, height, channels: 4, background: nothing } })
+  const input = await sharp({ create: { width, height, channels: 4, background: EMPTY } })
     .composite([single])
     .raw()
     .toBuffer()

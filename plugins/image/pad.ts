@@ -1,9 +1,8 @@
+import { EMPTY } from '../../src/core/color.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 
 const MAX = 5000
-// White beneath: what a format without transparency shows.
-const NOTHING = { r: 255, g: 255, b: 255, alpha: 0 }
 
 /** Adds a border around the picture as it is by then; transparent, or of the colour `bg`. */
 export default definePlugin({
@@ -32,7 +31,7 @@ export default definePlugin({
     const [top, right, bottom, left] = fourSides(pad).map((side) => Math.round(side * source.dpr)) as Sides
     const size = { width: source.width + left + right, height: source.height + top + bottom }
     checkOutput(size, { pages: source.pages, limits, expected: 'a pad that makes' })
-    const draft = image.extend({ top, right, bottom, left, background: NOTHING })
+    const draft = image.extend({ top, right, bottom, left, background: EMPTY })
     return { draft, source: { ...source, ...size, hasAlpha: true } }
   },
 })

@@ -1,13 +1,14 @@
 import type { ResizeOptions } from 'sharp'
+import { EMPTY } from '../../src/core/color.ts'
 import { boxAround, isWhole, type Size } from '../../src/core/geometry/box.ts'
 import { largestDrawing } from '../../src/core/geometry/drawing.ts'
 import { COMPASS_SYNONYMS, COMPASS_WORDS, focusAsked } from '../../src/core/geometry/focus.ts'
 import { cutAfterResizing, cutBeforeResizing, type Fit, framing } from '../../src/core/geometry/framing.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
-import { focusIn } from '../../src/core/geometry/picture-focus.ts'
 import { ratioOf, withRatio } from '../../src/core/geometry/ratio.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
+import { focusIn } from './picture-focus.mts'
 
 const MAX_SIDE = 5000
 
@@ -144,9 +145,6 @@ export default definePlugin({
   },
 })
 
-// White beneath: what a format without transparency shows.
-const NOTHING = { r: 255, g: 255, b: 255, alpha: 0 }
-
 /**
  * How sharp draws the whole of an SVG. Its own sides may be no whole numbers, and only sharp knows them: sharp's own fits
  * keep its shape. Not where the limit has made it smaller than the box that it is to cover.
@@ -163,7 +161,7 @@ function drawn(
   if (width && height && (fit === 'cover' || fit === 'fill')) return { ...size, fit }
   if (fit === 'outside' && Math.max(size.width, size.height) === maxSide) return { ...size, fit: 'fill' }
   const box = { width: width ?? maxSide, height: height ?? maxSide }
-  return { ...box, fit: width && height ? fit : 'inside', background: NOTHING }
+  return { ...box, fit: width && height ? fit : 'inside', background: EMPTY }
 }
 
 /** In the middle, on nothing. */
@@ -175,6 +173,6 @@ function around(size: Size, canvas: Size) {
     top,
     right: canvas.width - size.width - left,
     bottom: canvas.height - size.height - top,
-    background: NOTHING,
+    background: EMPTY,
   }
 }

@@ -1,8 +1,8 @@
+import { EMPTY } from '../../src/core/color.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { turnedSize } from '../../src/core/geometry/turned.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 
-const NOTHING = { r: 255, g: 255, b: 255, alpha: 0 }
 /** Turns a picture clockwise. Multiples of 90 keep every pixel; of other angles the corners are transparent. */
 export default definePlugin({
   name: 'image-rotate',
@@ -32,6 +32,6 @@ export default definePlugin({
       return { draft: settled.draft.rotate(angle), source: { ...settled.source, ...size } }
     }
     checkOutput(size, { pages, limits, expected: 'an angle that makes' })
-    return settle(image, (frame) => frame.rotate(angle, { background: NOTHING }))
+    return settle(image, (frame) => frame.rotate(angle, { background: EMPTY }))
   },
 })

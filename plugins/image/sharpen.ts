@@ -15,7 +15,7 @@ export default definePlugin({
       min: 0.3,
       max: MAX_SIGMA,
       unit: 'px',
-      help: 'Sharpens with care for flat areas, along edges of this width',
+      help: 'Sharpens with care for flat areas, along edges of this width, times dpr',
     },
   },
   resolve: ({ sharpen, sharpen_sigma }) =>

@@ -7,6 +7,9 @@ import { badParameter } from '../../src/core/problem.ts'
 import { type Font, fontNamed, fontsIn, SHIPPED_FONTS } from './fonts.mts'
 import { type Layer, laidOver } from './overlay.mts'
 
+// Of smaller letters nothing may be left to see.
+const MIN_SIZE = 4
+
 /**
  * Writes a text over the picture, over every frame of an animation. It is broken into lines that fit the picture, and
  * made smaller where it would not fit.
@@ -22,11 +25,11 @@ export default definePlugin({
     text: { type: 'text', maxLength: 200, help: 'A text over the picture' },
     text_size: {
       type: 'integer',
-      min: 4,
+      min: MIN_SIZE,
       max: 300,
       unit: 'px',
       default: 32,
-      help: 'The size of its letters; a text that does not fit is made smaller',
+      help: 'The size of its letters, times dpr; a text that does not fit is made smaller',
     },
     text_color: { type: 'color', default: 'ffffff', help: 'Its colour' },
     text_font: {
@@ -61,7 +64,7 @@ export default definePlugin({
     const font = fontNamed(text_font, options.fonts === undefined ? undefined : folderOf(options.fonts))
     if (!font) throw new Error(`the font ${text_font} is gone`)
     const frame = { width: source.width, height: source.height }
-    const size = sizeWithin(frame, params.text_size * source.dpr, text)
+    const size = sizeOf(params.text_size * source.dpr, text)
     // So that no letter touches the edge, nor the margin takes much of a small picture.
     const margin = Math.floor(Math.min(size / 2, frame.width / 10, frame.height / 10))
     const room = { width: frame.width - 2 * margin, height: frame.height - 2 * margin }
@@ -83,13 +86,10 @@ function folderOf(fonts: unknown): string {
 
 // What the letters may cover, each as a square of its size: 4 MP are 16 MB. Letters of some scripts are ten times as wide.
 const MAX_LETTER_PIXELS = 4_000_000
-// A letter is about 0.6 of its size wide and takes 1.2 of it with the space between lines: 1 / 0.72.
-const LETTERS_PER_FRAME = 1.4
 
-/** The size asked for, or the largest in which as many letters fit. */
-function sizeWithin(frame: Size, asked: number, text: string): number {
-  const room = Math.min(MAX_LETTER_PIXELS, LETTERS_PER_FRAME * frame.width * frame.height)
-  return Math.max(1, Math.floor(Math.min(asked, Math.sqrt(room / [...text].length))))
+/** The size asked for, or a smaller one where many letters would cover too much before it is known whether they fit. */
+function sizeOf(asked: number, text: string): number {
+  return Math.floor(Math.min(asked, Math.sqrt(MAX_LETTER_PIXELS / [...text].length)))
 }
 
 function alignment(place: CompassWord): 'left' | 'centre' | 'right' {
@@ -128,10 +128,10 @@ async function written(markup: string, lines: Lines & { size: number }): Promise
   const { room } = lines
   let { size } = lines
   let layer = await drawn(markup, { ...lines, size })
-  for (let tries = 1; tries < TRIES && !fits(layer, room) && size > 1; tries += 1) {
+  for (let tries = 1; tries < TRIES && !fits(layer, room) && size > MIN_SIZE; tries += 1) {
     // Half as large, there are half as many lines.
     const smaller = Math.min(room.width / layer.width, Math.sqrt(room.height / layer.height))
-    size = Math.max(1, Math.floor(size * Math.min(smaller, 0.99)))
+    size = Math.max(MIN_SIZE, Math.floor(size * Math.min(smaller, 0.99)))
     layer = await drawn(markup, { ...lines, size })
   }
   return fits(layer, room) ? layer : shrunk(layer, room)

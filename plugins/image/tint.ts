@@ -1,7 +1,5 @@
-import { colorOf } from '../../src/core/color.ts'
+import { CLEAR, colorOf } from '../../src/core/color.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
-
-const CLEAR = '00000000'
 
 /** Gives every pixel the hue of one colour, and keeps how bright it is. */
 export default definePlugin({

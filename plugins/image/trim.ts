@@ -1,6 +1,10 @@
 import { type Box, isWhole, unionOf } from '../../src/core/geometry/box.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 
+// Sharp trims no smaller one.
+const LEAST_SIDE = 3
+const NOTHING = { width: 0, height: 0 }
+
 /**
  * Cuts off a border of one colour, that of the upper left pixel, or of none. Of an animation, what is border in every
  * frame. A picture that is all border stays as it is.
@@ -18,10 +22,14 @@ export default definePlugin({
       help: 'Cuts off a border whose colour differs from that of the upper left pixel by no more than this',
     },
   },
-  async transform(image, { trim: threshold = 0 }, { source, settle, frames }) {
+  async transform(image, { trim: threshold = 0 }, { source, settle, frames, signal }) {
+    if (Math.min(source.width, source.height) < LEAST_SIDE) return image
     const boxes: Box[] = []
     const stills = source.pages > 1 ? await frames(image) : [{ draft: image.clone() }]
     for (const { draft } of stills) {
+      signal.throwIfAborted()
+      // Nothing is border in every frame, once something else has reached all edges.
+      if (isWhole(unionOf(boxes) ?? NOTHING, source)) return image
       // Line art is not smoothed first, which takes ten times as long (6 megapixels: 1.1 s instead of 0.1 s), heeds no
       // limit of time, and moves the edge of a JPEG by three pixels. One channel of the outcome, to be told its place:
       // a quarter of the memory.

@@ -1,7 +1,8 @@
 import type { Sharp } from 'sharp'
+import type { Size } from '../../src/core/geometry/box.ts'
 import { COMPASS_SYNONYMS, COMPASS_WORDS } from '../../src/core/geometry/focus.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
-import { Problem, unusableAsset } from '../../src/core/problem.ts'
+import { ofAsset, unusableAsset } from '../../src/core/problem.ts'
 import { type Layer, laidOver } from './overlay.mts'
 
 /**
@@ -46,9 +47,7 @@ export default definePlugin({
     const { source, asset, open, limits, signal } = context
     const mark = await asset(wm)
     const { draft } = await open(mark, { frames: 'first', upright: true }).catch((cause) => {
-      throw cause instanceof Problem && cause.status === 422
-        ? unusableAsset('wm', cause.message, cause)
-        : cause
+      throw ofAsset('wm', cause)
     })
     draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
     const size = { width: Math.max(1, Math.round((source.width * wm_size) / 100)), height: source.height }
@@ -60,11 +59,7 @@ export default definePlugin({
   },
 })
 
-async function drawnWithin(
-  mark: Sharp,
-  { width, height }: { width: number; height: number },
-  opacity: number,
-): Promise<Layer> {
+async function drawnWithin(mark: Sharp, { width, height }: Size, opacity: number): Promise<Layer> {
   // What is seen of each pixel is its own transparency times this one's.
   const veil = {
     input: Buffer.from([0, 0, 0, Math.round(opacity * 2.55)]),

@@ -26,7 +26,11 @@ export function parseColor(text: string): string | undefined {
   return full.length === 8 && full.endsWith('ff') ? full.slice(0, 6) : full
 }
 
-const CLEAR = '00000000'
+/** Wholly transparent, as {@link parseColor} answers. */
+export const CLEAR = '00000000'
+
+/** What is left empty: transparent, and white beneath, which is what a format without transparency shows. */
+export const EMPTY: Readonly<Color> = { r: 255, g: 255, b: 255, alpha: 0 }
 
 /** Of what {@link parseColor} answers. */
 export function colorOf(digits: string): Color {

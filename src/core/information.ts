@@ -15,7 +15,7 @@ export interface ImageFacts {
 }
 
 /** What can be told of a picture only by looking at its pixels. */
-export interface ImageColours {
+export interface ImageColors {
   /** `#rrggbb` of what there is most of; none when all of it is transparent. */
   dominantColor?: string | undefined
   /** Base64. @see https://evanw.github.io/thumbhash/ */
@@ -32,11 +32,11 @@ export interface ImageInspector {
    */
   facts(source: Asset, options: { maxBytes: number; signal: AbortSignal }): Promise<ImageFacts | undefined>
   /** Of a small picture: at most {@link SMALL_SIDE} pixels a side. */
-  colours(small: Asset, signal: AbortSignal): Promise<ImageColours>
+  colors(small: Asset, signal: AbortSignal): Promise<ImageColors>
 }
 
 /** What a ThumbHash is made of at most; nobody sees more in one. */
 export const SMALL_SIDE = 100
 
 /** What is stored of a picture, as a derivative of its own. */
-export type ImageInformation = ImageFacts & ImageColours
+export type ImageInformation = ImageFacts & ImageColors

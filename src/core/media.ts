@@ -103,6 +103,14 @@ export function isMediaGroup(text: string): text is MediaGroup {
   return (MEDIA_GROUPS as readonly string[]).includes(text)
 }
 
+// Of these all frames are taken; the pages of a TIFF are separate pictures.
+const ANIMATED = new Set(['gif', 'webp'])
+
+/** Whether pictures of the format called `name` can be animations. */
+export function isAnimated(name: string): boolean {
+  return ANIMATED.has(name)
+}
+
 /** The format called `name` (`jpeg`, not `jpg`). */
 export function formatNamed(name: string): Format | undefined {
   return byName.get(name)

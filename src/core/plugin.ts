@@ -125,7 +125,10 @@ export interface TransformContext<E extends EngineName = EngineName> {
    * @throws Problem 422 when it is broken or past a limit
    */
   open(asset: Asset, opening: Partial<Engines[E]['opening']>): Promise<Opened<E>>
-  /** What has been asked of the draft so far, rendered: the frames of an animation, each by itself; one of a still picture. */
+  /**
+   * What has been asked of the draft so far, rendered: the frames of an animation, each by itself; one of a still picture.
+   * The draft goes on as it is, in a format that the last step says.
+   */
   frames(draft: Engines[E]['draft']): Promise<Array<Opened<E>>>
   /**
    * What the detector plugin sees in a picture, in pixels of `opened.source`, within it. The draft stays as it is.
@@ -167,7 +170,7 @@ export interface Engine<E extends EngineName = EngineName> {
   render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
   /** Carries out what has been asked of the draft so far, without loss, and answers with a draft of the outcome. */
   settle(opened: Opened<E>, context: EngineContext, each?: EachFrame<E>): Promise<Opened<E>>
-  /** Carries out the same, and answers with each frame by itself. The draft stays as it is. */
+  /** Carries out the same, and answers with each frame by itself. */
   frames(opened: Opened<E>, context: EngineContext): Promise<Array<Opened<E>>>
   /**
    * Reads all of a source: after a failure, it tells a broken picture from a broken plugin.

@@ -120,6 +120,12 @@ export function assetNotFound(param: string, key: string): Problem {
   })
 }
 
+/** What has failed on a file that a parameter names: that one's fault is a problem of the parameter. */
+export function ofAsset(param: string, cause: unknown): unknown {
+  const isItsFault = cause instanceof Problem && cause.status === 422
+  return isItsFault ? unusableAsset(param, cause.message, cause) : cause
+}
+
 /** 422: the file that a parameter names is there, but of no use. Nothing is wrong with the one that was asked for. */
 export function unusableAsset(param: string, reason: string, cause: unknown): Problem {
   return new Problem({

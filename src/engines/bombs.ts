@@ -45,14 +45,14 @@ function withoutPackedTexts(bytes: Buffer): Buffer {
 
 /** Counts no further than one past the limit. @see GIF89a, appendix B */
 function gifFrames(bytes: Buffer): number {
-  const colours = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+  const palette = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
   let frames = 0
-  let at = 13 + colours(bytes[10] ?? 0)
+  let at = 13 + palette(bytes[10] ?? 0)
   while (at < bytes.length && frames <= MAX_FRAMES) {
     const mark = bytes[at]
     if (mark === 0x2c) {
       frames += 1
-      at += 11 + colours(bytes[at + 9] ?? 0)
+      at += 11 + palette(bytes[at + 9] ?? 0)
     } else if (mark === 0x21) at += 2
     else break
     for (let length = bytes[at]; length; length = bytes[at]) at += 1 + length

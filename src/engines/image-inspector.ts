@@ -4,10 +4,8 @@ import { rgbaToThumbHash } from 'thumbhash'
 import { readAll, readWhole } from '../core/asset.ts'
 import { readExif } from '../core/exif.ts'
 import type { ImageInspector } from '../core/information.ts'
+import { isAnimated } from '../core/media.ts'
 import { defused } from './bombs.ts'
-
-// libvips looks at all of these to count what is in them.
-const ALL_IS_HEADER = new Set(['gif', 'webp'])
 
 /** Tells of pictures what libvips knows of them. */
 export const imageInspector: ImageInspector = {
@@ -23,14 +21,15 @@ export const imageInspector: ImageInspector = {
     return {
       width,
       height,
-      ...(isWhole || !ALL_IS_HEADER.has(metadata.format) ? { pages: metadata.pages ?? 1 } : {}),
+      // libvips looks at all of an animation to count its frames.
+      ...(isWhole || !isAnimated(metadata.format) ? { pages: metadata.pages ?? 1 } : {}),
       hasAlpha: metadata.hasAlpha,
       colorSpace: metadata.space,
       ...(exif ? { exif } : {}),
     }
   },
 
-  async colours(small, signal) {
+  async colors(small, signal) {
     const { data, info } = await sharp(await readAll(small, signal))
       .toColourspace('srgb')
       .ensureAlpha()

@@ -1,9 +1,11 @@
 import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
-import { formatOfMediaType } from '../core/media.ts'
+import type { Size } from '../core/geometry/box.ts'
+import { formatOfMediaType, isAnimated } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
-import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { defused } from './bombs.ts'
+import { decoding } from './sharp-failures.ts'
+import { checkBytes, checkPixels } from './source-limits.ts'
 
 // Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
 const HEADER_BYTES = 128 * 1024
@@ -24,18 +26,10 @@ const OF_PASS = 4
 const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
 const HANGING_OUTPUTS = new Set(['avif'])
 
-// For the frames of these the whole file has to be looked through.
-const ANIMATED = new Set(['gif', 'webp'])
-
 /** What is taken of an SVG, whose own size only who draws it knows, and a TIFF, whose header can be as costly as all. */
 const UNREAD: Readonly<Record<string, Size>> = {
   svg: { width: 5000, height: 5000 },
   tiff: { width: 8000, height: 6000 },
-}
-
-interface Size {
-  width: number
-  height: number
 }
 
 /**
@@ -48,11 +42,7 @@ export async function forecastImage(
   steps: readonly ForecastStep[],
   { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
 ): Promise<Forecast> {
-  if (source.size > limits.sourceMaxBytes) {
-    throw notTransformable(
-      `expected an image of at most ${limits.sourceMaxBytes} bytes to transform but this one has ${source.size}`,
-    )
-  }
+  checkBytes(source, limits)
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
   // Without steps: a picture that is laid over another, of which the first frame is drawn.
@@ -62,21 +52,17 @@ export async function forecastImage(
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, format, signal)
   const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
-  const isStill = values.a === '0' || values.page !== undefined || !ANIMATED.has(output)
+  const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
   const pages = isStill ? 1 : (read?.metadata.pages ?? 1)
   const pixels = width * height * pages
-  if (!unread && pixels > limits.sourceMaxPixels) {
-    throw notTransformable(
-      `expected at most ${limits.sourceMaxPixels} pixels over all frames to transform but this image has ${pixels}`,
-    )
-  }
+  if (!unread) checkPixels({ width, height, pages }, limits)
   const passes = steps.filter(({ plugin }) => plugin.newPass).length
   const drawn = Math.min(drawnPixels({ width, height }, values) * pages, limits.outputMaxPixels)
   return {
     bytes:
       source.size +
       pixels * ofSource(format, read?.metadata) +
-      drawn * (ofOutput(output, values) + OF_PASS * passes),
+      drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang: HANGING_SOURCES.has(format) || HANGING_OUTPUTS.has(output),
     source: read?.whole ?? source,
   }
@@ -91,6 +77,8 @@ interface AskedValues {
   fit?: string
   enlarge?: unknown
   lossless?: unknown
+  wm?: string
+  wm_size?: number
   a?: string
   page?: number
 }
@@ -105,19 +93,15 @@ async function readHeader(
   signal: AbortSignal,
 ): Promise<{ metadata: Metadata; whole?: Asset }> {
   const isSmall = source.size <= HEADER_BYTES
-  if (!isSmall && !ANIMATED.has(format)) {
+  // For the frames of an animation the whole file has to be looked through.
+  if (!isSmall && !isAnimated(format)) {
     const bytes = await readWhole(source, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
     const metadata = await metadataOf(bytes).catch(() => undefined)
     if (metadata) return { metadata }
   }
   const bytes = await readWhole(source, { signal })
-  try {
-    const metadata = await metadataOf(bytes)
-    return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
-  } catch (cause) {
-    if (cause instanceof Problem) throw cause
-    throw notDecodable('expected an image that can be decoded but this one cannot', cause)
-  }
+  const metadata = await decoding(() => metadataOf(bytes))
+  return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
 }
 
 function metadataOf(bytes: Buffer): Promise<Metadata> {
@@ -133,6 +117,11 @@ function ofSource(format: string, metadata: Metadata | undefined): number {
 function ofOutput(format: string, { lossless }: AskedValues): number {
   if (format === 'webp' && lossless) return OF_LOSSLESS_WEBP
   return OF_OUTPUT[format] ?? OF_OUTPUT.png ?? 0
+}
+
+/** It is as wide as asked, in percent, and at most as high as the picture. */
+function ofWatermark({ wm, wm_size = 100 }: AskedValues): number {
+  return wm === undefined ? 0 : (OF_PASS * wm_size) / 100
 }
 
 /** Of one frame: what is asked for, but no more than there is where nothing is enlarged. */

@@ -42,7 +42,7 @@ export function createRunnerApart(workers: Workers): Runner {
 
 /** What such a process does: runs each plan with the plugins that it has loaded itself. */
 export function workApart(run: Runner, plugins: Pick<PluginSet, 'transforms' | 'detector'>) {
-  return (job: unknown, given: { source: Asset; asset(name: string): Promise<Asset>; log: Log }) => {
+  return async (job: unknown, given: { source: Asset; asset(name: string): Promise<Asset>; log: Log }) => {
     const { plan, limits } = job as SentJob
     const { asset, log } = given
     // Whoever would abort it kills this process.

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import { Problem, unusableAsset } from '../core/problem.ts'
+import { ofAsset } from '../core/problem.ts'
 import type { Admission } from './admission.ts'
 import { outcomeOf } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
@@ -97,8 +97,6 @@ async function forecastOfNamed(
   const engine = engines.get(step.plugin.engine)
   if (!engine) return { bytes: asset.size, mayHang: false }
   return engine.forecast(asset, [], context).catch((cause) => {
-    throw cause instanceof Problem && cause.status === 422
-      ? unusableAsset(param, cause.message, cause)
-      : cause
+    throw ofAsset(param, cause)
   })
 }

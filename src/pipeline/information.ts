@@ -23,10 +23,10 @@ export function informedRunner(run: Runner, inspector: ImageInspector): Runner {
     const made = await run(plan, source, context)
     if (plan.variant !== INFORMATION_VARIANT) return made
     const { signal, limits } = context
-    const colours = await inspector.colours(made, signal)
+    const colors = await inspector.colors(made, signal)
     const facts = await inspector.facts(source, { maxBytes: limits.sourceMaxBytes, signal })
     if (!facts) throw new Error('a picture that has been decoded has no header')
-    const information: ImageInformation = { ...facts, ...colours }
+    const information: ImageInformation = { ...facts, ...colors }
     const bytes = Buffer.from(JSON.stringify(information))
     return assetFromBytes(bytes, { mediaType: 'application/json', lastModified: new Date() })
   }

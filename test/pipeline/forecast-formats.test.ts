@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { knownFormat } from '../../src/core/media.ts'
 import type { Forecast } from '../../src/core/plugin.ts'
+import { isOfLimit } from '../../src/core/problem.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { animation, picture } from '../support/images.ts'
@@ -43,4 +44,24 @@ describe('what a format is expected to cost', () => {
       expect((await forecast(gif, query, { format: 'gif', limits })).mayHang, query).to.equal(false)
     }
   })
+  it('is a refusal that says why, of an animation of more frames than anybody draws', async () => {
+    const most = await forecast(gifOfPixels(5000), 'w=50', { format: 'gif' })
+    expect(most.mayHang).to.equal(false)
+    const refused = await rejection(forecast(gifOfPixels(5001), 'w=50', { format: 'gif' }))
+    expect(refused)
+      .to.include({ status: 422 })
+      .and.to.have.property(
+        'message',
+        'expected an animation of at most 5000 frames to transform but this one has more',
+      )
+    // Nothing is wrong with it: with `onLimit` the original may stand in.
+    expect(refused).to.satisfy(isOfLimit)
+  })
 })
+
+/** A GIF of so many frames, each of one black pixel. */
+function gifOfPixels(frames: number): Buffer {
+  const header = Buffer.from('GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff', 'latin1')
+  const frame = Buffer.from('\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0', 'latin1')
+  return Buffer.concat([header, ...Array.from({ length: frames }, () => frame), Buffer.from('\x3b')])
+}

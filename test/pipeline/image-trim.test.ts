@@ -50,6 +50,18 @@ describe('image-trim', () => {
     expect(await corners(bytes)).to.equal('rgbw')
   })
 
+  it('leaves a picture of too few pixels to have a border as it is', async () => {
+    for (const [width, height] of [
+      [1, 1],
+      [2, 9],
+      [9, 2],
+    ] as const)
+      expect((await transformed(await picture({ width, height }), 'trim')).metadata).to.include({
+        width,
+        height,
+      })
+  })
+
   it('comes before all that follows, which goes on from what is left', async () => {
     for (const [query, width, height, shown] of [
       ['trim&w=40', 40, 20, 'rgbw'],

@@ -152,6 +152,15 @@ describe('image-rotate, image-flip and image-flop', () => {
     }
   }
 
+  it('stops between two frames once its time is over', async () => {
+    const moving = await animation({ width: 40, height: 30 })
+    const error = await rejection(
+      transformed(moving, 'rotate=90', { format: 'gif', limits: { timeoutMs: 0.001 } }),
+    )
+    expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
+    expect(error).to.have.property('message', 'this image takes too long to transform')
+  })
+
   it('mirrors every frame of an animation, not the order of the frames', async () => {
     const moving = await sharp(
       [

@@ -70,6 +70,14 @@ describe('what a watermark costs', () => {
     }
   })
 
+  it('is reckoned with in the size in which it is drawn', async () => {
+    const mark = assetOf(await picture({ width: 20, height: 20 }), 'png')
+    const small = await dispatched(`w=200&h=100&wm=${MARK}&wm_size=1`, mark)
+    const wide = await dispatched(`w=200&h=100&wm=${MARK}&wm_size=100`, mark)
+    // Red, green, blue and transparency of each pixel.
+    expect(wide.bytes - small.bytes).to.be.closeTo(4 * 200 * 100 * 0.99, 1)
+  })
+
   it('is of the first frame, of which alone it is drawn', async () => {
     const frames = Array.from({ length: 40 }, (_, i) => ({ r: i * 6, g: 0, b: 0 }))
     const still = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#f00' } })

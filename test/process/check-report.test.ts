@@ -18,6 +18,7 @@ describe('the report of --check', () => {
           plugin('out', { f: { type: 'flag', help: 'Format' } }, true),
         ],
         events: [{ plugin: { name: 'told', on: { 'original.stored': () => {}, 'archive.sent': () => {} } } }],
+        detector: { plugin: { name: 'faces', engine: 'sharp', detect: () => [] } },
       },
       chain: { disabled: ['off'] },
       presets: new Map([
@@ -43,6 +44,7 @@ describe('the report of --check', () => {
   image-size     w (width, x), dpr
   out            always; f
   told           on original.stored, archive.sent
+  faces          detects
   off            disabled
   preset=thumb   w=200&dpr=1 (image)
   preset=small   w=9 (image)

@@ -7,12 +7,11 @@ export function withClock(clock: { aheadMs: number }) {
     index: {
       ...index,
       overdue: (now) => index.overdue(now + clock.aheadMs),
-      beginRemoval: (ref, { cause, leaseUntil, now }) =>
-        index.beginRemoval(ref, {
-          cause,
-          leaseUntil: leaseUntil + clock.aheadMs,
-          now: now + clock.aheadMs,
-        }),
+      beginRemoval(ref, { cause, leaseUntil, now }) {
+        // An upload that is being abandoned goes on in its own time: its lease is over when the clock is ahead again.
+        const aheadMs = cause === 'abandon' ? 0 : clock.aheadMs
+        return index.beginRemoval(ref, { cause, leaseUntil: leaseUntil + aheadMs, now: now + aheadMs })
+      },
       finishRemoval: (ref, now) => index.finishRemoval(ref, now + clock.aheadMs),
     },
   })

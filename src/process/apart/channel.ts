@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { finished } from 'node:stream/promises'
 import { type Asset, assetFromBytes, openWhole } from '../../core/asset.ts'
 import type { FileHead } from './messages.ts'
 
@@ -18,8 +18,15 @@ export async function receiveFile(
 
 /** Sends a file's bytes. Nothing else may be sent before it has ended. */
 export async function sendFile(channel: Duplex, asset: Asset, signal?: AbortSignal): Promise<void> {
-  const bytes = await openWhole(asset, signal ? { signal } : {})
-  await pipeline(bytes, channel, { end: false, ...(signal ? { signal } : {}) })
+  const options = signal ? { signal } : {}
+  const bytes = await openWhole(asset, options)
+  try {
+    // `pipeline` would leave a listener on the channel for each file.
+    bytes.pipe(channel, { end: false })
+    await finished(bytes, { ...options, cleanup: true })
+  } finally {
+    bytes.destroy()
+  }
 }
 
 /** Whoever is at the other end sends no more than is asked for. */

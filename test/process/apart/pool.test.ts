@@ -26,7 +26,8 @@ const isAlive = (pid: number) => {
   }
 }
 
-const gone = (pid: number) => eventually(async () => expect(isAlive(pid), `${pid} lives`).to.equal(false))
+const gone = (pid: number) =>
+  eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: 60_000 })
 
 describe('a pool of children', function () {
   // A start of a child under tsx takes a second on an idle machine.

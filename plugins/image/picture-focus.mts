@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp'
-import type { Opened, TransformContext } from '../plugin.ts'
-import type { Point, Size } from './box.ts'
-import { type FocusWord, focusOfBoxes } from './focus.ts'
+import type { Point, Size } from '../../src/core/geometry/box.ts'
+import { type FocusWord, focusOfBoxes } from '../../src/core/geometry/focus.ts'
+import type { Opened, TransformContext } from '../../src/core/plugin.ts'
 
 /** What a cut of this size keeps, where the picture itself has to tell; undefined where it need not. */
 export async function focusIn(
@@ -18,7 +18,9 @@ export async function focusIn(
   const seen = focusOfBoxes(boxes, cut, source)
   if (seen) return seen
   const inside = { width: LOOKED_AT, height: LOOKED_AT, fit: 'inside', withoutEnlargement: true } as const
-  const [small] = await frames(still.draft.clone().resize(inside))
+  // A copy of what goes on: a frame is nobody else's, and copying it would copy all of them.
+  const own = still.draft === draft ? draft.clone() : still.draft
+  const [small] = await frames(own.resize(inside))
   return small && attention(small, cut, source)
 }
 
