@@ -112,6 +112,27 @@ describe('colours', () => {
       })
     }
 
+    it('keep numbers and profile together through every change of shape', async () => {
+      const source = await p3(GREEN).png().toBuffer()
+      const changes = ['pad=4', 'radius=20', 'rotate=90', 'rotate=30', 'flip', 'flop', 'w=9&h=9&fit=contain']
+      for (const query of [...changes, 'crop=2,2,12,12', 'trim', 'blur=1', 'zoom=2', 'w=40&enlarge']) {
+        for (const [then, profiled] of [
+          ['icc=keep', true],
+          ['icc=srgb', false],
+        ] as const) {
+          const { bytes, metadata } = await transformed(source, `${query}&f=webp&lossless&${then}`)
+          expect(metadata.icc !== undefined, `${query} ${then}`).to.equal(profiled)
+          const { width, height } = metadata
+          const middle = await sharp(bytes)
+            .keepIccProfile()
+            .extract({ left: width >> 1, top: height >> 1, width: 1, height: 1 })
+            .png()
+            .toBuffer()
+          expectNear(await numbers(middle), profiled ? GREEN_IN_P3 : GREEN, 3, `${query} ${then}`)
+        }
+      }
+    })
+
     it('keep numbers and profile together in a picture whose format its size decides', async () => {
       const source = await p3(GREEN).png().toBuffer()
       const accept = 'image/avif,image/webp'
