@@ -169,6 +169,20 @@ describe('attacks', function () {
     })
   }
 
+  it('makes four pictures of 49 megapixels at once, one after the other', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
+    const create = { width: 7000, height: 7000, channels: 3, background: '#888', noise } as const
+    const bytes = await sharp({ create }).jpeg({ quality: 40, progressive: true }).toBuffer()
+    const { src } = await uploadOne(server, { name: 'a.bin', bytes })
+    const children = watchChildren(server.pid)
+    const made = await Promise.all(
+      Array.from({ length: 4 }, (_, i) => exchange(server, `${new URL(src).pathname}?q=${20 + i}`)),
+    )
+    expect(made.map(({ status }) => status)).to.deep.equal(Array(4).fill(200))
+    expect(await peakBytes(server), 'of the web process').to.be.below(LIMIT_BYTES)
+    expect(await children.mostTogether(), 'of all children').to.be.below(CHILD_LIMIT_BYTES + OVERSHOOT_BYTES)
+  })
+
   it('ends what it has begun with itself', async () => {
     const { src } = await uploadOne(server, { name: 'a.svg', bytes: manyFilters(150) })
     const left = exchange(server, `${new URL(src).pathname}?w=2999`).catch(() => undefined)
@@ -219,23 +233,28 @@ async function childrenOf(pid: number): Promise<number[]> {
   return pids.trim().split(' ').filter(Boolean).map(Number)
 }
 
-/** The most that one of the children has in memory while it is watched. */
+/** The most that its children have in memory while they are watched: one of them, and all of them. */
 function watchChildren(pid: number) {
   let most = 0
+  let mostTogether = 0
   const look = async () => {
+    const sizes: number[] = []
     for (const child of await childrenOf(pid)) {
       const pages = await readFile(`/proc/${child}/statm`, 'utf8').catch(() => '0 0')
-      most = Math.max(most, Number(pages.split(' ')[1]) * 4096)
+      sizes.push(Number(pages.split(' ')[1]) * 4096)
     }
+    most = Math.max(most, ...sizes)
+    mostTogether = Math.max(
+      mostTogether,
+      sizes.reduce((sum, size) => sum + size, 0),
+    )
   }
   const looking = setInterval(() => void look(), 20)
-  return {
-    async most() {
-      clearInterval(looking)
-      await look()
-      return most
-    },
+  const end = async () => {
+    clearInterval(looking)
+    await look()
   }
+  return { most: () => end().then(() => most), mostTogether: () => end().then(() => mostTogether) }
 }
 
 function isAlive(pid: number): boolean {
