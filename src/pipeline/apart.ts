@@ -1,24 +1,13 @@
 import type { Asset } from '../core/asset.ts'
 import type { Log } from '../core/log.ts'
 import type { TransformLimits } from '../core/plugin.ts'
+import type { Children } from '../core/ports/children.ts'
 import type { PluginSet } from './load.ts'
 import type { Plan } from './plan.ts'
 import type { Runner } from './run.ts'
 
-/** Carries out jobs in other processes; see `process/apart`. */
-export interface Workers {
-  run(job: {
-    job: unknown
-    source: Asset
-    asset(name: string): Promise<Asset>
-    signal: AbortSignal
-    timeoutMs: number
-    log: Log
-  }): Promise<Asset>
-}
-
 /** A plan as another process gets it, which has the same plugins: functions cannot be sent. */
-export interface SentPlan {
+interface SentPlan {
   variant: string
   steps: ReadonlyArray<{ name: string; fingerprint: string | undefined; params: LoadedParams }>
   /** The detector that it asks. */
@@ -26,24 +15,24 @@ export interface SentPlan {
 }
 type LoadedParams = Plan['steps'][number]['params']
 
-interface SentJob {
+interface SentTask {
   plan: SentPlan
   limits: TransformLimits
 }
 
 /** A runner whose plans are carried out by other processes, which can be ended in the middle of it. */
-export function createRunnerApart(workers: Workers): Runner {
+export function createRunnerApart(children: Children): Runner {
   return (plan, source, context) => {
     const { asset, signal, limits, log } = context
-    const job: SentJob = { plan: sentPlan(plan), limits }
-    return workers.run({ job, source, asset, signal, timeoutMs: limits.timeoutMs, log })
+    const task: SentTask = { plan: sentPlan(plan), limits }
+    return children.run({ task, source, asset, signal, timeoutMs: limits.timeoutMs, log })
   }
 }
 
 /** What such a process does: runs each plan with the plugins that it has loaded itself. */
 export function workApart(run: Runner, plugins: Pick<PluginSet, 'transforms' | 'detector'>) {
-  return async (job: unknown, given: { source: Asset; asset(name: string): Promise<Asset>; log: Log }) => {
-    const { plan, limits } = job as SentJob
+  return async (task: unknown, given: { source: Asset; asset(name: string): Promise<Asset>; log: Log }) => {
+    const { plan, limits } = task as SentTask
     const { asset, log } = given
     // Whoever would abort it kills this process.
     const context = { signal: new AbortController().signal, limits, log, asset }
@@ -51,7 +40,7 @@ export function workApart(run: Runner, plugins: Pick<PluginSet, 'transforms' | '
   }
 }
 
-export function sentPlan({ variant, steps, detector }: Plan): SentPlan {
+function sentPlan({ variant, steps, detector }: Plan): SentPlan {
   return {
     variant,
     steps: steps.map(({ plugin, fingerprint, params }) => ({ name: plugin.name, fingerprint, params })),
@@ -63,7 +52,7 @@ export function sentPlan({ variant, steps, detector }: Plan): SentPlan {
  * The plan, of this process's plugins.
  * @throws Error when a plugin is not what it was in the process that made the plan: a drop-in that was edited meanwhile
  */
-export function receivedPlan(
+function receivedPlan(
   { variant, steps, detector }: SentPlan,
   plugins: Pick<PluginSet, 'transforms' | 'detector'>,
 ): Plan {

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { readAll } from '../../src/core/asset.ts'
 import { formatOfMediaType } from '../../src/core/media.ts'
-import { createRunnerApart, type Workers, workApart } from '../../src/pipeline/apart.ts'
+import type { Children } from '../../src/core/ports/children.ts'
+import { createRunnerApart, workApart } from '../../src/pipeline/apart.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
@@ -12,11 +13,11 @@ import { assetOf, context, transformed } from './transform.ts'
 
 /** Workers in this process, which get what can be sent to another. */
 function workers(transforms: readonly LoadedPlugin[]) {
-  const jobs: Array<Parameters<Workers['run']>[0]> = []
+  const jobs: Array<Parameters<Children['run']>[0]> = []
   const work = workApart(createRunner(ENGINES), { transforms })
-  const run: Workers['run'] = (job) => {
+  const run: Children['run'] = (job) => {
     jobs.push(job)
-    return work(structuredClone(job.job), job)
+    return work(structuredClone(job.task), job)
   }
   return { jobs, run }
 }

@@ -17,7 +17,7 @@ const pool = createPool({
 const source = assetFromBytes(Buffer.from(''), { mediaType: 'text/plain', lastModified: new Date() })
 const asset = async () => source
 const signal = new AbortController().signal
-const run = (job: object) => pool.run({ job, source, asset, signal, timeoutMs: 600_000, log })
+const run = (task: object) => pool.run({ task, source, asset, signal, timeoutMs: 600_000, log })
 const sleeping = run({ do: process.argv[2] })
 await run({ do: 'pid' })
 // The sleeper has begun when its process has been told, which is later than the other's answer at worst.

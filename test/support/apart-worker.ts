@@ -24,8 +24,8 @@ workForParent(async (setup) => {
   if (broken) throw new Error(broken)
   return {
     maxMemoryBytes,
-    async work(job, { source, asset, log }) {
-      const deed = job as Deed
+    async work(task, { source, asset, log }) {
+      const deed = task as Deed
       switch (deed.do) {
         case 'repeat': {
           const bytes = await readAll(source)

@@ -6,7 +6,7 @@ import { guardProcess } from './guard.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 
 /** What a child does for its parent. */
-export type Work = (job: unknown, given: Given) => Promise<Asset>
+export type Work = (task: unknown, given: Given) => Promise<Asset>
 
 export interface Given {
   source: Asset
@@ -20,9 +20,9 @@ export interface Given {
 export const CHANNEL = 3
 
 /**
- * Makes this process a child that works for its parent, one job at a time, and ends when that does.
+ * Makes this process a child that works for its parent, one task at a time, and ends when that does.
  *
- * @param setUp makes the work from what the parent says once; what it throws is what every job is answered with
+ * @param setUp makes the work from what the parent says once; what it throws is what every task is answered with
  */
 export function workForParent(
   setUp: (setup: unknown) => Promise<{ work: Work; maxMemoryBytes: number }>,
@@ -46,11 +46,11 @@ export function workForParent(
       } catch (error) {
         tell({ broken: sentError(error) })
       }
-    } else if ('job' in message) {
+    } else if ('task' in message) {
       try {
-        if (!work) throw new Error('a job came before the setup')
+        if (!work) throw new Error('a task came before the setup')
         const source = await receiveFile(channel, message.source)
-        const made = await work(message.job, { source, asset, log })
+        const made = await work(message.task, { source, asset, log })
         tell({ done: headOf(made) })
         await sendFile(channel, made)
       } catch (error) {

@@ -12,7 +12,7 @@ export interface FileHead {
 /** What a child is told. Bytes go through a channel of their own: as messages they would be copied twice. */
 export type ToChild =
   | { setup: unknown }
-  | { job: unknown; source: FileHead }
+  | { task: unknown; source: FileHead }
   | { asset: FileHead }
   | { noAsset: SentError }
 

@@ -4,16 +4,17 @@ import type { Duplex, Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Asset } from '../../core/asset.ts'
 import type { Log } from '../../core/log.ts'
+import type { Task } from '../../core/ports/children.ts'
 import { notTransformable, type Problem, takesTooLong } from '../../core/problem.ts'
 import { headOf, receiveFile, sendFile } from './channel.ts'
 import { CHANNEL } from './child.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
-import type { Job, PoolOptions } from './pool.ts'
+import type { PoolOptions } from './pool.ts'
 
 /** One child. */
 export interface Child {
   pid: number | undefined
-  run(job: Job): Promise<Asset>
+  run(task: Task): Promise<Asset>
   /** Keeps this process from its end no longer. */
   rest(): void
   /** Whether it has ended, or is not worth keeping. */
@@ -103,7 +104,7 @@ export function openChild({
     kill: () => kill(),
     isSpent: () => spent || memoryOf(child) > KEPT_MEMORY_BYTES,
     rest: () => setRef(child, 'unref'),
-    async run({ job, source, asset, signal, timeoutMs, log: linesTo }) {
+    async run({ task, source, asset, signal, timeoutMs, log: linesTo }) {
       setRef(child, 'ref')
       const stop = new AbortController()
       const leave = () => kill()
@@ -134,7 +135,7 @@ export function openChild({
         timer = setTimeout(() => kill(takesTooLong()), timeoutMs)
         const outcome = hear((message) => ('done' in message || 'failed' in message ? message : undefined))
         outcome.catch(() => {})
-        tell({ job, source: headOf(source) })
+        tell({ task, source: headOf(source) })
         await Promise.race([sendFile(channel, source, stop.signal), outcome])
         const message = await outcome
         if ('done' in message) return await receiveFile(channel, message.done)

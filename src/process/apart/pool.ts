@@ -1,5 +1,5 @@
-import type { Asset } from '../../core/asset.ts'
 import type { Log } from '../../core/log.ts'
+import type { Children } from '../../core/ports/children.ts'
 import { type Child, openChild } from './parent.ts'
 
 export interface PoolOptions {
@@ -16,27 +16,8 @@ export interface PoolOptions {
   log: Log
 }
 
-export interface Job {
-  /** What the child's work gets; can be sent between processes. */
-  job: unknown
-  source: Asset
-  /** Finds what the work asks for beside its source. */
-  asset(name: string): Promise<Asset>
-  /** Whose abort kills the child. */
-  signal: AbortSignal
-  /** After so long the child is killed. */
-  timeoutMs: number
-  /** Where the work's lines go. */
-  log: Log
-}
-
-/** Children that work, each for one job at a time, and can be killed in the middle of it. */
-export interface Pool {
-  /**
-   * @throws Problem 422 for a job that takes too long or too much memory, or that ends its process; what the work throws;
-   *   `signal.reason`
-   */
-  run(job: Job): Promise<Asset>
+/** Children that work, each for one task at a time, and can be killed in the middle of it. */
+export interface Pool extends Children {
   /** The process ids of all that live. */
   pids(): number[]
   /** Kills all of them. */
@@ -45,7 +26,7 @@ export interface Pool {
 
 const IDLE_MS = 60_000
 
-/** Children are started as they are needed, and kept for the next job. One that was killed is replaced. */
+/** Children are started as they are needed, and kept for the next task. One that was killed is replaced. */
 export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions): Pool {
   const children = new Set<Child>()
   const idle = new Map<Child, NodeJS.Timeout>()
@@ -81,7 +62,7 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
     idle.set(child, setTimeout(() => child.kill(), idleMs).unref())
   }
 
-  /** So that the next job need not wait for a start. */
+  /** So that the next task need not wait for a start. */
   function replace(): void {
     if (!closed && idle.size === 0 && children.size < most) keep(start())
   }
@@ -97,13 +78,13 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
   }
 
   return {
-    async run(job) {
-      job.signal.throwIfAborted()
+    async run(task) {
+      task.signal.throwIfAborted()
       if (closed) throw new Error('the pool is closed')
       const child = await take()
       try {
-        job.signal.throwIfAborted()
-        return await child.run(job)
+        task.signal.throwIfAborted()
+        return await child.run(task)
       } finally {
         giveBack(child)
       }

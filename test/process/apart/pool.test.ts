@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Asset, assetFromBytes, readAll } from '../../../src/core/asset.ts'
+import type { Task } from '../../../src/core/ports/children.ts'
 import { fileNotFound, Problem } from '../../../src/core/problem.ts'
-import { createPool, type Job, type Pool, type PoolOptions } from '../../../src/process/apart/pool.ts'
+import { createPool, type Pool, type PoolOptions } from '../../../src/process/apart/pool.ts'
 import type { Deed } from '../../support/apart-worker.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
@@ -45,9 +46,9 @@ describe('a pool of children', function () {
       ...options,
     })
   }
-  const run = (deed: Deed, rest: Partial<Job> = {}): Promise<Asset> =>
+  const run = (deed: Deed, rest: Partial<Task> = {}): Promise<Asset> =>
     pool.run({
-      job: deed,
+      task: deed,
       source: file(Buffer.from('source')),
       asset: async () => {
         throw fileNotFound()
@@ -193,7 +194,7 @@ describe('a pool of children', function () {
     expect(String(await readAll(made))).to.equal(`${files.b}, (404 there is no such file), first`)
   })
 
-  it('passes on what a job logs', async () => {
+  it('passes on what a task logs', async () => {
     open()
     const own = keptLog()
     await run({ do: 'say' }, { log: own })

@@ -1,0 +1,26 @@
+import type { Asset } from '../asset.ts'
+import type { Log } from '../log.ts'
+
+/** Child processes, which can be killed in the middle of their work. */
+export interface Children {
+  /**
+   * @throws Problem 422 for a task that takes too long or too much memory, or that ends its process; what the work throws;
+   *   `signal.reason`
+   */
+  run(task: Task): Promise<Asset>
+}
+
+/** What a child is to do. */
+export interface Task {
+  /** What the child's work gets; can be sent between processes. */
+  task: unknown
+  source: Asset
+  /** Finds what the work asks for beside its source. */
+  asset(name: string): Promise<Asset>
+  /** Whose abort kills the child. */
+  signal: AbortSignal
+  /** After so long the child is killed. */
+  timeoutMs: number
+  /** Where the work's lines go. */
+  log: Log
+}
