@@ -55,7 +55,9 @@ describe('the server process', function () {
     const dataDir = join(folder, 'data')
     const fine = await runToEnd({ DATA_DIR: dataDir }, ['--check'])
     expect(fine.code, fine.output).to.equal(0)
-    expect(fine.output).to.match(/^ +image-orient +always\n +image-resize +w .*\n +image-format +always; f /m)
+    expect(fine.output).to.match(
+      /^ +image-orient +always\n( +image-\S+ .*\n)* +image-resize +w .*\n( +image-\S+ .*\n)* +image-format +always; f /m,
+    )
     await writeFile(join(folder, 'broken.js'), 'export default 1')
     const broken = await runToEnd({ DATA_DIR: dataDir, PLUGINS_DIR: folder }, ['--check'])
     expect(broken.code).to.equal(1)
