@@ -5,7 +5,10 @@ import { badParameter } from '../../src/core/problem.ts'
 // Past any picture that is transformed: 50 megapixels in one line.
 const MAX = 50_000_000
 
-/** Takes a part, in pixels of the upright picture (of what is left of it, where it is trimmed as well). */
+/**
+ * Takes a part, in pixels of the upright picture (of what is left of it, where it is trimmed as well). An SVG is drawn in
+ * its own size for it.
+ */
 export default definePlugin({
   name: 'image-crop',
   engine: 'sharp',
