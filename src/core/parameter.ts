@@ -145,10 +145,14 @@ export function expectation(spec: ParameterSpec): string {
     case 'list': {
       const { of, names, separator, min, max, atLeast = names.length } = spec
       const count = atLeast === names.length ? names.length : `${atLeast} to ${names.length}`
-      const bounds = [...new Set(names.map((_, i) => `from ${min[i]} to ${max[i]}`))]
-      const each =
-        bounds.length === 1 ? bounds[0] : names.map((n, i) => `${n} from ${min[i]} to ${max[i]}`).join(', ')
-      return `${count} ${of}s ${names.join(separator)} (${each}${unitOf(spec)})`
+      const namesByBounds = new Map<string, string[]>()
+      for (const [i, name] of names.entries()) {
+        const bounds = `from ${min[i]} to ${max[i]}`
+        namesByBounds.set(bounds, [...(namesByBounds.get(bounds) ?? []), name])
+      }
+      const parts = [...namesByBounds].map(([bounds, those]) => `${those.join(' and ')} ${bounds}`)
+      const each = namesByBounds.size === 1 ? [...namesByBounds.keys()] : parts
+      return `${count} ${of}s ${names.join(separator)} (${each.join(', ')}${unitOf(spec)})`
     }
     case 'color':
       return 'a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent'

@@ -13,18 +13,12 @@ import {
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'
-import {
-  ChainError,
-  checkDetector,
-  checkEventPlugin,
-  checkName,
-  checkOptions,
-  checkParameters,
-  checkTargets,
-  checkTransform,
-  PluginError,
-  withChoices,
-} from './check.ts'
+import { checkDetector } from './check-detector.ts'
+import { checkEventPlugin, checkTargets } from './check-event-plugin.ts'
+import { checkParameters } from './check-parameter.ts'
+import { checkName } from './check-record.ts'
+import { checkOptions, checkTransform, withChoices } from './check-transform.ts'
+import { ChainError, PluginError } from './plugin-error.ts'
 import { SHIPPED_ORDER } from './shipped-order.ts'
 
 /** A folder of plugin files, looked through with its subfolders. */

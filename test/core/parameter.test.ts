@@ -230,7 +230,7 @@ describe('parameters', () => {
       'crop',
       crop,
       '1',
-      'expected 4 integers x,y,w,h (x from 0 to 99, y from 0 to 99, w from 1 to 99, h from 1 to 99 px) for crop but received "1"',
+      'expected 4 integers x,y,w,h (x and y from 0 to 99, w and h from 1 to 99 px) for crop but received "1"',
     ],
     ['pad', pad, 'x', 'expected 1 to 2 integers top,side (from 0 to 9) for pad but received "x"'],
     ['shape', shape, '1', 'expected 2 numbers w:h (from 0.5 to 20) for shape but received "1"'],

@@ -94,7 +94,11 @@ describe('the tutorial of docs/plugins.md', function () {
     expect(lines(bright)).to.deep.equal({ dark: 20, longest: 10 })
     // A fifth of the light is left of it.
     expect(Math.min(...bright)).to.be.closeTo(51, 4)
-    expect(printed).to.include('expected an integer from 1 to 50 px for scanlines but received \\"99\\"')
+    const expected = 'expected a number from 1 to 50 px or no value for 2 for scanlines'
+    expect(printed).to.include(`${expected} but received \\"99\\"`)
+    // The URL of the first three steps goes on.
+    const again = await exchange(service, `${path}?w=300&scanlines&f=png`)
+    expect(lines(await rows(again.body, 40))).to.deep.equal({ dark: 20, longest: 2 })
     expect(printed).to.match(/\{"plugin":"image-scanlines","name":"scanlines",/)
     const near = jsonOf(await exchange(service, `${path}?scanline=4`))
     expect(near.detail).to.match(/did you mean "scanlines"\?$/)

@@ -66,7 +66,7 @@ describe('image-crop', () => {
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
       expect(error).to.have.property(
         'message',
-        `expected 4 integers x,y,w,h (x from 0 to 50000000, y from 0 to 50000000, w from 1 to 50000000, h from 1 to 50000000 px) for crop but received "${value}"`,
+        `expected 4 integers x,y,w,h (x and y from 0 to 50000000, w and h from 1 to 50000000 px) for crop but received "${value}"`,
       )
     })
   }

@@ -11,7 +11,7 @@ import type { EventBus } from '../../src/core/ports/event-bus.ts'
 import type { Fetcher } from '../../src/core/ports/fetcher.ts'
 import type { JobRequest, Jobs } from '../../src/core/ports/jobs.ts'
 import { Problem, unavailable } from '../../src/core/problem.ts'
-import { checkTargets } from '../../src/pipeline/check.ts'
+import { checkTargets } from '../../src/pipeline/check-event-plugin.ts'
 import {
   createEventDelivery,
   type DeliveryPlan,
