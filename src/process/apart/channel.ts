@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream'
-import { finished } from 'node:stream/promises'
 import { type Asset, assetFromBytes, openWhole } from '../../core/asset.ts'
 import type { FileHead } from './messages.ts'
 
@@ -18,15 +17,30 @@ export async function receiveFile(
 
 /** Sends a file's bytes. Nothing else may be sent before it has ended. */
 export async function sendFile(channel: Duplex, asset: Asset, signal?: AbortSignal): Promise<void> {
-  const options = signal ? { signal } : {}
-  const bytes = await openWhole(asset, options)
-  try {
-    // `pipeline` would leave a listener on the channel for each file.
-    bytes.pipe(channel, { end: false })
-    await finished(bytes, { ...options, cleanup: true })
-  } finally {
-    bytes.destroy()
+  const bytes = await openWhole(asset, signal ? { signal } : {})
+  // With `end: false`, `pipeline` leaves a listener on the channel for every file.
+  for await (const chunk of bytes) {
+    signal?.throwIfAborted()
+    if (!channel.write(chunk)) await drained(channel, signal)
   }
+}
+
+/** Resolves when there is room for more. @throws Error when the channel has ended; `signal.reason` */
+function drained(channel: Duplex, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (error?: unknown) => {
+      channel.off('drain', end).off('close', closed)
+      signal?.removeEventListener('abort', aborted)
+      if (error) reject(error)
+      else resolve()
+    }
+    const closed = () => end(new Error('expected a process to take a file but it has ended'))
+    const aborted = () => end(signal?.reason)
+    channel.on('drain', end).on('close', closed)
+    signal?.addEventListener('abort', aborted)
+    if (channel.destroyed) closed()
+    else if (signal?.aborted) aborted()
+  })
 }
 
 /** Whoever is at the other end sends no more than is asked for. */
