@@ -185,12 +185,16 @@ describe('a defused picture', () => {
     })
   }
 
-  it('is refused as a WebP of more than 5000 frames', async () => {
-    const two = await animation({ format: 'webp', width: 2, height: 2 })
-    const at = two.indexOf('ANMF')
-    const frame = two.subarray(at, at + 8 + two.readUInt32LE(at + 4))
-    const many = (count: number) => Buffer.concat([two.subarray(0, at), ...Array(count).fill(frame)])
-    expect(defused(many(5000))).to.have.length.above(5000)
-    expect(() => defused(many(5001))).to.throw(Problem, 'at most 5000 frames')
+  it('is refused as a WebP of more than 5000 frames, of odd lengths as of even ones', () => {
+    const many = (count: number, length: number) => {
+      const frame = Buffer.alloc(8 + length + (length % 2))
+      frame.write('ANMF')
+      frame.writeUInt32LE(length, 4)
+      return Buffer.concat([Buffer.from('RIFF....WEBP'), ...Array(count).fill(frame)])
+    }
+    for (const length of [16, 17]) {
+      expect(defused(many(5000, length))).to.have.length.above(5000)
+      expect(() => defused(many(5001, length)), String(length)).to.throw(Problem, 'at most 5000 frames')
+    }
   })
 })
