@@ -1,5 +1,5 @@
+import type { EventPlugin } from '../core/event-plugin.ts'
 import { EVENT_NAMES, type EventName } from '../core/events.ts'
-import type { EventPlugin } from '../core/plugin.ts'
 import { checkMembers, isRecord } from './check-record.ts'
 import { blaming, PluginError } from './plugin-error.ts'
 

@@ -2,6 +2,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256 } from '../core/digest.ts'
+import type { EventPlugin } from '../core/event-plugin.ts'
 import type { EventName } from '../core/events.ts'
 import type { MediaGroup } from '../core/media.ts'
 import { didYouMean } from '../core/nearest.ts'
@@ -9,7 +10,6 @@ import {
   type DetectorPlugin,
   type Engine,
   type EngineName,
-  type EventPlugin,
   PHASES,
   type TransformPlugin,
 } from '../core/plugin.ts'

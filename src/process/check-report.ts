@@ -1,5 +1,6 @@
+import type { EventPlugin } from '../core/event-plugin.ts'
 import { canonicalValue, type ParameterValue } from '../core/parameter.ts'
-import type { DetectorPlugin, EventPlugin, TransformPlugin } from '../core/plugin.ts'
+import type { DetectorPlugin, TransformPlugin } from '../core/plugin.ts'
 
 /** What has been loaded and found to be in order. */
 interface Checked {
