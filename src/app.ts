@@ -1,9 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
-import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
-import { loadPresets } from '../config/presets.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
@@ -11,21 +9,19 @@ import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
 import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
-import type { Engine, EngineName, TransformLimits } from './core/plugin.ts'
+import type { TransformLimits } from './core/plugin.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
 import { imageInspector } from './engines/image-inspector.ts'
-import { sharpEngine } from './engines/sharp.ts'
 import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
+import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
 import { createAdmission } from './pipeline/admission.ts'
 import { createRunnerApart } from './pipeline/apart.ts'
 import { createDispatcher } from './pipeline/dispatch.ts'
 import { informedRunner } from './pipeline/information.ts'
-import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
-import { checkPresets } from './pipeline/presets.ts'
 import { createRunner } from './pipeline/run.ts'
 import { createPool } from './process/apart/pool.ts'
 import { controlPath, openControl } from './process/control.ts'
@@ -43,15 +39,12 @@ import type { TransformerSetup } from './transformer.ts'
 export { DataDirError } from './adapters/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
 export type { Storage } from './foundation.ts'
+export { loadEverything } from './loaded.ts'
 
-export interface AppOptions {
-  config: Config
-  /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
-  root: string
+export interface AppOptions extends LoadOptions {
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
   log: Log
-  engines?: readonly Engine[]
   /** See {@link FoundationOptions}. */
   wrapStorage?: FoundationOptions['wrapStorage']
   /** Where this is one of several processes: makes, of what this one has measured, what all have. */
@@ -308,34 +301,6 @@ function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
 /** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */
 function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
   return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)
-}
-
-/**
- * What is read before anything is touched: the chain, all plugins, and the presets over them.
- *
- * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
- * read
- */
-export async function loadEverything({ config, root, engines: given }: LoadOptions) {
-  const engines = new Map<EngineName, Engine>((given ?? [sharpEngine]).map((engine) => [engine.name, engine]))
-  const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
-  const folders = pluginFolders(root, config.PLUGINS_DIR)
-  const plugins = await loadPlugins({ folders, engines, chain })
-  const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
-  return { chain, engines, ownEngines: given === undefined, folders, plugins, presets }
-}
-
-type Loaded = Awaited<ReturnType<typeof loadEverything>>
-type LoadOptions = Pick<AppOptions, 'config' | 'root' | 'engines'>
-
-/** Sluice's own plugins lie beside this file's folder, compiled as it is; drop-ins are plain JavaScript. */
-function pluginFolders(root: string, more: string | undefined): PluginFolder[] {
-  const own = join(import.meta.dirname, '..', 'plugins')
-  return [
-    { path: own, extension: extname(import.meta.filename), shipped: true },
-    { path: join(root, 'plugins'), extension: '.js', shipped: false, optional: true },
-    ...(more === undefined ? [] : [{ path: more, extension: '.js', shipped: false }]),
-  ]
 }
 
 async function firstCredentials(config: Config, file: string): Promise<Credentials> {

@@ -2,7 +2,7 @@ import { type Request, Router } from 'express'
 import { assetFromBytes } from '../core/asset.ts'
 import { sha256 } from '../core/digest.ts'
 import { isMediaGroup } from '../core/media.ts'
-import { didYouMean } from '../core/nearest.ts'
+import { nearest } from '../core/nearest.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import { clipped, Problem } from '../core/problem.ts'
 import { isPassedOver } from '../core/query-word.ts'
@@ -68,11 +68,12 @@ function wantsLocation(req: Request, ignoredParams: readonly string[]): boolean 
 
 function unknownParameter(word: string): Problem {
   const param = clipped(word)
+  const near = nearest(word, [LOCATION])
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(param)} for information${didYouMean(word, [LOCATION]) || `; there is ${LOCATION}`}`,
-    members: { param },
+    detail: `there is no parameter ${JSON.stringify(param)} for information; ${near ? `did you mean "${near}"?` : `there is ${LOCATION}`}`,
+    members: { param, ...(near ? { nearest: near } : {}) },
   })
 }
 

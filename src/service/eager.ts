@@ -186,8 +186,7 @@ function unknownFormat(i: number, query: string): Problem {
 function ofTransform(problem: Problem, i: number, query: string): Problem {
   const { status, code, message, members, headers } = problem
   const place = `transforms[${i}]`
-  const detail = message.includes(place)
-    ? message
-    : `${message}, in ${place}: ${JSON.stringify(clipped(query))}`
+  const saysIt = members.param === place
+  const detail = saysIt ? message : `${message}, in ${place}: ${JSON.stringify(clipped(query))}`
   return new Problem({ status, code, detail, members: { ...members, transform: i }, headers, cause: problem })
 }

@@ -13,6 +13,7 @@ const PLACES: Record<string, string> = {
   app: 'src/app.ts',
   foundation: 'src/foundation.ts',
   backends: 'src/backends.ts',
+  loaded: 'src/loaded.ts',
   process: 'src/process/banner.ts',
   http: 'src/http/send.ts',
   service: 'src/service/deliver.ts',
@@ -37,6 +38,9 @@ const GRAPH: Record<string, string[]> = {
   'src/app.ts': Object.keys(PLACES).filter((place) => !['main', 'worker', 'cli', 'app'].includes(place)),
   'src/foundation.ts': Object.keys(PLACES).filter(
     (place) => !['main', 'worker', 'cli', 'app', 'foundation'].includes(place),
+  ),
+  'src/loaded.ts': Object.keys(PLACES).filter(
+    (place) => !['main', 'worker', 'cli', 'app', 'loaded'].includes(place),
   ),
   'src/http/planted.ts': ['http', 'service', 'core'],
   'src/service/planted.ts': ['service', 'pipeline', 'core'],

@@ -314,6 +314,7 @@ onEveryBackend('information', (start) => {
 
     it('with the name of the parameter that was probably meant', async () => {
       const answer = await exchange(service, `${infoOf(record)}?locatoin=1`)
+      expect(jsonOf(answer)).to.include({ param: 'locatoin', nearest: 'location' })
       expect(jsonOf(answer).detail).to.match(/did you mean "location"/)
     })
   })
