@@ -11,6 +11,7 @@ import {
   takesTooLong,
 } from '../core/problem.ts'
 import { defused } from './bombs.ts'
+import { shareBytesOfClones } from './sharp-clone.ts'
 import { forecastImage } from './sharp-forecast.ts'
 import { inspectSvg } from './svg-limits.ts'
 
@@ -62,6 +63,7 @@ const BYTES_PER_PIXEL = 4
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
 sharp.concurrency(1)
 sharp.cache(false)
+shareBytesOfClones()
 
 /** Images through libvips. */
 export const sharpEngine: Engine<'sharp'> = {
