@@ -5,7 +5,6 @@ import type { Engine } from '../core/plugin.ts'
 import { badParameter } from '../core/problem.ts'
 import { defused } from './bombs.ts'
 import { describe, formatName, type ImageSource } from './image-source.ts'
-import { shareBytesOfClones } from './sharp-clone.ts'
 import { decoding, rendering } from './sharp-failures.ts'
 import { forecastImage } from './sharp-forecast.ts'
 import { eachFrame, newPass, timed } from './sharp-passes.ts'
@@ -15,7 +14,6 @@ import { checkBytes, checkHeld, checkPixels, checkSvg } from './source-limits.ts
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
 sharp.concurrency(1)
 sharp.cache(false)
-shareBytesOfClones()
 
 /** Images through libvips. */
 export const sharpEngine: Engine<'sharp'> = {
