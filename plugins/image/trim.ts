@@ -1,6 +1,9 @@
 import { type Box, isWhole, unionOf } from '../../src/core/geometry/box.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 
+// Sharp refuses to trim a picture both of whose sides are shorter: a tracking pixel, say. It stays as it is.
+const LEAST_SIDE = 3
+
 /**
  * Cuts off a border of one colour, that of the upper left pixel, or of none. Of an animation, what is border in every
  * frame. A picture that is all border stays as it is.
@@ -20,6 +23,7 @@ export default definePlugin({
   },
   holds: () => 'source',
   async transform(image, { trim: threshold = 0 }, { source, settle, frames }) {
+    if (Math.max(source.width, source.height) < LEAST_SIDE) return image
     const boxes: Box[] = []
     const stills = source.pages > 1 ? await frames(image) : [{ draft: image.clone() }]
     for (const { draft } of stills) {

@@ -2,7 +2,7 @@ import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
-import { notDecodable, notTransformable } from '../core/problem.ts'
+import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { defused } from './bombs.ts'
 
 // Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
@@ -111,7 +111,7 @@ interface AskedValues {
 
 /**
  * The header, of as many bytes as it takes; and the file, when that was all of it.
- * @throws Problem 422 for what has none
+ * @throws Problem 422 for what has none, or is past a limit
  */
 async function readHeader(
   source: Asset,
@@ -129,6 +129,7 @@ async function readHeader(
     const metadata = await metadataOf(bytes)
     return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
   } catch (cause) {
+    if (cause instanceof Problem) throw cause
     throw notDecodable('expected an image that can be decoded but this one cannot', cause)
   }
 }
