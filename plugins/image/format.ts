@@ -121,16 +121,17 @@ export default definePlugin({
     if (width * height * pages > maxPixels) {
       throw tooLargeToSearch(output, { width, height, pages, maxPixels })
     }
-    const settled = await settle(image)
-    return searchQuality({
-      from,
-      maxBytes: maxbytes,
-      async attempt(quality) {
-        signal.throwIfAborted()
-        const outcome = encoded(settled.draft.clone(), output, { quality, lossless })
-        return { outcome, bytes: (await render(outcome)).size }
-      },
-    })
+    // One draft for all tries: a copy would have all its pixels once more.
+    const { draft } = await settle(image)
+    let last = from
+    const bytesOf = async (quality: number) => {
+      signal.throwIfAborted()
+      last = quality
+      return (await render(encoded(draft, output, { quality, lossless }))).size
+    }
+    const found = await searchQuality({ from, maxBytes: maxbytes, bytesOf })
+    if (found !== last) await bytesOf(found)
+    return draft
   },
 })
 

@@ -1,7 +1,7 @@
 import { type Box, isWhole, unionOf } from '../../src/core/geometry/box.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
 
-// Sharp trims no smaller one.
+// Sharp refuses to trim a picture both of whose sides are shorter: a tracking pixel, say. It stays as it is.
 const LEAST_SIDE = 3
 const NOTHING = { width: 0, height: 0 }
 
@@ -24,7 +24,7 @@ export default definePlugin({
   },
   holds: () => 'source',
   async transform(image, { trim: threshold = 0 }, { source, settle, frames, signal }) {
-    if (Math.min(source.width, source.height) < LEAST_SIDE) return image
+    if (Math.max(source.width, source.height) < LEAST_SIDE) return image
     const boxes: Box[] = []
     const stills = source.pages > 1 ? await frames(image) : [{ draft: image.clone() }]
     for (const { draft } of stills) {

@@ -99,7 +99,7 @@ interface AskedValues {
 
 /**
  * The header, of as many bytes as it takes; and the file, when that was all of it.
- * @throws Problem 422 for what has none
+ * @throws Problem 422 for what has none, or is past a limit
  */
 async function readHeader(
   source: Asset,

@@ -2,14 +2,14 @@ import { expect } from 'chai'
 import { searchQuality } from '../../src/core/quality-search.ts'
 
 /** Searches where a quality makes as many bytes as `bytesOf` says, and tells what was tried. */
-async function search(from: number, maxBytes: number, bytesOf = (quality: number) => quality * 100) {
+async function search(from: number, maxBytes: number, sizeOf = (quality: number) => quality * 100) {
   const tried: number[] = []
   const found = await searchQuality({
     from,
     maxBytes,
-    async attempt(quality) {
+    async bytesOf(quality) {
       tried.push(quality)
-      return { outcome: quality, bytes: bytesOf(quality) }
+      return sizeOf(quality)
     },
   })
   return { found, tried }

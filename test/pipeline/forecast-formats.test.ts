@@ -96,6 +96,14 @@ describe('what a format is expected to cost', () => {
     expect(await hangs('w=1')).to.equal(false)
     expect(await hangs('trim&a=0')).to.equal(false)
   })
+
+  it('says of an animation of too many frames that it has too many, not that it is broken', async () => {
+    const head = Buffer.from('474946383961010001000000003b', 'hex').subarray(0, 13)
+    const frame = Buffer.from('2c00000000010001000002024401003b', 'hex').subarray(0, 15)
+    const gif = Buffer.concat([head, ...Array.from({ length: 5001 }, () => frame), Buffer.from(';')])
+    const problem = await rejection(forecast(gif, 'w=1', { format: 'gif' }))
+    expect(problem).to.include({ status: 422 }).and.to.have.property('message').which.includes('5000 frames')
+  })
 })
 
 /** A GIF of so many frames, each of one black pixel. */

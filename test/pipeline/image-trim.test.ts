@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { Problem } from '../../src/core/problem.ts'
-import { picture } from '../support/images.ts'
+import { animation, picture } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { corners } from './corners.ts'
 import { transformed } from './transform.ts'
@@ -37,6 +37,23 @@ describe('image-trim', () => {
     expect(await sizeOf('trim=9')).to.deep.equal([120, 65])
     expect(await sizeOf('trim=11')).to.deep.equal([80, 40])
     expect(await sizeOf('trim')).to.deep.equal([80, 40])
+  })
+
+  it('leaves a picture of hardly a pixel as it is, also one of many frames', async () => {
+    for (const [width, height] of [
+      [1, 1],
+      [2, 1],
+      [2, 2],
+      [3, 1],
+      [1, 3],
+    ] as const) {
+      const { metadata } = await transformed(await picture({ width, height }), 'trim&f=webp&lossless')
+      expect(metadata.width * metadata.height, `${width} x ${height}`).to.be.within(1, width * height)
+    }
+    const { metadata } = await transformed(await animation({ width: 1, height: 1 }), 'trim', {
+      format: 'gif',
+    })
+    expect(metadata).to.include({ width: 1, pages: 3 })
   })
 
   it('leaves a picture without a border, and one that is all border, as it is', async () => {

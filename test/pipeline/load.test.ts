@@ -316,6 +316,11 @@ describe('loading plugins', () => {
         /expected true or false for conceals but received "yes"/,
       ],
       [
+        'has a holds that is no function',
+        dropIn('x', { holds: "'source'" }),
+        /expected a function for holds but received "source"/,
+      ],
+      [
         'has a newPass that is no boolean',
         dropIn('x', { newPass: "'yes'" }),
         /expected true or false for newPass but received "yes"/,
