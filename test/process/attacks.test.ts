@@ -44,7 +44,12 @@ const TOO_MANY_PIXELS = /pixels over all frames/
 
 /** What it is, its file, what is asked for, and the picture or refusal that it may end in. */
 const ATTACKS: ReadonlyArray<
-  readonly [what: string, make: () => Buffer | Promise<Buffer>, query: string, ends: 'made' | RegExp]
+  readonly [
+    what: string,
+    make: () => Buffer | Promise<Buffer>,
+    query: string,
+    ends: 'made' | RegExp | { orMade: RegExp },
+  ]
 > = [
   ['a PNG of 900 megapixels', () => boastingPng(30_000, 30_000), 'w=10', TOO_MANY_PIXELS],
   ['a PNG whose 19 packed texts become 150 MB', () => textBomb(19), 'w=4', 'made'],
@@ -85,7 +90,8 @@ const ATTACKS: ReadonlyArray<
     /too long|too much memory/,
   ],
   ['an SVG of 150 filters, each as large as the picture', () => manyFilters(150), 'w=3000', TOO_LONG],
-  ['a TIFF of 300,000 pages', () => manyPages(300_000), 'w=10', /too long|decoded/],
+  // On a fast machine its first page is made within the limit.
+  ['a TIFF of 300,000 pages', () => manyPages(300_000), 'w=10', { orMade: /too long|decoded/ }],
   [
     'a TIFF of one strip of 4 GB',
     () => hugeStrip({ width: 7000, height: 7000, compression: 1 }),
@@ -158,11 +164,12 @@ describe('attacks', function () {
       const { status, body } = await exchange(server, `${new URL(src).pathname}?${query}`)
       const took = performance.now() - begun
       const most = await children.most()
-      if (ends === 'made') expect(status).to.equal(200)
+      const refusal = ends === 'made' ? undefined : 'orMade' in ends ? ends.orMade : ends
+      if (refusal === undefined || (refusal !== ends && status === 200)) expect(status).to.equal(200)
       else
         expect({ status, detail: JSON.parse(String(body)).detail })
           .to.have.property('detail')
-          .that.matches(ends)
+          .that.matches(refusal)
       expect(took, 'ms').to.be.below(1000 * HANG_SECONDS + AROUND_MS)
       expect(await peakBytes(server), 'of the web process').to.be.below(LIMIT_BYTES)
       expect(most, 'of a child').to.be.below(CHILD_LIMIT_BYTES + OVERSHOOT_BYTES)
