@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadChain } from '../config/chain.ts'
 import { describeVariables } from '../config/load.ts'
 import { describeParameters } from '../src/core/described.ts'
+import { createFfmpeg } from '../src/engines/ffmpeg.ts'
 import { sharpEngine } from '../src/engines/sharp.ts'
 import { loadPlugins } from '../src/pipeline/load.ts'
 import { root } from './ready/run.js'
@@ -16,7 +18,9 @@ With -- --check it writes nothing, and exits with 1 when a table is not up to da
 async function renewed(text) {
   const plugins = await loadPlugins({
     folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
-    engines: new Map([[sharpEngine.name, sharpEngine]]),
+    engines: new Map(
+      [sharpEngine, createFfmpeg({ folder: tmpdir() })].map((engine) => [engine.name, engine]),
+    ),
     chain: await loadChain(join(root, 'config', 'chain.json')),
   })
   return fill(fill(text, 'variables', variables()), 'parameters', parameters(plugins.transforms))

@@ -34,6 +34,8 @@ export interface Asset {
   readonly mediaType: string
   /** To the millisecond at best. */
   readonly lastModified: Date
+  /** Where the bytes lie on this machine, an absolute path, for programs that read files themselves; not of all assets. */
+  readonly file?: string
   /**
    * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
    * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the

@@ -151,6 +151,7 @@ function diskAsset(path: string, found: Stats, mediaType: string): Asset {
     size: found.size,
     lastModified: found.mtime,
     mediaType,
+    file: path,
     async open({ range, signal, atOnce = false } = {}) {
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()

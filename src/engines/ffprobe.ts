@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
+import { outputOf, type Watch } from './ffmpeg-process.ts'
+import { guardedInput, inputPath, type VideoSource } from './video-source.ts'
+
+const number = z.coerce.number().positive().finite().optional().catch(undefined)
+
+const stream = z.object({
+  index: z.number().int().nonnegative(),
+  codec_type: z.string().optional(),
+  codec_name: z.string().default('unknown'),
+  width: number,
+  height: number,
+  duration: number,
+  sample_aspect_ratio: z.string().optional(),
+  color_space: z.string().optional(),
+  disposition: z.object({ attached_pic: z.number() }).partial().default({}),
+  side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
+})
+type Stream = z.infer<typeof stream>
+
+const output = z.object({
+  streams: z.array(stream).default([]),
+  format: z.object({ duration: number }).default({ duration: undefined }),
+})
+
+// Nothing but what is used is printed: a crafted file has megabytes of tags.
+const ENTRIES = [
+  'format=duration',
+  'stream=index,codec_type,codec_name,width,height,duration,sample_aspect_ratio,color_space',
+  'stream_disposition=attached_pic',
+  'stream_side_data=rotation',
+].join(':')
+const MAX_OUTPUT_BYTES = 1_000_000
+
+/**
+ * What is known of a video, of its container's and its streams' headers.
+ *
+ * @throws Problem 422 for what is none, or has no pictures; 501 where ffprobe is missing
+ */
+export async function probe(
+  path: string,
+  { demuxer, maxPixels, ...watch }: Watch & { demuxer: string; maxPixels: number },
+): Promise<VideoSource> {
+  const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
+  const found = await read([...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)], watch)
+  const { streams, format } = found
+  const audioCodec = streams.find(({ codec_type }) => codec_type === 'audio')?.codec_name
+  // A picture that is attached is a cover, not a moment.
+  const video = streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
+  if (!video) throw noPictures(audioCodec)
+  const { width, height } = video
+  if (width === undefined || height === undefined) throw undecodable('a video stream has no size')
+  const rotation = rotationOf(video)
+  const shown = [Math.max(1, Math.round(width * pixelRatio(video))), height] as const
+  const [shownWidth, shownHeight] = rotation % 180 === 0 ? shown : [shown[1], shown[0]]
+  return {
+    durationSeconds: video.duration ?? format.duration,
+    width: shownWidth,
+    height: shownHeight,
+    rotation,
+    videoCodec: video.codec_name,
+    audioCodec,
+    stream: video.index,
+    colorMatrix: video.color_space === 'unknown' ? undefined : video.color_space,
+  }
+}
+
+async function read(args: readonly string[], watch: Watch): Promise<z.infer<typeof output>> {
+  try {
+    return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_OUTPUT_BYTES })))
+  } catch (cause) {
+    watch.signal.throwIfAborted()
+    throw cause instanceof Problem ? cause : undecodable(cause)
+  }
+}
+
+/** ffprobe counts against the clock, and prints -90 for what is to be turned to the right. */
+function rotationOf({ side_data_list }: Stream): VideoSource['rotation'] {
+  const degrees = side_data_list.find(({ rotation }) => rotation !== undefined)?.rotation ?? 0
+  const quarters = ((Math.round(-degrees / 90) % 4) + 4) % 4
+  return ([0, 90, 180, 270] as const)[quarters] ?? 0
+}
+
+/** How many times as wide as high a pixel is shown. */
+function pixelRatio({ sample_aspect_ratio = '' }: Stream): number {
+  const [width = 0, height = 0] = sample_aspect_ratio.split(':').map(Number)
+  return width > 0 && height > 0 ? width / height : 1
+}
+
+/** 422: ffmpeg's own words are logged, and nobody else's. */
+export function undecodable(cause: unknown): Problem {
+  return notDecodable('expected a video that can be decoded but this one cannot', cause)
+}
+
+function noPictures(audioCodec: string | undefined): Problem {
+  const has = audioCodec === undefined ? 'neither pictures nor sound' : 'only sound'
+  return notTransformable(`expected a video with pictures but this file has ${has}`)
+}
