@@ -5,9 +5,9 @@ import { type Asset, assetFromBytes } from '../core/asset.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, EngineContext, TransformLimits } from '../core/plugin.ts'
-import { badParameter, fileNotFound, notDecodable, notTransformable, Problem } from '../core/problem.ts'
+import { badParameter, fileNotFound, notTransformable, Problem } from '../core/problem.ts'
 import { INSTALL, LOWEST_PRIORITY, notInstalled, outputOf, type Watch, watched } from './ffmpeg-process.ts'
-import { probe, undecodable } from './ffprobe.ts'
+import { probe, tooManyPixels, undecodable } from './ffprobe.ts'
 import { createScratch } from './scratch.ts'
 import { demuxerOf, guardedInput, inputPath, type VideoInput } from './video-source.ts'
 
@@ -62,7 +62,7 @@ export function createFfmpeg({ folder }: { folder: string }): FfmpegEngine {
         const watch = { signal, timeoutMs: limits.timeoutMs }
         const reading = probe(file.path, { demuxer, maxPixels: limits.sourceMaxPixels, ...watch })
         const source = await unlessGone(file.path, reading)
-        checkPixels(source, limits)
+        if (source.width * source.height > limits.sourceMaxPixels) throw tooManyPixels(limits.sourceMaxPixels)
         return { draft: { input: { ...file, demuxer, source } }, source }
       } catch (error) {
         await file.remove()
@@ -95,19 +95,22 @@ async function frameOf(
 ): Promise<Asset> {
   const watch = { signal, timeoutMs: limits.timeoutMs }
   const target = join(input.folder, 'frame.jpg')
-  const { durationSeconds } = input.source
-  try {
-    await run(frameCommand(input, { seconds, target, limits }).frames(1), watch)
-    if (!(await exists(target))) {
-      // The last frame begins before this moment: of all from a little earlier, each is written over the one before.
-      const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
-      if (durationSeconds !== undefined)
-        await run(frameCommand(input, { seconds: from, target, limits }), watch)
-    }
-  } catch (error) {
-    throw error instanceof Problem || signal.aborted ? error : undecodable(error)
+  const attempt = async (command: FfmpegCommand) => {
+    await run(command, watch).catch((error) => {
+      signal.throwIfAborted()
+      throw error instanceof Problem ? error : undecodable(error, limits.sourceMaxPixels)
+    })
+    return exists(target)
   }
-  if (!(await exists(target))) throw noFrame(input, seconds)
+  const found = await attempt(frameCommand(input, { seconds, target, limits }).frames(1))
+  if (!found && input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
+  if (!found) {
+    // The last frame begins before this moment: of all from a little earlier, each is written over the one before. Of a
+    // file that is cut off, the last that is there is another one.
+    const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
+    const all = frameCommand(input, { seconds: from, target, limits }).inputOptions(['-xerror'])
+    if (!(await attempt(all))) throw undecodable(new Error('no frame was written'), limits.sourceMaxPixels)
+  }
   const bytes = await readFile(target, { signal })
   return assetFromBytes(bytes, { mediaType: 'image/jpeg', lastModified: new Date() })
 }
@@ -227,25 +230,8 @@ function checkSize({ size }: Asset, { videoMaxBytes }: TransformLimits): void {
   )
 }
 
-/** @throws Problem 422 for frames of too many pixels */
-function checkPixels(
-  { width, height }: { width: number; height: number },
-  { sourceMaxPixels }: TransformLimits,
-): void {
-  if (width * height <= sourceMaxPixels) return
-  const size = `${width} x ${height}`
-  throw notTransformable(
-    `expected a video of at most ${sourceMaxPixels} pixels a frame to transform but this one has ${size}`,
-  )
-}
-
-/** Nothing is shown at a moment that lies within the video, by its header: it ends before it says. */
-function noFrame({ source: { durationSeconds } }: VideoInput, seconds: number): Problem {
-  if (durationSeconds === undefined) {
-    const expected = 'a moment within the video, which does not say how long it is,'
-    return badParameter({ param: 'duration', expected, received: `${seconds} s` })
-  }
-  return notDecodable(
-    `expected a picture at ${seconds} s of a video of ${durationSeconds} s but there is none: the file is broken or cut off`,
-  )
+/** 400, as for any moment past the end, but the video does not say where that is. */
+function pastTheEnd(seconds: number): Problem {
+  const expected = 'a moment within this video, which does not say how long it is,'
+  return badParameter({ param: 'duration', expected, received: `${seconds} s` })
 }

@@ -43,14 +43,18 @@ export async function probe(
   { demuxer, maxPixels, ...watch }: Watch & { demuxer: string; maxPixels: number },
 ): Promise<VideoSource> {
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
-  const found = await read([...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)], watch)
-  const { streams, format } = found
+  const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
+  const { streams, format } = await read(asked, watch).catch((cause) => {
+    watch.signal.throwIfAborted()
+    throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
+  })
   const audioCodec = streams.find(({ codec_type }) => codec_type === 'audio')?.codec_name
   // A picture that is attached is a cover, not a moment.
   const video = streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
   if (!video) throw noPictures(audioCodec)
   const { width, height } = video
-  if (width === undefined || height === undefined) throw undecodable('a video stream has no size')
+  if (width === undefined || height === undefined)
+    throw undecodable(new Error('a video stream has no size'), maxPixels)
   const rotation = rotationOf(video)
   const shown = [Math.max(1, Math.round(width * pixelRatio(video))), height] as const
   const [shownWidth, shownHeight] = rotation % 180 === 0 ? shown : [shown[1], shown[0]]
@@ -67,12 +71,7 @@ export async function probe(
 }
 
 async function read(args: readonly string[], watch: Watch): Promise<z.infer<typeof output>> {
-  try {
-    return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_OUTPUT_BYTES })))
-  } catch (cause) {
-    watch.signal.throwIfAborted()
-    throw cause instanceof Problem ? cause : undecodable(cause)
-  }
+  return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_OUTPUT_BYTES })))
 }
 
 /** ffprobe counts against the clock, and prints -90 for what is to be turned to the right. */
@@ -88,9 +87,17 @@ function pixelRatio({ sample_aspect_ratio = '' }: Stream): number {
   return width > 0 && height > 0 ? width / height : 1
 }
 
-/** 422: ffmpeg's own words are logged, and nobody else's. */
-export function undecodable(cause: unknown): Problem {
+/** 422: ffmpeg's own words are logged, and reach nobody else. */
+export function undecodable(cause: unknown, maxPixels: number): Problem {
+  const words = cause instanceof Error ? cause.message : ''
+  if (/exceeds specified max pixel count/.test(words)) return tooManyPixels(maxPixels, cause)
   return notDecodable('expected a video that can be decoded but this one cannot', cause)
+}
+
+/** 422: frames that are too large, by the header or by what the stream says of itself. */
+export function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
+  const expected = `expected a video of at most ${maxPixels} pixels a frame to transform`
+  return notTransformable(`${expected} but this one has more`, cause)
 }
 
 function noPictures(audioCodec: string | undefined): Problem {
