@@ -7,7 +7,7 @@ import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, EngineContext, TransformLimits } from '../core/plugin.ts'
 import { badParameter, fileNotFound, notTransformable, Problem } from '../core/problem.ts'
 import { INSTALL, LOWEST_PRIORITY, notInstalled, outputOf, type Watch, watched } from './ffmpeg-process.ts'
-import { probe, tooManyPixels, undecodable } from './ffprobe.ts'
+import { lastShownUntil, probe, tooManyPixels, undecodable } from './ffprobe.ts'
 import { createScratch } from './scratch.ts'
 import { demuxerOf, guardedInput, inputPath, type VideoInput } from './video-source.ts'
 
@@ -95,21 +95,25 @@ async function frameOf(
 ): Promise<Asset> {
   const watch = { signal, timeoutMs: limits.timeoutMs }
   const target = join(input.folder, 'frame.jpg')
-  const attempt = async (command: FfmpegCommand) => {
-    await run(command, watch).catch((error) => {
-      signal.throwIfAborted()
-      throw error instanceof Problem ? error : undecodable(error, limits.sourceMaxPixels)
-    })
-    return exists(target)
+  const broken = (cause: unknown) => {
+    signal.throwIfAborted()
+    return cause instanceof Problem ? cause : undecodable(cause, limits.sourceMaxPixels)
   }
-  const found = await attempt(frameCommand(input, { seconds, target, limits }).frames(1))
-  if (!found && input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
-  if (!found) {
-    // The last frame begins before this moment: of all from a little earlier, each is written over the one before. Of a
-    // file that is cut off, the last that is there is another one.
+  const attempt = (command: FfmpegCommand) =>
+    run(command, watch).catch((error) => {
+      throw broken(error)
+    })
+  await attempt(frameCommand(input, { seconds, target, limits }).frames(1))
+  if (!(await exists(target))) {
+    if (input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
     const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
-    const all = frameCommand(input, { seconds: from, target, limits }).inputOptions(['-xerror'])
-    if (!(await attempt(all))) throw undecodable(new Error('no frame was written'), limits.sourceMaxPixels)
+    const { demuxer, path, source } = input
+    const asked = { demuxer, maxPixels: limits.sourceMaxPixels, stream: source.stream, from }
+    const until = await lastShownUntil(path, { ...asked, ...watch })
+    // The last frame begins before this moment: of all from a little earlier, each is written over the one before.
+    if (until > seconds) await attempt(frameCommand(input, { seconds: from, target, limits }))
+    if (!(await exists(target)))
+      throw broken(new Error(`nothing is shown at ${seconds} s, but until ${until} s`))
   }
   const bytes = await readFile(target, { signal })
   return assetFromBytes(bytes, { mediaType: 'image/jpeg', lastModified: new Date() })
@@ -161,8 +165,8 @@ function run(command: FfmpegCommand, watch: Watch): Promise<void> {
       // Its process begins a while after this returns, and a signal before that is lost.
       .on('start', () => killing && command.kill(killing))
       .on('end', () => resolve())
-      .on('error', (error: Error, _output, lastWords) =>
-        reject(new Error(`${error.message}: ${lastWords ?? ''}`, { cause: error })),
+      .on('error', (error: Error, _output, words) =>
+        reject(new Error(`${error.message}: ${words ?? ''}`, { cause: error })),
       )
       .run()
   })

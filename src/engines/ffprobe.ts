@@ -70,6 +70,48 @@ export async function probe(
   }
 }
 
+// A line of 40 bytes for each frame: half an hour of them.
+const MAX_FRAMES_BYTES = 2_000_000
+
+/**
+ * Until when the last frame of a stream is shown, in seconds from the start; infinity where the file does not say. One
+ * that is cut off ends earlier than its header says.
+ * @param options.from in seconds: looks from here on only
+ * @throws Problem 422, 501
+ */
+export async function lastShownUntil(
+  path: string,
+  options: Watch & { demuxer: string; maxPixels: number; stream: number; from: number },
+): Promise<number> {
+  const { demuxer, maxPixels, stream, from, ...watch } = options
+  const frames = ['-select_streams', String(stream), '-read_intervals', `${from}%`]
+  const entries = ['-of', 'csv', '-show_entries', 'format=start_time:packet=pts_time,duration_time']
+  const args = [
+    '-v',
+    'error',
+    ...guardedInput(demuxer, maxPixels),
+    ...frames,
+    ...entries,
+    '-i',
+    inputPath(path),
+  ]
+  const text = await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_FRAMES_BYTES }).catch((cause) => {
+    watch.signal.throwIfAborted()
+    throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
+  })
+  let start = 0
+  let until = 0
+  for (const line of text.split('\n')) {
+    const [section, first = '', second = ''] = line.split(',')
+    if (section === 'format') start = Number.parseFloat(first) || 0
+    if (section !== 'packet') continue
+    const end = Number.parseFloat(first) + Number.parseFloat(second)
+    if (Number.isNaN(end)) return Number.POSITIVE_INFINITY
+    until = Math.max(until, end)
+  }
+  return until - start
+}
+
 async function read(args: readonly string[], watch: Watch): Promise<z.infer<typeof output>> {
   return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_OUTPUT_BYTES })))
 }
