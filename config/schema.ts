@@ -153,7 +153,7 @@ export const VARIABLES = {
     max: 1024,
     unit: 'threads',
     default: 4,
-    help: 'Threads for files and pictures, read by Node itself: transformations in the web process leave two of them to files',
+    help: 'Threads for files and pictures, read by Node itself: transformations in the web process leave two of them to files. npm start makes it three more than there are cores',
   }),
   HEADERS_TIMEOUT_SECONDS: integer({
     min: 1,

@@ -82,8 +82,9 @@ function limitsOf(config: Config): TransformLimits {
   }
 }
 
-// All transformations in this process together: it stays below 400 MB. What takes more has a process of its own.
-const HERE_BYTES = 200_000_000
+// All transformations in this process together: it stays below 400 MB, with what glibc keeps of the ones before. What takes
+// more has a process of its own, so that no thread of this one is busy for long either: 4 s, by the slowest encoder.
+const HERE_BYTES = 100_000_000
 const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.filename)}`)
 // At half a second each, the last of them waits a minute for two cores.
 const WAITING_TRANSFORMS = 256
@@ -298,9 +299,12 @@ function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
   return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
 }
 
-/** As many as there are cores, shared with the other web processes of this machine. */
+/**
+ * One more than there are cores, which are shared with the other web processes of this machine: between the end of one and
+ * the beginning of the next a core would stand still, 6 % of the time.
+ */
 function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
-  return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY))
+  return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY)) + 1
 }
 
 /** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */

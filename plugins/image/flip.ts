@@ -1,4 +1,5 @@
 import { definePlugin } from '../../src/core/plugin.ts'
+import { comesAfter } from './one-pass.mts'
 
 /** Mirrors top and bottom, after what comes before: sharp would do it before it cuts and turns. */
 export default definePlugin({
@@ -7,7 +8,9 @@ export default definePlugin({
   phase: 'geometry',
   params: { flip: { type: 'flag', help: 'Mirrors it upside down' } },
   holds: () => 'outcome',
-  async transform(image, _params, { source, settle }) {
+  async transform(image, _params, context) {
+    if (comesAfter(context, 'image-resize')) return image.flip()
+    const { source, settle } = context
     // Sharp would turn all frames of an animation over as one, the last frame first.
     if (source.pages > 1) return settle(image, (frame) => frame.flip())
     return (await settle(image)).draft.flip()

@@ -1,11 +1,15 @@
 import { definePlugin } from '../../src/core/plugin.ts'
+import { comesAfter } from './one-pass.mts'
 
-/** Mirrors left and right. A new pass: sharp would do it before it cuts and turns. */
+/** Mirrors left and right, after what comes before: sharp would do it before it cuts and turns. */
 export default definePlugin({
   name: 'image-flop',
   engine: 'sharp',
   phase: 'geometry',
-  newPass: true,
   params: { flop: { type: 'flag', help: 'Mirrors left and right' } },
-  transform: (image) => image.flop(),
+  holds: () => 'outcome',
+  async transform(image, _params, context) {
+    if (comesAfter(context, 'image-flip')) return image.flop()
+    return (await context.settle(image)).draft.flop()
+  },
 })

@@ -1,6 +1,7 @@
 import { EMPTY } from '../../src/core/color.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
+import { comesAfter } from './one-pass.mts'
 
 const MAX = 5000
 
@@ -9,7 +10,6 @@ export default definePlugin({
   name: 'image-pad',
   engine: 'sharp',
   phase: 'compose',
-  newPass: true,
   params: {
     pad: {
       type: 'list',
@@ -27,11 +27,14 @@ export default definePlugin({
     const sides = fourSides(pad)
     return sides.some((side) => side > 0) ? { pad: fewest(sides) } : undefined
   },
-  transform(image, { pad = [] }, { source, limits }) {
+  holds: () => 'outcome',
+  async transform(image, { pad = [] }, context) {
+    const { source, limits, settle } = context
     const [top, right, bottom, left] = fourSides(pad).map((side) => Math.round(side * source.dpr)) as Sides
     const size = { width: source.width + left + right, height: source.height + top + bottom }
     checkOutput(size, { pages: source.pages, limits, expected: 'a pad that makes' })
-    const draft = image.extend({ top, right, bottom, left, background: EMPTY })
+    const { draft: inner } = comesAfter(context, 'image-rotate') ? { draft: image } : await settle(image)
+    const draft = inner.extend({ top, right, bottom, left, background: EMPTY })
     return { draft, source: { ...source, ...size, hasAlpha: true } }
   },
 })

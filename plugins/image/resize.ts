@@ -124,10 +124,11 @@ export default definePlugin({
     if (made.width > source.width || made.height > source.height)
       checkOutput(made, { pages: source.pages, limits, expected: 'w and h that make' })
     const known = { ...source, ...size, dpr, format: isVector ? 'png' : source.format }
+    const framed = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {
       const enlarges = !isVector && size.width > Math.ceil(taken.width)
       if (func === 'auto' && zoom === 1 && !enlarges && source.pages === 1)
-        return { draft: image.resize({ ...size, fit: 'cover', position: 'attention' }), source: known }
+        return { draft: image.resize({ ...size, fit: 'cover', position: 'attention' }), source: framed }
       const focus = (await focusIn(image, taken, func, context)) ?? { x: fx, y: fy }
       const part = boxAround(focus, taken, source)
       if (enlarges) {
@@ -142,10 +143,10 @@ export default definePlugin({
       image.resize({ ...cut.whole, fit: 'fill' }).extract(cut.part)
     } else if (isVector) {
       image.resize(drawn(size, { width, height, fit, maxSide: limits.outputMaxSide }))
-      return { draft: image, source: { ...known, ...canvas } }
+      return { draft: image, source: { ...framed, ...canvas } }
     } else if (!isWhole(size, source)) image.resize({ ...size, fit: 'fill' })
-    if (!canvas) return { draft: image, source: known }
-    return { draft: image.extend(around(size, canvas)), source: { ...known, ...canvas, hasAlpha: true } }
+    if (!canvas) return { draft: image, source: isWhole(taken, source) ? known : framed }
+    return { draft: image.extend(around(size, canvas)), source: { ...framed, ...canvas, hasAlpha: true } }
   },
 })
 

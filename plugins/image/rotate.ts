@@ -2,6 +2,7 @@ import { EMPTY } from '../../src/core/color.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { turnedSize } from '../../src/core/geometry/turned.ts'
 import { definePlugin } from '../../src/core/plugin.ts'
+import { comesAfter } from './one-pass.mts'
 
 /** Turns a picture clockwise. Multiples of 90 keep every pixel; of other angles the corners are transparent. */
 export default definePlugin({
@@ -23,10 +24,13 @@ export default definePlugin({
     return angle === 0 ? undefined : { rotate: angle }
   },
   holds: () => 'outcome',
-  async transform(image, { rotate: angle }, { source, limits, settle }) {
+  async transform(image, { rotate: angle }, context) {
+    const { source, limits, settle } = context
     const { pages } = source
     const size = turnedSize(source, angle)
     if (angle % 90 === 0) {
+      if (comesAfter(context, 'image-flop'))
+        return { draft: image.rotate(angle), source: { ...source, ...size } }
       if (pages > 1) return settle(image, (frame) => frame.rotate(angle))
       // After what comes before, and of pixels that are held already.
       const settled = await settle(image)

@@ -74,13 +74,14 @@ export class Server {
  * Starts a script of Node that prints "ready at http://localhost:<port>", and waits for that. What it prints goes to a
  * file, as under a service manager.
  *
- * @param {{script: string[], env?: object, folder: string}} options arguments of Node, and where the file may be
+ * @param {{program?: string, script: string[], env?: object, folder: string}} options arguments of Node, unless another
+ *   program is named, and where the file may be
  */
-export async function startServer({ script, env = {}, folder }) {
+export async function startServer({ program = process.execPath, script, env = {}, folder }) {
   const log = join(folder, 'output.log')
   const output = openSync(log, 'a')
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, script, {
+  const child = spawn(program, script, {
     cwd: root,
     env: { PATH, NODE_ENV: 'production', PORT: '0', HOST: '127.0.0.1', ...env },
     stdio: ['ignore', output, output],

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { root } from '../ready/run.js'
 import { bytesOf } from './load.js'
 import { startServer } from './server.js'
 
@@ -15,7 +14,8 @@ const SECRET_CLIENT_TOKEN = 'sec_of-the-bench-only'
  */
 export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
   const server = await startServer({
-    script: [...nodeOptions, join(root, 'dist/src/main.js')],
+    program: 'sh',
+    script: ['scripts/node.sh', ...nodeOptions, 'dist/src/main.js'],
     folder,
     // One archive, and one variant of a photo, after the other: of both there is a limit otherwise.
     env: {

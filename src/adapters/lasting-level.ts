@@ -12,8 +12,11 @@ export interface LastingLevel {
   rows(range: { gt: string; lt: string }): Promise<Array<[name: string, value: unknown]>>
   /** Exclusive bounds; in order, all of them or the first so many. */
   names(range: { gt: string; lt: string; limit?: number }): Promise<string[]>
-  /** All in one step, on the disk when it resolves. @throws Problem 503 while the disk is full */
-  write(rows: Row[]): Promise<void>
+  /**
+   * All in one step, which a power cut undoes no more when it resolves, unless it need not outlive that (`durable`): then it
+   * does once a later one does. Neither is undone by the process's end. @throws Problem 503 while the disk is full
+   */
+  write(rows: Row[], options?: { durable?: boolean }): Promise<void>
   close(): Promise<void>
 }
 
@@ -55,9 +58,9 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
     return mending
   }
 
-  async function append(rows: Row[]): Promise<void> {
+  async function append(rows: Row[], durable: boolean): Promise<void> {
     try {
-      await level.batch(rows, { sync: true })
+      await level.batch(rows, { sync: durable })
     } catch (error) {
       broken = !closing
       throw error
@@ -79,14 +82,14 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
     get: (names) => reading(() => names.map((name) => level.getSync(name))),
     rows: (range) => reading(() => level.iterator(range).all()),
     names: (range) => reading(() => level.keys(range).all()),
-    async write(rows) {
+    async write(rows, { durable = true } = {}) {
       if (broken) await mend()
       try {
-        await append(rows)
+        await append(rows, durable)
       } catch (error) {
         if (closing) throw error
         await mend()
-        await append(rows)
+        await append(rows, durable)
       }
     },
     async close() {

@@ -37,6 +37,13 @@ export interface Asset {
   /** Where the bytes lie on this machine, an absolute path, for programs that read files themselves; not of all assets. */
   readonly file?: string
   /**
+   * Its absolute path, where it is a file of this machine: for libraries and programs that read files themselves. By the
+   * time that they do it may be gone.
+   */
+  readonly file?: string
+  /** Of its bytes, in hex, where it is known: what has been found out of them once holds for all assets that have it. */
+  readonly sha256?: string
+  /**
    * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
    * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the
    *   signal is aborted by then: a stream that is born aborted fails before anybody can listen, which ends the process

@@ -113,6 +113,8 @@ export interface TransformContext<E extends EngineName = EngineName> {
   source: Engines[E]['source']
   /** The plugin's settings: its own defaults under those of `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
+  /** The plugins that have asked something of the draft since this pass began, by name. */
+  pass: readonly string[]
   /**
    * Begins a new pass within a step: what has been asked of the draft so far is rendered to pixels, without loss. Answers
    * with a draft of the outcome and what is known of it, which is also what later steps get.

@@ -1,5 +1,6 @@
-import type { Metadata, Sharp } from 'sharp'
+import type { Sharp } from 'sharp'
 import { isAnimated } from '../core/media.ts'
+import type { ImageHeader } from './image-header.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -21,6 +22,8 @@ export interface ImageSource {
   keepsProfile?: true
   /** Device pixels per pixel of what the URL asks for, once it has been resized for them; 1 unless it was. */
   dpr: number
+  /** In this pass it is cut or framed after it has been resized, which sharp does last of all that changes its shape. */
+  framed?: true
   /** Of an animation: how long each frame is shown, in ms, and how often all of them are; 0 is forever. */
   timing?: { delay: number[]; loop: number }
 }
@@ -41,20 +44,20 @@ const RGB = new Set(['srgb', 'rgb', 'rgb16'])
 
 /** What a header says of a picture that is opened so. */
 export function describe(
-  metadata: Metadata,
+  header: ImageHeader,
   { frames, upright, profile }: Pick<ImageOpening, 'frames' | 'upright' | 'profile'>,
 ): ImageSource {
-  const { width, height } = upright ? metadata.autoOrient : metadata
-  const pages = frames === 'all' && isAnimated(metadata.format) ? (metadata.pages ?? 1) : 1
-  const timing = { delay: metadata.delay ?? [], loop: metadata.loop ?? 0 }
+  const { width, height } = upright ? header.autoOrient : header
+  const pages = frames === 'all' && isAnimated(header.format) ? (header.pages ?? 1) : 1
+  const timing = { delay: header.delay ?? [], loop: header.loop ?? 0 }
   // One of CMYK or grey would not fit the pixels that are written, which are RGB in any case.
-  const keepsProfile = profile === 'keep' && metadata.icc !== undefined && RGB.has(metadata.space)
+  const keepsProfile = profile === 'keep' && header.hasProfile && RGB.has(header.space)
   return {
     width,
     height,
     pages,
-    hasAlpha: metadata.hasAlpha,
-    format: formatName(metadata.format),
+    hasAlpha: header.hasAlpha,
+    format: formatName(header.format),
     ...(keepsProfile ? { keepsProfile } : {}),
     dpr: 1,
     ...(pages > 1 && timing.delay.length > 0 ? { timing } : {}),

@@ -1,14 +1,9 @@
-import sharp, { type Metadata } from 'sharp'
-import { type Asset, assetFromBytes, readWhole } from '../core/asset.ts'
+import type { Asset } from '../core/asset.ts'
 import type { Size } from '../core/geometry/box.ts'
 import { formatOfMediaType, isAnimated } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
-import { defused } from './bombs.ts'
-import { decoding } from './sharp-failures.ts'
+import { type ImageHeader, readHeader } from './image-header.ts'
 import { checkBytes, checkPixels } from './source-limits.ts'
-
-// Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
-const HEADER_BYTES = 128 * 1024
 
 // What each pixel takes beside the file, in bytes, measured with 12 and 50 MP and rounded up. Of the source: what cannot
 // be read row by row.
@@ -54,27 +49,27 @@ export async function forecastImage(
   // Resolved, it is AVIF unless that turns out to be large: what may be one is treated as one.
   const output = values.f === 'auto' ? 'avif' : (values.f ?? unasked)
   const unread = UNREAD[format]
-  const read = unread ? undefined : await readHeader(source, format, signal)
-  const { width, height } = unread ?? read?.metadata ?? { width: 0, height: 0 }
+  const read = unread ? undefined : await readHeader(source, signal)
+  const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
   const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
-  const pages = isStill ? 1 : (read?.metadata.pages ?? 1)
+  const pages = isStill ? 1 : (read?.header.pages ?? 1)
   const pixels = width * height * pages
   if (!unread) checkPixels({ width, height, pages }, limits)
   const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
   const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
-  const deep = read?.metadata.depth === 'uchar' ? 1 : 2
+  const deep = read?.header.depth === 'uchar' ? 1 : 2
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
   return {
     bytes:
       source.size +
-      pixels * (ofSource(format, read?.metadata) + deep * OF_HELD_SOURCE * count('source')) +
+      pixels * (ofSource(format, read?.header) + deep * OF_HELD_SOURCE * count('source')) +
       drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang:
       HANGING_SOURCES.has(format) ||
       HANGING_OUTPUTS.has(output) ||
       (pages > MAX_FRAMES_HERE && passes + count('source') > 0),
-    source: read?.whole ?? source,
+    source: read?.asset ?? source,
   }
 }
 
@@ -97,34 +92,9 @@ interface AskedValues {
   page?: number
 }
 
-/**
- * The header, of as many bytes as it takes; and the file, when that was all of it.
- * @throws Problem 422 for what has none, or is past a limit
- */
-async function readHeader(
-  source: Asset,
-  format: string,
-  signal: AbortSignal,
-): Promise<{ metadata: Metadata; whole?: Asset }> {
-  const isSmall = source.size <= HEADER_BYTES
-  // For the frames of an animation the whole file has to be looked through.
-  if (!isSmall && !isAnimated(format)) {
-    const bytes = await readWhole(source, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
-    const metadata = await metadataOf(bytes).catch(() => undefined)
-    if (metadata) return { metadata }
-  }
-  const bytes = await readWhole(source, { signal })
-  const metadata = await decoding(() => metadataOf(bytes))
-  return isSmall ? { metadata, whole: { ...source, ...assetFromBytes(bytes, source) } } : { metadata }
-}
-
-function metadataOf(bytes: Buffer): Promise<Metadata> {
-  return sharp(defused(bytes), { limitInputPixels: false }).metadata()
-}
-
-function ofSource(format: string, metadata: Metadata | undefined): number {
-  const turned = (metadata?.orientation ?? 1) > 1 ? TURNED : 0
-  const interlaced = metadata?.isProgressive ? INTERLACED : 0
+function ofSource(format: string, header: ImageHeader | undefined): number {
+  const turned = (header?.orientation ?? 1) > 1 ? TURNED : 0
+  const interlaced = header?.isProgressive ? INTERLACED : 0
   return Math.max(OF_SOURCE[format] ?? 0, turned, interlaced)
 }
 

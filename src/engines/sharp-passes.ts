@@ -58,7 +58,8 @@ async function settledWithProfile(
   })
   const { width, height, hasAlpha } = await input.metadata()
   const format = source.format === 'svg' ? 'png' : source.format
-  const known = { ...source, width, height, hasAlpha, format }
+  const { framed: _, ...unframed } = source
+  const known = { ...unframed, width, height, hasAlpha, format }
   if (each && animated) {
     // Frames by themselves are pixels: in sRGB they need no profile.
     const { keepsProfile: _, ...plain } = known
@@ -100,7 +101,7 @@ async function rawPixels(draft: Sharp): Promise<Pixels> {
 /** A draft of pixels. What they are not, the source still tells: the original's format, how long each frame is shown. */
 function fromPixels(
   { data, width, height, channels, pages }: Pixels,
-  source: ImageSource,
+  { framed: _, ...source }: ImageSource,
   { limits }: EngineContext,
 ): Opened<'sharp'> {
   const animated = pages > 1

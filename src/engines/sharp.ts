@@ -1,9 +1,9 @@
-import sharp, { type Metadata, type Sharp } from 'sharp'
-import { assetFromBytes, readAll } from '../core/asset.ts'
+import sharp, { type Sharp } from 'sharp'
+import { assetFromBytes } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine } from '../core/plugin.ts'
 import { badParameter } from '../core/problem.ts'
-import { defused } from './bombs.ts'
+import { headerIn, headerOf, type ImageHeader, inputOf } from './image-header.ts'
 import { describe, formatName, type ImageSource } from './image-source.ts'
 import { decoding, rendering } from './sharp-failures.ts'
 import { forecastImage } from './sharp-forecast.ts'
@@ -24,25 +24,25 @@ export const sharpEngine: Engine<'sharp'> = {
 
   async open(asset, { frames = 'all', page = 1, profile = 'srgb', upright = false }, { signal, limits }) {
     checkBytes(asset, limits)
-    const bytes = defused(await readAll(asset, signal))
-    if (asset.mediaType === 'image/svg+xml') await checkSvg(bytes, limits)
-    let metadata = await decoding(() => sharp(bytes, { limitInputPixels: false }).metadata())
+    const input = await inputOf(asset, signal)
+    if (asset.mediaType === 'image/svg+xml' && typeof input !== 'string') await checkSvg(input, limits)
+    let header = await headerOf(asset, input)
     if (page > 1) {
-      checkPage(page, metadata)
+      checkPage(page, header)
       // The pages of a TIFF may differ in size.
-      metadata = await decoding(() => sharp(bytes, { page: page - 1, limitInputPixels: false }).metadata())
+      header = await decoding(() => headerIn(input, page))
     }
-    const source = describe(metadata, { frames, upright, profile })
+    const source = describe(header, { frames, upright, profile })
     // From the header alone: nothing has been decoded by here.
     checkPixels(source, limits)
-    checkHeld(metadata, source, limits)
-    const draft = sharp(bytes, {
+    checkHeld(header, source, limits)
+    const draft = sharp(input, {
       ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
       autoOrient: upright,
       limitInputPixels: limits.sourceMaxPixels,
     })
     // Sharp works on 16 bits in P3, and would send its numbers without saying so: pale colours, of sRGB sources too.
-    if (metadata.icc && metadata.space === 'rgb16' && !source.keepsProfile) {
+    if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
       draft.withIccProfile('srgb', { attach: false })
     }
     return { draft: withProfile(draft, source), source }
@@ -59,7 +59,9 @@ export const sharpEngine: Engine<'sharp'> = {
   frames: eachFrame,
 
   async verify(asset, opening, context) {
-    const { draft } = await sharpEngine.open(asset, opening, context)
+    // Of its bytes: a file that is gone by now would look broken.
+    const { file: _, ...inBytes } = asset
+    const { draft } = await sharpEngine.open(inBytes, opening, context)
     // One pixel of all of them: each is decoded, none is kept.
     const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
@@ -71,7 +73,7 @@ function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
 }
 
 /** @throws Problem 400 for a page past the last one */
-function checkPage(page: number, { pages = 1 }: Metadata): void {
+function checkPage(page: number, { pages = 1 }: ImageHeader): void {
   if (page <= pages) return
   const expected = `an integer from 1 to ${pages}, as many as this file has,`
   throw badParameter({ param: 'page', expected, received: String(page) })

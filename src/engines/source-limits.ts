@@ -1,7 +1,8 @@
-import sharp, { type Metadata } from 'sharp'
+import sharp from 'sharp'
 import type { Size } from '../core/geometry/box.ts'
 import type { TransformLimits } from '../core/plugin.ts'
 import { notTransformable } from '../core/problem.ts'
+import type { ImageHeader } from './image-header.ts'
 import { decoding } from './sharp-failures.ts'
 import { inspectSvg } from './svg-limits.ts'
 
@@ -33,20 +34,20 @@ const BYTES_PER_PIXEL = 4
  * @throws Problem 422 for one that takes more memory than the limit of pixels means
  */
 export function checkHeld(
-  metadata: Metadata,
+  header: ImageHeader,
   { width, height, pages }: Size & { pages: number },
   { sourceMaxPixels }: TransformLimits,
 ): void {
-  if (!metadata.isProgressive && (metadata.orientation ?? 1) === 1) return
+  if (!header.isProgressive && (header.orientation ?? 1) === 1) return
   const maxBytes = sourceMaxPixels * BYTES_PER_PIXEL
-  const held = width * height * pages * bytesPerPixel(metadata)
+  const held = width * height * pages * bytesPerPixel(header)
   if (held <= maxBytes) return
   throw notTransformable(
     `expected at most ${maxBytes} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
   )
 }
 
-function bytesPerPixel({ channels, depth }: Metadata): number {
+function bytesPerPixel({ channels, depth }: ImageHeader): number {
   const bytes = { uchar: 1, char: 1, ushort: 2, short: 2, uint: 4, int: 4, float: 4 }[depth as string] ?? 16
   return channels * bytes
 }

@@ -46,9 +46,11 @@ async function runEngine(
     rendered.set(unrendered, asset)
     return asset
   }
+  let pass: string[] = []
   const settle = async (unsettled: typeof draft, each?: EachFrame) => {
     const settled = await engine.settle({ draft: unsettled, source: facts }, context, each)
     facts = settled.source
+    pass = []
     return settled
   }
   const frames = (unsettled: typeof draft) => engine.frames({ draft: unsettled, source: facts }, context)
@@ -62,10 +64,11 @@ async function runEngine(
       }
       doing = `the plugin ${plugin.name}`
       rendered.clear()
-      const tools = { source: facts, options, settle, frames, detect, render, open }
+      const tools = { source: facts, options, pass, settle, frames, detect, render, open }
       const outcome = await plugin.transform(draft, params, { ...context, ...tools })
       if (isOpened(outcome)) ({ draft, source: facts } = outcome)
       else draft = outcome ?? draft
+      pass = [...pass, plugin.name]
     }
     doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
     return rendered.get(draft) ?? (await engine.render(draft, context))

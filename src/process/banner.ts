@@ -51,8 +51,10 @@ export function usage(variables: readonly DescribedVariable[]): string {
   return `Sluice: file storage, transformation and delivery
 
 Usage: npm start            install, build and start, on a fresh clone
-       node dist/src/main.js   start what is built; with --check only look at
-                        configuration and plugins, and end
+       sh scripts/node.sh dist/src/main.js
+                        start what is built
+       node dist/src/main.js --check
+                        only look at configuration and plugins, and end
 
 Environment variables:
 

@@ -19,7 +19,8 @@ export interface Assets {
 export function createAssets({ originals, buckets }: { originals: Originals; buckets: Buckets }): Assets {
   async function find(client: Client, key: string): Promise<Asset | undefined> {
     const found = await originals.resolveToRead(client, parsePath(key))
-    return found && buckets.of(client).find(found.name.key, found.record)
+    const asset = found && (await buckets.of(client).find(found.name.key, found.record))
+    return asset && { ...asset, sha256: found.record.sha256 }
   }
 
   return {

@@ -27,7 +27,7 @@ export interface DeriveRequest extends FoundOriginal {
 export interface Derivations {
   /**
    * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
-   * are still being stored.
+   * are still being stored, unless there are many of them.
    * @throws Problem 404 when the original is going, or a file that a parameter names is not there, 422 when it cannot be
    * transformed, 429 when it has all the derivatives that it may have, 503 when too many wait
    */
@@ -37,6 +37,9 @@ export interface Derivations {
   /** Resolves when nothing is being made or stored; for an orderly end. */
   idle(): Promise<void>
 }
+
+// What is larger would wait in memory for slow readers: it is answered from where it is stored.
+const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
 
 // An aborted put may still land, so a delete waits this long past the deadline.
 const GRACE_MS = 15_000
@@ -101,19 +104,24 @@ export function createDerivations({
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
-      const rendered = await run(plan, source, { asset, signal, limits, log })
+      const rendered = await run(plan, { ...source, sha256: record.sha256 }, { asset, signal, limits, log })
       // As old as its original: the same before and after it is stored, and when it is made again.
-      answer(withLastModified(rendered, record.storedAt))
+      const isLarge = rendered.size > MAX_ANSWERED_BYTES
+      if (!isLarge) answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()
       putBegun = true
-      await bucket.put(key, bytes, { mediaType: rendered.mediaType, signal })
+      await bucket.put(key, bytes, { mediaType: rendered.mediaType, durable: false, signal })
       const { mediaType, size } = rendered
       if (await index.finishDerivative(ref, { key, mediaType, size })) {
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
+        const large = isLarge ? await bucket.find(key, rendered) : undefined
+        if (large) answer(withLastModified(large, record.storedAt))
+        else if (isLarge) throw fileNotFound()
         return
       }
       await deleteAll(bucket, [key])
       await index.dropDerivative(ref, key, deadline)
+      if (isLarge) throw fileNotFound()
     } catch (error) {
       // After an outage bytes may be there, or still appear: then the entry stays, and a sweep ends it past its deadline.
       if (!putBegun) {

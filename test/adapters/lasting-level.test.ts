@@ -34,6 +34,18 @@ describe('a LevelDB that outlives a failed write', () => {
     } as never
   }
 
+  it('flushes what it writes, unless that need not outlive a power cut', async () => {
+    const flushed: unknown[] = []
+    ClassicLevel.prototype.batch = async function (this: unknown, ...args: unknown[]) {
+      flushed.push((args[1] as { sync: boolean }).sync)
+      return (batch as (...args: unknown[]) => Promise<void>).apply(this, args)
+    } as never
+    await put('b')
+    await level.write([{ type: 'put', key: 'c', value: 1 }], { durable: false })
+    expect(flushed).to.deep.equal([true, false])
+    expect(await level.names(ALL)).to.deep.equal(['a', 'b', 'c'])
+  })
+
   it('is opened anew, and writes what had failed', async () => {
     breakNext('batch')
     await put('b')

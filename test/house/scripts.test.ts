@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -94,6 +94,18 @@ describe('scripts', () => {
     expect(stdout).to.equal('arguments --help\n')
     expect(code).to.equal(7)
     expect(calls()).to.deep.equal(['npm ci --include=dev --no-audit --no-fund --loglevel=error', 'tsc'])
+  })
+
+  it('starts Node with few arenas and a thread for each core and more, unless the environment says otherwise', async () => {
+    const printed = (env: Record<string, string>) => {
+      const print =
+        'console.log(process.env.MALLOC_ARENA_MAX, process.env.UV_THREADPOOL_SIZE, process.argv[1])'
+      const { PATH = '' } = process.env
+      const options = { env: { PATH, ...env }, encoding: 'utf8' } as const
+      return execFileSync('sh', ['scripts/node.sh', '-e', print, 'argument'], options)
+    }
+    expect(printed({})).to.equal(`2 ${availableParallelism() + 3} argument\n`)
+    expect(printed({ MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7' })).to.equal('5 7 argument\n')
   })
 
   it('start does nothing twice', async () => {

@@ -360,7 +360,8 @@ onEveryBackend('derivatives', (start) => {
       await storedEventually(['_w=5'])
       watched.hold()
       const gone = leaving()
-      const room = 256 + availableParallelism()
+      // Those that wait, and those that run: one more than there are cores.
+      const room = 256 + availableParallelism() + 1
       const before = sourcesFound
       const waiting = Array.from({ length: room }, (_, i) =>
         exchange(service, `${record.src}?w=${100 + i}&h=7`, { signal: gone.signal }).catch(() => undefined),
@@ -380,6 +381,22 @@ onEveryBackend('derivatives', (start) => {
         expect((await exchange(service, `${record.src}?w=1000&h=7`)).status).to.equal(200),
       )
     })
+  })
+
+  it('answers with a large one once it is stored, so that slow readers keep none in memory', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
+    const create = { width: 2000, height: 1600, channels: 3, background: '#888', noise } as const
+    const large = await uploadOne(service, {
+      name: 'a.jpg',
+      bytes: await sharp({ create }).jpeg().toBuffer(),
+    })
+    const { status, body } = await exchange(service, `${large.src}?f=png`)
+    expect(status).to.equal(200)
+    expect(body.length).to.be.above(8 * 1024 * 1024)
+    expect(await sharp(body).metadata()).to.include({ format: 'png', width: 2000, height: 1600 })
+    expect(await service.objects()).to.include(`first/${large.s3PathOriginal}_f=png`)
+    const again = await exchange(service, `${large.src}?f=png`)
+    expect(again.body.equals(body)).to.equal(true)
   })
 
   it('answers while the bytes are still being stored', async () => {

@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { Problem } from '../../src/core/problem.ts'
+import type { Asset } from '../../src/core/asset.ts'
+import { fileNotFound, Problem } from '../../src/core/problem.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
 import { animation, picture } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assetOf, context, transform, transformed } from './transform.ts'
 
 /** The CRC of a PNG's chunk. */
@@ -53,6 +58,71 @@ const TOO_MANY = (limit: number, pixels: number) =>
 describe('the sharp engine', () => {
   it('is for images', () => {
     expect(sharpEngine.media).to.deep.equal(['image'])
+  })
+
+  describe('the header of a source', () => {
+    const counted = (bytes: Buffer, more: Partial<Asset> = {}) => {
+      const asset = assetOf(bytes, 'png')
+      const opened: unknown[] = []
+      const open: Asset['open'] = (options) => {
+        opened.push(options?.range)
+        return asset.open(options)
+      }
+      return { asset: { ...asset, open, ...more }, opened }
+    }
+
+    it('is read once for all files with the same bytes', async () => {
+      const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const
+      const create = { width: 900, height: 700, channels: 3, background: '#888', noise } as const
+      const bytes = await sharp({ create }).png().toBuffer()
+      const sha256 = createHash('sha256').update(bytes).digest('hex')
+      const [first, second] = [counted(bytes, { sha256 }), counted(bytes, { sha256 })]
+      await sharpEngine.forecast(first.asset, [], context())
+      await sharpEngine.forecast(second.asset, [], context())
+      expect(first.opened).to.deep.equal([{ start: 0, end: 131_071 }])
+      expect(second.opened).to.deep.equal([])
+      const { source } = await sharpEngine.open(second.asset, {}, context())
+      expect(source).to.include({ width: 900, height: 700, format: 'png' })
+      expect(second.opened, 'all of it').to.deep.equal([undefined])
+    })
+
+    it('is read anew of a file of which it is not known what bytes it has', async () => {
+      const bytes = await picture()
+      const [first, second] = [counted(bytes), counted(bytes)]
+      for (const { asset } of [first, second]) await sharpEngine.forecast(asset, [], context())
+      expect([first.opened.length, second.opened.length]).to.deep.equal([1, 1])
+    })
+  })
+
+  describe('a JPEG that is a file of this machine', () => {
+    let folder: string
+    before(async () => {
+      folder = await temporaryFolder()
+    })
+    after(() => rm(folder, { recursive: true }))
+
+    const inFile = async (name: string, bytes: Buffer): Promise<Asset> => {
+      const file = join(folder, name)
+      await writeFile(file, bytes)
+      const opened = () => Promise.reject(fileNotFound())
+      return { ...assetOf(bytes, 'jpeg'), file, open: opened }
+    }
+
+    it('is read by libvips itself', async () => {
+      const asset = await inFile('photo.jpg', await picture({ format: 'jpeg', width: 300, height: 200 }))
+      await sharpEngine.forecast(asset, [], context())
+      const { metadata } = await transform({ query: 'w=30', source: asset })
+      expect(metadata).to.include({ format: 'jpeg', width: 30, height: 20 })
+    })
+
+    it('is a 404 when it has gone before it is drawn, and not broken', async () => {
+      const asset = await inFile('gone.jpg', await picture({ format: 'jpeg' }))
+      const { draft } = await sharpEngine.open(asset, {}, context())
+      await rm(asset.file ?? '')
+      expect(await rejection(sharpEngine.render(draft, context()))).to.be.an('error')
+      expect(await rejection(sharpEngine.verify(asset, {}, context()))).to.include({ status: 404 })
+      expect(await rejection(sharpEngine.forecast(asset, [], context()))).to.include({ status: 404 })
+    })
   })
 
   describe('opening a source', () => {

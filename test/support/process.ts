@@ -23,21 +23,23 @@ export interface RunningServer extends Running {
 }
 
 export const BUILT_SERVER = [join(PROJECT, 'dist', 'src', 'main.js')]
+const NODE = join(PROJECT, 'scripts', 'node.sh')
 
 /** What a process is started with. */
 export interface Start {
   /** Arguments of the program: the built server's script unless told otherwise. */
   script?: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** Node unless told otherwise. */
+  /** Node, as `npm start` starts it, unless told otherwise. */
   program?: string
 }
 
 /** Starts a program with nothing of this environment but what it needs. */
-export function run({ script = BUILT_SERVER, env = {}, program = process.execPath }: Start): Running {
+export function run({ script = BUILT_SERVER, env = {}, program }: Start): Running {
   const { PATH = '', NODE_V8_COVERAGE } = process.env
   const inherited = { PATH, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}) }
-  const child = spawn(program, script, { cwd: PROJECT, env: { ...inherited, ...env } })
+  const [file, before] = program ? [program, []] : ['sh', [NODE]]
+  const child = spawn(file, [...before, ...script], { cwd: PROJECT, env: { ...inherited, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -4,27 +4,39 @@ import { dirname, join } from 'node:path'
 // How often a folder may be removed between its making and its first file.
 const FOLDER_ATTEMPTS = 10
 
-/** Renames and flushes the folder, which a delete that empties it may remove under our hands, before and after. */
-export async function renameInto(temporary: string, path: string, root: string): Promise<void> {
-  const folder = dirname(path)
+/**
+ * Renames into a folder that need not be there yet, and that a delete which empties it may remove under our hands.
+ * @returns whether the folder, or one above it, had to be made
+ */
+export async function renameInto(temporary: string, path: string): Promise<boolean> {
+  let missing = false
   let made = false
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if (await mkdir(folder, { recursive: true, mode: 0o700 })) made = true
+      if (missing && (await mkdir(dirname(path), { recursive: true, mode: 0o700 }))) made = true
       await rename(temporary, path)
-      break
+      return made
     } catch (error) {
       if (!isMissing(error) || attempt === FOLDER_ATTEMPTS) throw error
+      missing = true
     }
   }
-  // From here on the file is stored: when its folder is missing, it has been deleted since.
-  await unlessMissing(flushFolder(folder))
-  if (made) await flushParents(folder, root)
 }
 
-/** A new folder's name is an entry of its parent, which has to be flushed as well; the root is a new folder once. */
-async function flushParents(path: string, root: string): Promise<void> {
-  for (let folder = path; folder.length >= root.length; folder = dirname(folder))
+/**
+ * Makes sure that a file which has been renamed to this path outlives a power cut: by then it is stored, and when a folder
+ * of it is missing, it has been deleted since.
+ * @param made whether a folder is new: its name is an entry of its parent, which has to be flushed as well, up to the root,
+ *   itself a new folder once
+ */
+export async function flushUpTo(
+  path: string,
+  { made, root }: { made: boolean; root: string },
+): Promise<void> {
+  const first = dirname(path)
+  await unlessMissing(flushFolder(first))
+  if (!made) return
+  for (let folder = first; folder.length >= root.length; folder = dirname(folder))
     await unlessMissing(flushFolder(dirname(folder)))
 }
 

@@ -11,7 +11,14 @@ import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { fileNotFound, fileReplaced, storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 import { isFull } from '../full-disk.ts'
-import { flushFolder, removeEmptyFolders, renameInto, unlessMissing, walk } from './disk-folders.ts'
+import {
+  flushFolder,
+  flushUpTo,
+  removeEmptyFolders,
+  renameInto,
+  unlessMissing,
+  walk,
+} from './disk-folders.ts'
 
 // What is read or written at a time: large enough that a gigabyte is not a million turns of the event loop.
 const PIECE_BYTES = 256 * 1024
@@ -80,7 +87,7 @@ function diskBucket({
       return diskAsset(path, found, mediaType)
     },
 
-    async put(key, bytes, { signal }) {
+    async put(key, bytes, { durable = true, signal }) {
       const temporary = newTemporaryPath()
       // `flush` is an fsync before the close.
       const file = createWriteStream(temporary, {
@@ -93,7 +100,8 @@ function diskBucket({
         await pipeline(bytes, file, signal ? { signal } : {})
         signal?.throwIfAborted()
         const path = pathOf(key)
-        await renameInto(temporary, path, root)
+        const made = await renameInto(temporary, path)
+        if (durable) await flushUpTo(path, { made, root })
       } catch (error) {
         // Until it is closed it may still be about to be opened, and would appear after its removal.
         file.destroy()

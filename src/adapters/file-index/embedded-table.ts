@@ -4,6 +4,8 @@ import { lastingLevel, type Row } from '../lasting-level.ts'
 
 // Of a listing, read at a time: some 100 kB of names.
 const PAGE = 1000
+// Originals of which it is known how many derivatives they have: a MB.
+const MOST_COUNTED = 10_000
 
 type Entry = OriginalEntry | DerivativeEntry
 
@@ -25,6 +27,10 @@ export async function openIndexTable(folder: string) {
   const inherited = new Set<string>()
   for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))
 
+  // LevelDB keeps no counts, and to read a thousand names takes a millisecond. So of originals that derivatives were
+  // counted of, by the beginning of their rows: how many there are by now at most, as each row that was written since counts.
+  const mostDerivatives = new Map<string, number>()
+
   const originalRow = ({ clientId, key }: FileRef) => row('o', clientId, key)
   const derivativeRow = ({ clientId, key }: FileRef, derivative: string) =>
     row('d', clientId, key, derivative)
@@ -37,6 +43,11 @@ export async function openIndexTable(folder: string) {
   const isInherited = (name: string) => inherited.has(name)
   const isOver = (ref: FileRef, { key, entry }: Derived, now: number) =>
     entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
+
+  const countOneMore = (beginning: string) => {
+    const atMost = mostDerivatives.get(beginning)
+    if (atMost !== undefined) mostDerivatives.set(beginning, atMost + 1)
+  }
 
   return {
     /** Both as they are at one moment. */
@@ -59,9 +70,13 @@ export async function openIndexTable(folder: string) {
     },
     /** Whether an original has fewer derivatives than that. */
     async hasFewer(ref: FileRef, count: number): Promise<boolean> {
-      // LevelDB keeps no counts: a thousand names are read in half a millisecond, beside a render of 30.
-      const range = under(derivativeRow(ref, '').slice(0, -1))
-      return (await level.names({ ...range, limit: count })).length < count
+      const beginning = derivativeRow(ref, '')
+      const atMost = mostDerivatives.get(beginning)
+      if (atMost !== undefined && atMost < count) return true
+      const { length } = await level.names({ ...under(beginning.slice(0, -1)), limit: count })
+      if (mostDerivatives.size >= MOST_COUNTED) mostDerivatives.clear()
+      if (length < count) mostDerivatives.set(beginning, length)
+      return length < count
     },
     /** All originals, or one client's, read page by page. */
     async *refs(clientId: string | undefined): AsyncGenerator<FileRef> {
@@ -87,12 +102,15 @@ export async function openIndexTable(folder: string) {
     setOriginal: (ref: FileRef, entry: OriginalEntry | undefined) => set(originalRow(ref), entry),
     setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
       set(derivativeRow(ref, key), entry),
-    /** All in one step, on the disk when it resolves. */
-    async write(changes: Row[][]): Promise<void> {
+    /** All in one step. `durable` as in `lasting-level.ts`. */
+    async write(changes: Row[][], options?: { durable: boolean }): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return
-      await level.write(rows)
-      for (const { key } of rows) inherited.delete(key)
+      await level.write(rows, options)
+      for (const { type, key } of rows) {
+        inherited.delete(key)
+        if (type === 'put') countOneMore(key.slice(0, key.lastIndexOf('\0') + 1))
+      }
     },
     isInherited: (ref: FileRef) => isInherited(originalRow(ref)),
     isOver,

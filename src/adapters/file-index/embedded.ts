@@ -2,6 +2,9 @@ import type { FileIndex, FileRef, OriginalEntry, RemovalCause } from '../../core
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
 
+// What is noted of a derivative need not outlive a power cut: the bucket tells what there is, and the rest is made again.
+const REMADE = { durable: false }
+
 /**
  * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
  * found at the start belongs to a dead process and counts as over.
@@ -72,14 +75,14 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         const [original, known] = await table.find(ref, derivative)
         if (original?.state !== 'stored') return 'refused'
         if (options && !known && !(await table.hasFewer(ref, options.atMost))) return 'full'
-        await table.write([table.setDerivative(ref, derivative, { state: 'pending', deadline })])
+        await table.write([table.setDerivative(ref, derivative, { state: 'pending', deadline })], REMADE)
         return 'begun'
       }),
 
     finishDerivative: (ref, record) =>
       alone(ref, async () => {
         if ((await table.original(ref))?.state !== 'stored') return false
-        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })], REMADE)
         return true
       }),
 
@@ -88,7 +91,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         if ((await table.original(ref))?.state !== 'stored') return undefined
         const known = await table.derivative(ref, record.key)
         if (known) return known
-        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })])
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })], REMADE)
         return { state: 'stored', record }
       }),
 

@@ -9,7 +9,8 @@ export interface Bucket {
   find(key: ObjectKey, known?: { mediaType: string }): Promise<Asset | undefined>
   /**
    * Stores all of `bytes` under `key`, in place of what is there, or nothing: when the stream fails, the signal aborts
-   * or the process dies, no object has appeared or changed. Resolves when the object survives a power cut.
+   * or the process dies, no object has appeared or changed. Resolves when the object survives a power cut, unless
+   * it need not: see {@link PutOptions.durable}.
    * Consumes or destroys the stream.
    */
   put(key: ObjectKey, bytes: Readable, options: PutOptions): Promise<void>
@@ -25,6 +26,8 @@ export interface Bucket {
 
 export interface PutOptions {
   mediaType: string
+  /** False for what can be made again: a power cut may take it away, but leaves no part of it. True by default. */
+  durable?: boolean
   signal?: AbortSignal
 }
 

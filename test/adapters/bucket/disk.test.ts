@@ -21,6 +21,7 @@ const urlOf = (key: ObjectKey, { token }: { token: string }) =>
   bucketUrl(key, { baseUrl: 'http://sluice.example', token })
 const KEY = storedKey('a/b/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
 const BESIDE = derivativeKey(KEY, 'w=100')
+const ELSEWHERE = storedKey('c/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
 
 bucketContract('disk', async () => {
   const folder = await temporaryFolder()
@@ -130,6 +131,8 @@ describe('disk: files and folders', () => {
     expect(temporary).to.match(/^\.tmp\//)
     expect(first).to.deep.equal([
       `flush ${temporary}`,
+      // Its folder is missing the first time.
+      `rename ${temporary} first/${KEY}`,
       `rename ${temporary} first/${KEY}`,
       'flush first/a/b/image/png',
       'flush first/a/b/image',
@@ -143,6 +146,16 @@ describe('disk: files and folders', () => {
       `rename ${second[0]?.split(' ')[1]} first/${BESIDE}`,
       'flush first/a/b/image/png',
     ])
+  })
+
+  it('flushes no folder for what can be made again, but the file all the same', async () => {
+    await put(bucket, KEY, 'x')
+    const options = { mediaType: 'image/png', durable: false }
+    const calls = await fileCalls(folder, () =>
+      bucket.put(BESIDE, Readable.from([Buffer.from('x')]), options),
+    )
+    const [temporary] = calls[0]?.split(' ').slice(1) ?? []
+    expect(calls).to.deep.equal([`flush ${temporary}`, `rename ${temporary} first/${BESIDE}`])
   })
 
   it('flushes the folder of what it has deleted', async () => {
@@ -168,7 +181,8 @@ describe('disk: files and folders', () => {
           if (typeof callback === 'function') return callback(systemError(code))
           throw systemError(code)
         }
-        for (const key of [KEY, BESIDE]) {
+        // A folder that is there need not be made.
+        for (const key of name === 'mkdir' ? [ELSEWHERE] : [KEY, BESIDE]) {
           const error = await instead(
             module,
             name,
