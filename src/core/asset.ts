@@ -34,8 +34,6 @@ export interface Asset {
   readonly mediaType: string
   /** To the millisecond at best. */
   readonly lastModified: Date
-  /** Where the bytes lie on this machine, an absolute path, for programs that read files themselves; not of all assets. */
-  readonly file?: string
   /**
    * Its absolute path, where it is a file of this machine: for libraries and programs that read files themselves. By the
    * time that they do it may be gone.
