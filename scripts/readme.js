@@ -23,7 +23,13 @@ async function renewed(text) {
     ),
     chain: await loadChain(join(root, 'config', 'chain.json')),
   })
-  return fill(fill(text, 'variables', variables()), 'parameters', parameters(plugins.transforms))
+  const { image, video } = describeParameters(plugins.transforms)
+  const tables = {
+    variables: variables(),
+    parameters: parameters(image),
+    'video parameters': parameters(video),
+  }
+  return Object.entries(tables).reduce((filled, [name, content]) => fill(filled, name, content), text)
 }
 
 function variables() {
@@ -35,9 +41,8 @@ function variables() {
   return table(['Variable', 'Default', 'What it is for, and what it takes'], rows)
 }
 
-function parameters(transforms) {
-  const { image } = describeParameters(transforms)
-  const rows = image.map(({ plugin, name, aliases, expected, default: value, help }) => [
+function parameters(described) {
+  const rows = described.map(({ plugin, name, aliases, expected, default: value, help }) => [
     [name, ...aliases].map((word) => `\`${word}\``).join(', '),
     `${expected}${value === undefined ? '' : ` (default ${value})`}`,
     help,
