@@ -63,8 +63,10 @@ export function createDispatcher(options: DispatchOptions): Runner {
   }
   // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
   return async (plan, source, context) => {
+    const runs = runsOfOneEngine(plan.steps)
+    if (runs.length < 2) return oneEngine(plan, source, context)
     let asset = source
-    for (const steps of runsOfOneEngine(plan.steps))
+    for (const steps of runs)
       asset = await oneEngine({ ...plan, steps }, asset, context)
     return asset
   }
