@@ -190,6 +190,33 @@ describe('attacks', function () {
     expect(await children.mostTogether(), 'of all children').to.be.below(CHILD_LIMIT_BYTES + OVERSHOOT_BYTES)
   })
 
+  it('keeps nothing of large pictures, each in another size, one after the other', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
+    const photos = [
+      [6000, 4000],
+      [4000, 3000],
+    ].map(async ([width = 0, height = 0]) => {
+      const create = { width, height, channels: 3, background: '#888', noise } as const
+      return uploadOne(server, { name: 'a.jpg', bytes: await sharp({ create }).jpeg().toBuffer() })
+    })
+    for (const query of [
+      'w=4900',
+      'w=3000&f=webp',
+      'w=4800',
+      'w=3000&f=png',
+      'q=90',
+      'w=2600&f=webp',
+      'flip',
+      'f=png',
+    ]) {
+      for (const { src } of await Promise.all(photos)) {
+        const { status } = await exchange(server, `${new URL(src).pathname}?${query}`)
+        expect(status, query).to.equal(200)
+      }
+      expect(await peakBytes(server), query).to.be.below(LIMIT_BYTES)
+    }
+  })
+
   it('ends what it has begun with itself', async () => {
     const { src } = await uploadOne(server, { name: 'a.svg', bytes: manyFilters(150) })
     const left = exchange(server, `${new URL(src).pathname}?w=2999`).catch(() => undefined)
