@@ -66,8 +66,7 @@ export function createDispatcher(options: DispatchOptions): Runner {
     const runs = runsOfOneEngine(plan.steps)
     if (runs.length < 2) return oneEngine(plan, source, context)
     let asset = source
-    for (const steps of runs)
-      asset = await oneEngine({ ...plan, steps }, asset, context)
+    for (const steps of runs) asset = await oneEngine({ ...plan, steps }, asset, context)
     return asset
   }
 }
