@@ -54,8 +54,8 @@ export function readQuery(
   }
   // A preset asks for another kind of file, and the query switches that off.
   if (known !== ofGroup && ![...asked.keys()].some((name) => ofGroup.makers.has(name))) {
-    const without = { ...ofGroup, makers: new Map() }
-    return readQuery(pairs, { known: without, presets, ignored, rules })
+    const without = [...asked.keys()].find((name) => !ofGroup.words.has(name))
+    if (without !== undefined) throw unknownParameter(without, ofGroup)
   }
   // A preset's own size is its operator's choice.
   const ownSize = values.has('w') || values.has('dpr')

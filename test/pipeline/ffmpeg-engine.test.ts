@@ -1,15 +1,15 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Asset } from '../../src/core/asset.ts'
 import { FORMATS, knownFormat } from '../../src/core/media.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
+import { watched } from '../../src/engines/ffmpeg-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 import { keptLog } from '../support/service.ts'
@@ -141,7 +141,7 @@ describe('the ffmpeg engine', () => {
     let pipe: string
     before(() => {
       pipe = join(folder, 'nobody-writes')
-      // Whoever opens it waits for one who writes: without end, and deaf to polite signals.
+      // Whoever opens it waits for one who writes, without end.
       execFileSync('mkfifo', [pipe])
     })
 
@@ -154,13 +154,14 @@ describe('the ffmpeg engine', () => {
       return lines.filter((line) => line.includes(pipe)).map((line) => line.replaceAll('\0', ' '))
     }
 
-    /** A render that waits for ever. */
-    async function stuck(given: Parameters<typeof context>[0]): Promise<unknown> {
-      const all = context(given)
+    /** A render that waits for ever; `begun` is called as it begins. */
+    async function stuck(given: Parameters<typeof context>[0], begun = () => {}): Promise<unknown> {
       const opened = await engine.open(assetOf(film, 'mp4'), {}, context())
+      const { input } = opened.draft
+      const render = engine.render({ frameAtSeconds: 0, input: { ...input, path: pipe } }, context(given))
+      begun()
       try {
-        const { input } = opened.draft
-        return await rejection(engine.render({ frameAtSeconds: 0, input: { ...input, path: pipe } }, all))
+        return await rejection(render)
       } finally {
         await engine.close?.(opened)
       }
@@ -180,12 +181,24 @@ describe('the ffmpeg engine', () => {
       for (const afterMs of [0, 5, 30, 300]) {
         const leaving = new AbortController()
         const reason = new Error('left')
-        const outcome = stuck({ signal: leaving.signal })
-        await pause(afterMs)
-        leaving.abort(reason)
+        const abort = () => leaving.abort(reason)
+        const outcome = stuck({ signal: leaving.signal }, () => setTimeout(abort, afterMs))
         expect(await outcome).to.equal(reason)
         expect(await running()).to.deep.equal([])
       }
+    })
+
+    it('that is deaf to polite signals', async () => {
+      const deaf = spawn('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])
+      await once(deaf.stdout, 'data')
+      const ended = once(deaf, 'exit').then(() => Promise.reject(new Error('ended')))
+      const kill = (signal: 'SIGTERM' | 'SIGKILL') => deaf.kill(signal)
+      const { signal } = context()
+      expect(await rejection(watched({ ended, kill }, { signal, timeoutMs: 50 }))).to.have.property(
+        'status',
+        422,
+      )
+      expect(deaf.signalCode).to.equal('SIGKILL')
     })
 
     it('that is late', async () => {

@@ -10,6 +10,7 @@ import { dropIn, loadWith } from './drop-ins.ts'
 const PRESETS: PresetSettings = {
   poster: { thumbnail: true, duration: 20, w: 640 },
   card: { w: 500, h: 250 },
+  still: { thumbnail: true, w: 640 },
 }
 
 describe('a plan for a video', () => {
@@ -78,7 +79,7 @@ describe('a plan for a video', () => {
   for (const [query, expected] of [
     ['w=300', /^there is no parameter "w" for video files; there are thumbnail, duration$/],
     ['thumbnail=0&w=300', /^there is no parameter "w" for video files/],
-    ['preset=poster&thumbnail=0', /^there is no parameter "w"|expected no value or 1 beside duration/],
+    ['preset=still&thumbnail=0', /^there is no parameter "w" for video files/],
     ['duration=5', /^expected no value or 1 beside duration for thumbnail but received none$/],
     ['thumbnail=0&duration=5', /^expected no value or 1 beside duration for thumbnail/],
     ['thumbnail&duration=-1', /^expected an integer from 0 to 864000 tenths of a second for duration/],
