@@ -56,7 +56,7 @@ export async function inputOf(asset: Asset, signal: AbortSignal): Promise<ImageI
   return fileOf(asset) ?? defused(await readAll(asset, signal))
 }
 
-/** The header in an input, of one page of it. @param page from 1 */
+/** The header in an input, of one page of it. @param page from 1 @throws what libvips says */
 export async function headerIn(input: ImageInput, page = 1): Promise<ImageHeader> {
   const paged = page > 1 ? { page: page - 1 } : {}
   // Whatever its size: nothing is decoded here.
