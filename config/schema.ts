@@ -113,6 +113,13 @@ export const VARIABLES = {
     default: 40_000_000,
     help: 'Largest image that is transformed; larger ones are only stored and delivered',
   }),
+  VIDEO_MAX_BYTES: integer({
+    min: 1,
+    max: 1_000_000_000_000,
+    unit: 'bytes',
+    default: 4_000_000_000,
+    help: 'Largest video that is transformed; larger ones are only stored and delivered',
+  }),
   IMAGE_MAX_PIXELS: integer({
     min: 1,
     // What sharp takes.

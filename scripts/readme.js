@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadChain } from '../config/chain.ts'
 import { describeVariables } from '../config/load.ts'
 import { describeParameters } from '../src/core/described.ts'
+import { createFfmpeg } from '../src/engines/ffmpeg.ts'
 import { sharpEngine } from '../src/engines/sharp.ts'
 import { loadPlugins } from '../src/pipeline/load.ts'
 import { root } from './ready/run.js'
@@ -16,10 +18,18 @@ With -- --check it writes nothing, and exits with 1 when a table is not up to da
 async function renewed(text) {
   const plugins = await loadPlugins({
     folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
-    engines: new Map([[sharpEngine.name, sharpEngine]]),
+    engines: new Map(
+      [sharpEngine, createFfmpeg({ folder: tmpdir() })].map((engine) => [engine.name, engine]),
+    ),
     chain: await loadChain(join(root, 'config', 'chain.json')),
   })
-  return fill(fill(text, 'variables', variables()), 'parameters', parameters(plugins.transforms))
+  const { image, video } = describeParameters(plugins.transforms)
+  const tables = {
+    variables: variables(),
+    parameters: parameters(image),
+    'video parameters': parameters(video),
+  }
+  return Object.entries(tables).reduce((filled, [name, content]) => fill(filled, name, content), text)
 }
 
 function variables() {
@@ -31,9 +41,8 @@ function variables() {
   return table(['Variable', 'Default', 'What it is for, and what it takes'], rows)
 }
 
-function parameters(transforms) {
-  const { image } = describeParameters(transforms)
-  const rows = image.map(({ plugin, name, aliases, expected, default: value, help }) => [
+function parameters(described) {
+  const rows = described.map(({ plugin, name, aliases, expected, default: value, help }) => [
     [name, ...aliases].map((word) => `\`${word}\``).join(', '),
     `${expected}${value === undefined ? '' : ` (default ${value})`}`,
     help,

@@ -69,9 +69,11 @@ export interface App {
 }
 
 /** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
-function limitsOf({ IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS }: Config): TransformLimits {
+function limitsOf(config: Config): TransformLimits {
+  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS } = config
   return {
     sourceMaxBytes: IMAGE_MAX_BYTES,
+    videoMaxBytes: VIDEO_MAX_BYTES,
     sourceMaxPixels: IMAGE_MAX_PIXELS,
     outputMaxSide: 5000,
     // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
@@ -129,6 +131,7 @@ async function openApp(
     log,
     chain,
     engines,
+    ffmpeg,
     ownEngines,
     folders,
     plugins,
@@ -155,6 +158,8 @@ async function openApp(
   const credentials = await firstCredentials(config, foundation.credentialsFile)
   await clients.ensureFirst(credentials)
   foundation.delivery.work()
+
+  await ffmpeg.start(log)
 
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
@@ -227,7 +232,7 @@ async function openApp(
     }),
     archive: createArchive({ deliveries, events, log }),
     zipLimiter: backends.zipLimiter,
-    checks: { bucket: () => buckets.ping(), index: () => index.ping() },
+    checks: { bucket: () => buckets.ping(), index: () => index.ping(), ffmpeg: () => ffmpeg.isMissing() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,

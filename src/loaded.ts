@@ -3,6 +3,7 @@ import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
 import { loadPresets } from '../config/presets.ts'
 import type { Engine, EngineName } from './core/plugin.ts'
+import { createFfmpeg } from './engines/ffmpeg.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { checkPresets } from './pipeline/presets.ts'
@@ -14,12 +15,14 @@ import { checkPresets } from './pipeline/presets.ts'
  * read
  */
 export async function loadEverything({ config, root, engines: given }: LoadOptions) {
-  const engines = new Map<EngineName, Engine>((given ?? [sharpEngine]).map((engine) => [engine.name, engine]))
+  const ffmpeg = createFfmpeg({ folder: join(config.DATA_DIR, 'media') })
+  const all: readonly Engine[] = [sharpEngine, ffmpeg, ...(given ?? [])]
+  const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const folders = pluginFolders(root, config.PLUGINS_DIR)
   const plugins = await loadPlugins({ folders, engines, chain })
   const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
-  return { chain, engines, ownEngines: given === undefined, folders, plugins, presets }
+  return { chain, engines, ffmpeg, ownEngines: given === undefined, folders, plugins, presets }
 }
 
 /** What {@link loadEverything} has found. */
@@ -29,7 +32,7 @@ export interface LoadOptions {
   config: Config
   /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
   root: string
-  /** Those that Sluice comes with, when absent. */
+  /** In the place of those that Sluice comes with, by their names. */
   engines?: readonly Engine[]
 }
 

@@ -1,4 +1,7 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Engine, EngineName } from './core/plugin.ts'
+import { createFfmpeg } from './engines/ffmpeg.ts'
 import { imageInspector } from './engines/image-inspector.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { workApart } from './pipeline/apart.ts'
@@ -17,7 +20,9 @@ export interface TransformerSetup {
 // The process in which pictures are made that may have to be given up: `app.ts` starts it.
 workForParent(async (setup) => {
   const { folders, chain, maxMemoryBytes } = setup as TransformerSetup
-  const engines = new Map<EngineName, Engine>([[sharpEngine.name, sharpEngine]])
+  // A video's steps stay with the parent, whose ffmpeg is a process of its own already; its plugins are loaded all the same.
+  const all: readonly Engine[] = [sharpEngine, createFfmpeg({ folder: join(tmpdir(), 'sluice-media') })]
+  const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const plugins = await loadPlugins({ folders, engines, chain })
   const run = informedRunner(createRunner(engines), imageInspector)
   return { work: workApart(run, plugins), maxMemoryBytes }

@@ -48,6 +48,11 @@ export interface TransformPlugin<
    * engine's forecast reckons with it; with `newPass`, the outcome is held in any case.
    */
   holds?(params: ParameterValues<P>): 'source' | 'outcome' | undefined
+  /**
+   * The format of what comes of it, where that is no file of the source's group any more: `jpeg` for a frame of a video. It
+   * is then the first step of its plan, and what else the query names are parameters of plugins for the new group.
+   */
+  makes?: string
   /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
   conceals?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
@@ -150,6 +155,8 @@ export interface TransformContext<E extends EngineName = EngineName> {
 /** What one transformation may cost. All bounds are inclusive. */
 export interface TransformLimits {
   sourceMaxBytes: number
+  /** Of a video, which is read piece by piece. */
+  videoMaxBytes: number
   /** Over all frames. */
   sourceMaxPixels: number
   /** Of each side, in pixels. */
@@ -174,6 +181,8 @@ export interface Engine<E extends EngineName = EngineName> {
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
   /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
   render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
+  /** Lets go of what `open` has taken, a temporary file for one: called once, however the work has ended. */
+  close?(opened: Opened<E>): Promise<void>
   /** Carries out what has been asked of the draft so far, without loss, and answers with a draft of the outcome. */
   settle(opened: Opened<E>, context: EngineContext, each?: EachFrame<E>): Promise<Opened<E>>
   /** Carries out the same, and answers with each frame by itself. */
@@ -197,6 +206,8 @@ export interface Forecast {
   bytes: number
   /** Whether nothing but its process's end may stop it. */
   mayHang: boolean
+  /** Whether the engine works in a process of its own, which it ends itself. */
+  ownProcess?: boolean
   /** The source, in memory when it has been read already. */
   source: Asset
 }

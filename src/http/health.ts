@@ -7,6 +7,8 @@ export interface ReadinessChecks {
   bucket(): Promise<void>
   /** Without it, what is stored is still delivered. */
   index(): Promise<void>
+  /** Whether it is not installed, without which all but videos is served. */
+  ffmpeg(): Promise<boolean>
 }
 
 /**
@@ -20,12 +22,17 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     res.json({ status: 'ok' })
   })
   routes.get('/readyz', async (_req, res) => {
-    const [bucket, index] = await Promise.all([outcome(checks.bucket()), outcome(checks.index())])
+    const [bucket, index, isMissing] = await Promise.all([
+      outcome(checks.bucket()),
+      outcome(checks.index()),
+      checks.ffmpeg(),
+    ])
+    const ffmpeg = isMissing ? 'missing' : 'ok'
     const ready = bucket === 'ok'
     const status = ready && index !== 'ok' ? 'degraded' : bucket
     res.setHeader('Cache-Control', 'no-store')
     if (!ready) res.setHeader('Retry-After', '5')
-    res.status(ready ? 200 : 503).json({ status, checks: { bucket, index } })
+    res.status(ready ? 200 : 503).json({ status, checks: { bucket, index, ffmpeg } })
   })
   for (const path of ['/healthz', '/readyz']) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes

@@ -1,4 +1,4 @@
-import { isMediaGroup, type MediaGroup } from '../core/media.ts'
+import { formatNamed, isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import type { TransformPlugin } from '../core/plugin.ts'
 import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
@@ -128,7 +128,7 @@ export function checkParameters(
         if (word === DOWNLOAD_WORD || word === PRESET_WORD || isPassedOver(word, [])) {
           throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
         }
-        for (const group of media) {
+        for (const group of groupsOf(plugin, media)) {
           const earlier = claimed.get(`${group} ${word}`)
           if (earlier)
             throw new PluginError(file, `the parameter ${word} is taken by ${earlier} for ${group} files`)
@@ -137,4 +137,10 @@ export function checkParameters(
       }
     }
   }
+}
+
+/** Those in whose queries its parameters stand: also that of what it makes. */
+function groupsOf({ makes }: TransformPlugin, media: readonly MediaGroup[]): Set<MediaGroup> {
+  const made = makes === undefined ? undefined : formatNamed(makes)
+  return new Set([...media, ...(made ? [made.group] : [])])
 }

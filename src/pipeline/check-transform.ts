@@ -1,4 +1,4 @@
-import { isMediaGroup } from '../core/media.ts'
+import { formatNamed, isMediaGroup } from '../core/media.ts'
 import type { ParameterSpec } from '../core/parameter.ts'
 import { type Engine, type EngineName, PHASES, type TransformPlugin } from '../core/plugin.ts'
 import { checkParameter } from './check-parameter.ts'
@@ -38,6 +38,11 @@ export function checkTransform(
       (Array.isArray(plugin.media) && plugin.media.every((group) => isMediaGroup(group))),
     'an array of media groups',
     'media',
+  )
+  expect(
+    plugin.makes === undefined || formatNamed(String(plugin.makes)) !== undefined,
+    'the name of a format',
+    'makes',
   )
   expect(isRecord(plugin.params), 'an object of parameters', 'params')
   for (const [name, spec] of Object.entries(plugin.params as object)) checkParameter(file, name, spec)
@@ -79,6 +84,7 @@ const TRANSFORM_MEMBERS = Object.keys({
   always: true,
   newPass: true,
   holds: true,
+  makes: true,
   conceals: true,
   version: true,
   options: true,

@@ -7,7 +7,7 @@ import { ofAsset, takesTooLong } from '../core/problem.ts'
 import type { Admission } from './admission.ts'
 import { outcomeOf } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
-import type { Runner } from './run.ts'
+import { type Runner, runsOfOneEngine } from './run.ts'
 
 export interface DispatchOptions {
   engines: ReadonlyMap<EngineName, Engine>
@@ -36,12 +36,13 @@ export function createDispatcher(options: DispatchOptions): Runner {
   const looking = pLimit(LOOKS_AT_ONCE)
   let bytesHere = 0
   let runningHere = 0
-  return async (plan, source, context) => {
+  const oneEngine: Runner = async (plan, source, context) => {
     const forecast = await looking(() => forecastOf(options, plan, source, context))
-    const { bytes, mayHang } = forecast
+    const { bytes, mayHang, ownProcess } = forecast
     return admit(
       async () => {
         const { limits } = context
+        if (ownProcess) return inTime(here, plan, forecast.source, context)
         if (mayHang) {
           const timeoutMs = Math.min(hangMs, limits.timeoutMs)
           return elsewhere(plan, forecast.source, { ...context, limits: { ...limits, timeoutMs } })
@@ -59,6 +60,14 @@ export function createDispatcher(options: DispatchOptions): Runner {
       },
       { signal: context.signal, bytes },
     )
+  }
+  // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
+  return async (plan, source, context) => {
+    const runs = runsOfOneEngine(plan.steps)
+    if (runs.length < 2) return oneEngine(plan, source, context)
+    let asset = source
+    for (const steps of runs) asset = await oneEngine({ ...plan, steps }, asset, context)
+    return asset
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClientRules } from '../core/client.ts'
 import { sha256 } from '../core/digest.ts'
-import { type Format, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
+import { type Format, knownFormat, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import {
   canonicalValue,
   type ParameterSpec,
@@ -60,6 +60,16 @@ export function createPlanner(
     known: knownTo(transforms, group),
     presets: presetsByGroup.get(group) ?? new Map(),
   })
+  /** The plugins of a plan: one that makes a file of another group comes first, whatever the order, then those for that. */
+  const chainFor = (plugins: readonly LoadedPlugin[], asked: ReadonlyMap<string, unknown>) => {
+    const maker = plugins.find(
+      ({ plugin }) =>
+        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => asked.has(name)),
+    )
+    if (maker?.plugin.makes === undefined) return plugins
+    const { group } = knownFormat(maker.plugin.makes)
+    return [maker, ...transforms.filter((other) => other !== maker && other.media.includes(group))]
+  }
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
   return ({ query, format, accept, tooSmall = [], rules = {} }) => {
     const { plugins, known, presets } = groups.get(format.group) ?? forGroup(format.group)
@@ -67,8 +77,7 @@ export function createPlanner(
     let variesByAccept = false
     let detects = false
     const notes: string[] = []
-    const request: Omit<PlanRequest, 'options'> = {
-      format,
+    const request: Omit<PlanRequest, 'options' | 'format'> = {
       accept() {
         variesByAccept = true
         return accept
@@ -83,12 +92,15 @@ export function createPlanner(
     }
     const named = new Map<string, string>()
     const steps: Step[] = []
-    for (const loaded of asked.size === 0 ? [] : plugins) {
+    const chain = asked.size === 0 ? [] : chainFor(plugins, asked)
+    for (const loaded of chain) {
       const { plugin, options } = loaded
       const names = Object.keys(plugin.params)
       if (!plugin.always && !names.some((name) => asked.has(name))) continue
       const given = withDefaults(plugin.params, Object.fromEntries(asked))
-      const resolved = plugin.resolve ? plugin.resolve(given as never, { ...request, options }) : given
+      const resolved = plugin.resolve
+        ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
+        : given
       if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
@@ -99,6 +111,12 @@ export function createPlanner(
     const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
     return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
   }
+}
+
+/** The format of what the plugin gets: the source's, or that which the first of the chain makes of it. */
+function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], format: Format): Format {
+  const made = first?.plugin.makes
+  return made === undefined || loaded === first ? format : knownFormat(made)
 }
 
 /**

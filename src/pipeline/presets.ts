@@ -3,7 +3,7 @@ import type { ParameterValue } from '../core/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
 import type { LoadedPlugin } from './load.ts'
-import { type Known, knownTo, type Presets, readValue } from './query.ts'
+import { type Known, knownIn, knownTo, type Presets, readValue } from './query.ts'
 
 /** Named sets of parameters as an operator writes them: `config/presets.json`. */
 export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
@@ -47,7 +47,8 @@ interface Reading {
   wrong: readonly string[]
 }
 
-function readPreset(query: ReadonlyArray<readonly [string, string]>, known: Known): Reading {
+function readPreset(query: ReadonlyArray<readonly [string, string]>, ofGroup: Known): Reading {
+  const known = knownOrNone(query, ofGroup)
   const values = new Map<string, ParameterValue>()
   const wrong = query.length === 0 ? ['expected at least one parameter but there is none'] : []
   for (const [word, received] of query) {
@@ -62,6 +63,16 @@ function readPreset(query: ReadonlyArray<readonly [string, string]>, known: Know
     }
   }
   return { group: known.group, values, wrong }
+}
+
+/** A value that does not fit is told with all others that do not. */
+function knownOrNone(query: ReadonlyArray<readonly [string, string]>, ofGroup: Known): Known {
+  try {
+    return knownIn(query, ofGroup)
+  } catch (error) {
+    if (error instanceof Problem) return ofGroup
+    throw error
+  }
 }
 
 /** @throws Problem for a word that means something to a request, or nothing, but is no transformation */

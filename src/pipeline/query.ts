@@ -1,8 +1,8 @@
 import { AWAITED } from '../core/awaited.ts'
 import type { ClientRules } from '../core/client.ts'
-import type { MediaGroup } from '../core/media.ts'
+import { knownFormat, type MediaGroup } from '../core/media.ts'
 import { nearest } from '../core/nearest.ts'
-import { type ParameterSpec, type ParameterValue, parseParameter } from '../core/parameter.ts'
+import { canonicalValue, type ParameterSpec, type ParameterValue, parseParameter } from '../core/parameter.ts'
 import { badParameter, clipped, Problem } from '../core/problem.ts'
 import { isPassedOver, PRESET_WORD } from '../core/query-word.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
@@ -21,16 +21,19 @@ export type PresetsOfGroup = ReadonlyMap<string, ReadonlyMap<string, ParameterVa
 export function readQuery(
   query: Iterable<readonly [name: string, value: string]>,
   {
-    known,
+    known: ofGroup,
     presets,
     ignored,
-    rules: { presetsOnly, allowedWidths },
+    rules,
   }: { known: Known; presets: PresetsOfGroup; ignored: readonly string[]; rules: ClientRules },
 ): ReadonlyMap<string, ParameterValue> {
+  const { presetsOnly, allowedWidths } = rules
+  const pairs = [...query]
+  const known = knownIn([...pairs, ...pairs.flatMap((pair) => pairsOfPreset(pair, presets))], ofGroup)
   const values = new Map<string, ParameterValue | undefined>()
   const seen = new Map<string, string>()
   let preset: ReadonlyMap<string, ParameterValue> = new Map()
-  for (const [word, received] of query) {
+  for (const [word, received] of pairs) {
     if (isPassedOver(word, ignored)) continue
     const isPreset = word === PRESET_WORD
     if (presetsOnly && !isPreset) throw notAPreset(word)
@@ -48,6 +51,11 @@ export function readQuery(
     // A flag that the query switches off.
     if (value === undefined) asked.delete(name)
     else asked.set(name, value)
+  }
+  // A preset asks for another kind of file, and the query switches that off.
+  if (known !== ofGroup && ![...asked.keys()].some((name) => ofGroup.makers.has(name))) {
+    const without = [...asked.keys()].find((name) => !ofGroup.words.has(name))
+    if (without !== undefined) throw unknownParameter(without, ofGroup)
   }
   // A preset's own size is its operator's choice.
   const ownSize = values.has('w') || values.has('dpr')
@@ -86,18 +94,50 @@ function notOffered(word: string): Problem {
 /** The parameters of one media group by every name. */
 export interface Known {
   group: MediaGroup
-  words: ReadonlyMap<string, { name: string; spec: ParameterSpec }>
+  words: Words
+  /** By every name of a parameter of a plugin that makes a file of another group: what a query that names it may say. */
+  makers: ReadonlyMap<string, Known>
+}
+type Words = ReadonlyMap<string, { name: string; spec: ParameterSpec }>
+
+/** What a query may say that names these: for a frame of a video that is what a picture takes. @throws Problem 400 */
+export function knownIn(query: Iterable<readonly [word: string, received: string]>, known: Known): Known {
+  for (const [word, received] of query) {
+    const [other, parameter] = [known.makers.get(word), known.words.get(word)]
+    if (other && parameter && parseParameter(word, parameter.spec, received) !== undefined) return other
+  }
+  return known
+}
+
+function pairsOfPreset(
+  [word, received]: readonly [string, string],
+  presets: PresetsOfGroup,
+): Array<readonly [string, string]> {
+  const preset = word === PRESET_WORD ? presets.get(received) : undefined
+  return [...(preset ?? [])].map(([name, value]) => [name, canonicalValue(value)])
 }
 
 /** What the plugins for one media group take. */
 export function knownTo(transforms: readonly LoadedPlugin[], group: MediaGroup): Known {
+  const own = transforms.filter(({ media }) => media.includes(group))
+  const makers = new Map<string, Known>()
+  for (const maker of own) {
+    if (maker.plugin.makes === undefined) continue
+    const { group: made } = knownFormat(maker.plugin.makes)
+    const words = wordsOf([maker, ...transforms.filter(({ media }) => media.includes(made))])
+    for (const word of wordsOf([maker]).keys()) makers.set(word, { group, words, makers: new Map() })
+  }
+  return { group, words: wordsOf(own), makers }
+}
+
+function wordsOf(transforms: readonly LoadedPlugin[]): Words {
   const words = new Map<string, { name: string; spec: ParameterSpec }>()
-  for (const { plugin } of transforms.filter(({ media }) => media.includes(group))) {
+  for (const { plugin } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
       for (const word of [name, ...(spec.aliases ?? [])]) words.set(word, { name, spec })
     }
   }
-  return { group, words }
+  return words
 }
 
 /** @throws Problem 400 with the nearest */

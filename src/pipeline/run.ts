@@ -35,7 +35,8 @@ async function runEngine(
   const format = formatOfMediaType(source.mediaType)
   const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
   const opening = Object.assign({}, ...openings)
-  let { draft, source: facts } = await engine.open(source, opening, context)
+  const opened = await engine.open(source, opening, context)
+  let { draft, source: facts } = opened
   const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
   // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
@@ -76,6 +77,8 @@ async function runEngine(
     if (cause instanceof Problem) throw cause
     await engine.verify(source, opening, context)
     throw new Error(`${doing} failed`, { cause })
+  } finally {
+    await engine.close?.(opened)
   }
 }
 
@@ -86,7 +89,12 @@ function isOpened(outcome: unknown): outcome is Opened {
 /** @returns what the detector sees, with what is outside the picture cut off */
 function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
   return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
-    const boxes: unknown = await plugin.detect(draft.clone(), { source, options, signal, log })
+    const boxes: unknown = await plugin.detect('clone' in draft ? draft.clone() : draft, {
+      source,
+      options,
+      signal,
+      log,
+    })
     if (!Array.isArray(boxes) || !boxes.every(isBox)) {
       const expected = 'expected an array of boxes with left, top, width and height, in pixels'
       throw new Error(`the detector ${plugin.name}: ${expected}, but received ${JSON.stringify(boxes)}`)
@@ -99,7 +107,8 @@ function isBox(box: Partial<Box> | undefined): box is Box {
   return [box?.left, box?.top, box?.width, box?.height].every((number) => Number.isFinite(number))
 }
 
-function runsOfOneEngine(steps: readonly Step[]): Step[][] {
+/** Consecutive steps of one engine, together. */
+export function runsOfOneEngine(steps: readonly Step[]): Step[][] {
   const runs: Step[][] = []
   for (const step of steps) {
     const last = runs.at(-1)

@@ -3,6 +3,7 @@
  * plain installation are named for.
  */
 export const SHIPPED_ORDER: readonly string[] = [
+  'video-thumbnail',
   'image-orient',
   'image-trim',
   'image-crop',

@@ -37,7 +37,7 @@ onEveryBackend('health', (start) => {
       .get('/readyz')
       .expect(200)
       .expect('Cache-Control', 'no-store')
-    expect(body).to.deep.equal({ status: 'ok', checks: { bucket: 'ok', index: 'ok' } })
+    expect(body).to.deep.equal({ status: 'ok', checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok' } })
   })
 
   it('/readyz is a 503 while the bucket cannot be used, and /healthz is not', async () => {
@@ -45,7 +45,10 @@ onEveryBackend('health', (start) => {
     const { body, headers } = await supertest(service.url).get('/readyz').expect(503)
     await supertest(service.url).get('/healthz').expect(200)
     gone = undefined
-    expect(body).to.deep.equal({ status: 'unavailable', checks: { bucket: 'unavailable', index: 'ok' } })
+    expect(body).to.deep.equal({
+      status: 'unavailable',
+      checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok' },
+    })
     expect(headers['cache-control']).to.equal('no-store')
     expect(Number(headers['retry-after'])).to.be.above(0)
     await supertest(service.url).get('/readyz').expect(200)
@@ -55,7 +58,10 @@ onEveryBackend('health', (start) => {
     gone = 'index'
     const { body } = await supertest(service.url).get('/readyz').expect(200)
     gone = undefined
-    expect(body).to.deep.equal({ status: 'degraded', checks: { bucket: 'ok', index: 'unavailable' } })
+    expect(body).to.deep.equal({
+      status: 'degraded',
+      checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok' },
+    })
   })
 
   it('answers HEAD as well, and 405 with Allow to what changes something', async () => {

@@ -138,7 +138,11 @@ describe('a detector plugin', () => {
       { 'a.js': "export default { name: 'a', engine: 'sharp', detect: 1 }" },
       /a function for detect$/,
     ],
-    ['has no engine', { 'a.js': "export default { name: 'a', detect() {} }" }, /one of sharp for engine$/],
+    [
+      'has no engine',
+      { 'a.js': "export default { name: 'a', detect() {} }" },
+      /one of sharp, ffmpeg for engine$/,
+    ],
     [
       'has a version that is none',
       { 'a.js': detector('[]', 'version: 0,') },

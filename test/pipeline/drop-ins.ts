@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
+import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
 import {
   type ChainSettings,
@@ -10,7 +11,10 @@ import {
   type PluginSet,
 } from '../../src/pipeline/load.ts'
 
-export const ENGINES: ReadonlyMap<EngineName, Engine> = new Map([['sharp', sharpEngine]])
+export const ENGINES: ReadonlyMap<EngineName, Engine> = new Map<EngineName, Engine>([
+  ['sharp', sharpEngine],
+  ['ffmpeg', createFfmpeg({ folder: join(tmpdir(), 'sluice-test-media') })],
+])
 
 export const CHAIN: ChainSettings = { order: [], disabled: [], options: {}, ignoredParams: [] }
 

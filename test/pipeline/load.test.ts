@@ -47,9 +47,9 @@ describe('loading plugins', () => {
       const { transforms, events } = await loadPlugins({ folders: [SHIPPED], engines: ENGINES, chain })
       expect(names({ transforms })).to.deep.equal(SHIPPED_ORDER.filter((name) => chain.order.includes(name)))
       expect(names({ transforms })).to.have.length(chain.order.length)
-      for (const { fingerprint, media, options } of transforms) {
+      for (const { plugin, fingerprint, media, options } of transforms) {
         expect(fingerprint).to.equal(undefined)
-        expect(media).to.deep.equal(['image'])
+        expect(media).to.deep.equal([plugin.name.slice(0, plugin.name.indexOf('-'))])
         expect(options).to.deep.equal({})
       }
       expect(events.map(({ plugin }) => plugin.name)).to.deep.equal(['webhook'])
@@ -254,12 +254,12 @@ describe('loading plugins', () => {
       [
         'has no engine',
         dropIn('x', { engine: undefined }),
-        /expected one of sharp for engine but received undefined/,
+        /expected one of sharp, ffmpeg for engine but received undefined/,
       ],
       [
         'has an unknown engine',
         dropIn('x', { engine: "'magick'" }),
-        /expected one of sharp for engine but received "magick"/,
+        /expected one of sharp, ffmpeg for engine but received "magick"/,
       ],
       [
         'has no phase',

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import sharp, { type Sharp } from 'sharp'
 import { readAll } from '../../src/core/asset.ts'
 import { knownFormat } from '../../src/core/media.ts'
-import type { Engine, EngineName, TransformContext } from '../../src/core/plugin.ts'
+import type { ParameterSpecs } from '../../src/core/parameter.ts'
+import type { Engine, EngineName, TransformContext, TransformPlugin } from '../../src/core/plugin.ts'
 import { badParameter, Problem } from '../../src/core/problem.ts'
 import type { ImageOpening } from '../../src/engines/image-source.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
-import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner, type Plan, type Step } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
 import { animation, colourAt, picture } from '../support/images.ts'
@@ -33,16 +33,27 @@ function countingEngine() {
 }
 
 /** A step made by hand. `transform` gets what a plugin gets. */
-function step(name: string, members: Partial<LoadedPlugin['plugin']> = {}, rest: Partial<Step> = {}): Step {
-  const plugin = {
+function step(
+  name: string,
+  members: Partial<TransformPlugin<ParameterSpecs, 'sharp'>> = {},
+  rest: Partial<Step> = {},
+): Step {
+  const plugin: TransformPlugin<ParameterSpecs, 'sharp'> = {
     name,
     engine: 'sharp',
     phase: 'effect',
     params: {},
     transform: () => undefined,
     ...members,
-  } as const
-  return { plugin, media: ['image'], options: {}, fingerprint: undefined, params: {}, ...rest }
+  }
+  return {
+    plugin: plugin as TransformPlugin,
+    media: ['image'],
+    options: {},
+    fingerprint: undefined,
+    params: {},
+    ...rest,
+  }
 }
 
 const planOf = (...steps: Step[]): Plan => ({ steps, variant: 'x', variesByAccept: false, notes: [] })

@@ -10,6 +10,7 @@ import { ENGINES, loadWith } from './drop-ins.ts'
 
 export const LIMITS: TransformLimits = {
   sourceMaxBytes: 40_000_000,
+  videoMaxBytes: 4_000_000_000,
   sourceMaxPixels: 50_000_000,
   outputMaxSide: 5000,
   outputMaxPixels: 50_000_000,

@@ -167,7 +167,7 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
         expect(status).to.equal(200)
         expect(JSON.parse(body.toString())).to.deep.equal({
           status: 'degraded',
-          checks: { bucket: 'ok', index: 'unavailable' },
+          checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok' },
         })
       })
     })

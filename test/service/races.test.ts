@@ -121,6 +121,7 @@ onEveryBackend('races', (start, backend) => {
         variantLimit: 1000,
         limits: {
           sourceMaxBytes: 1e6,
+          videoMaxBytes: 1e6,
           sourceMaxPixels: 1e6,
           outputMaxSide: 5000,
           outputMaxPixels: 1e6,

@@ -1,0 +1,45 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+import { badParameter } from '../../src/core/problem.ts'
+
+const STEPS_PER_SECOND = 10
+
+/** One frame of a video, as a picture: what else the query names is done to that. */
+export default definePlugin({
+  name: 'video-thumbnail',
+  engine: 'ffmpeg',
+  phase: 'prepare',
+  media: ['video'],
+  makes: 'jpeg',
+  // A video in the place of a picture would be of no use.
+  conceals: true,
+  params: {
+    thumbnail: { type: 'flag', help: 'One frame as a picture, a JPEG; any image parameter may follow' },
+    duration: {
+      type: 'integer',
+      min: 0,
+      // A day.
+      max: 864_000,
+      unit: 'tenths of a second',
+      default: 0,
+      help: 'The moment of the thumbnail, from the start: 15 is 1.5 s',
+    },
+  },
+  resolve(asked) {
+    if (!asked.thumbnail)
+      throw badParameter({ param: 'thumbnail', expected: 'no value or 1 beside duration' })
+    return asked
+  },
+  transform(video, { duration }, { source: { durationSeconds } }) {
+    if (durationSeconds !== undefined && duration / STEPS_PER_SECOND >= durationSeconds) {
+      const last = Math.max(0, Math.ceil(durationSeconds * STEPS_PER_SECOND) - 1)
+      const expected = `an integer from 0 to ${last}, as this video is ${rounded(durationSeconds)} s long,`
+      throw badParameter({ param: 'duration', expected, received: duration })
+    }
+    video.frameAtSeconds = duration / STEPS_PER_SECOND
+    return video
+  },
+})
+
+function rounded(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000
+}

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
+import { notTransformable, Problem } from '../core/problem.ts'
+
+/** What ends a process before its own end. */
+export interface Watch {
+  signal: AbortSignal
+  timeoutMs: number
+}
+
+/** A running process. */
+export interface Watched<T> {
+  /** Resolves when the process is gone. */
+  ended: Promise<T>
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+}
+
+// ffmpeg closes its files within milliseconds of the polite signal, unless a decoder has lost itself.
+const GRACE_MS = 1_000
+// Enough of what a program says to see why it has failed.
+const LAST_WORDS = 2_000
+
+/** Programs are started with what is left of the processor: the service's own threads come first. */
+export const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
+
+/**
+ * Waits for a process, and ends it when its time is over or nobody waits any more: politely, then not. It is gone in any
+ * case when this answers.
+ *
+ * @throws Problem 422 for one that takes too long, `signal.reason`
+ */
+export async function watched<T>({ ended, kill }: Watched<T>, { signal, timeoutMs }: Watch): Promise<T> {
+  let isLate = false
+  let hard: NodeJS.Timeout | undefined
+  const stop = () => {
+    kill('SIGTERM')
+    hard ??= setTimeout(() => kill('SIGKILL'), GRACE_MS)
+  }
+  const timer = setTimeout(() => {
+    isLate = true
+    stop()
+  }, timeoutMs)
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    const outcome = await ended
+    signal.throwIfAborted()
+    return outcome
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw isLate ? takesTooLong(cause) : cause
+  } finally {
+    clearTimeout(timer)
+    clearTimeout(hard)
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * Runs a program with these arguments, no shell between, and answers with what it has printed.
+ *
+ * @throws Problem 422 for one that takes too long, 501 where it is not installed, Error with its last words when it fails
+ */
+export async function outputOf(
+  program: 'ffmpeg' | 'ffprobe',
+  args: readonly string[],
+  { maxBytes, ...watch }: Watch & { maxBytes: number },
+): Promise<string> {
+  watch.signal.throwIfAborted()
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  if (child.pid !== undefined) lower(child.pid)
+  const chunks: Buffer[] = []
+  let length = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length > maxBytes) child.kill('SIGKILL')
+    else chunks.push(chunk)
+  })
+  let lastWords = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = `${lastWords}${text}`.slice(-LAST_WORDS)
+  })
+  const ended = new Promise<void>((resolve, reject) => {
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'ENOENT' ? notInstalled([program], error) : error),
+    )
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve()
+      else reject(new Error(`${program} ended with ${code ?? signal}: ${lastWords}`))
+    })
+  })
+  await watched({ ended, kill: (signal) => child.kill(signal) }, watch)
+  return Buffer.concat(chunks).toString()
+}
+
+function lower(pid: number): void {
+  try {
+    setPriority(pid, LOWEST_PRIORITY)
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** How to come by ffmpeg, in words for an operator. */
+export const INSTALL = 'sudo apt-get install --no-install-recommends ffmpeg'
+
+/** 501: the installation lacks what a video needs. */
+export function notInstalled(programs: readonly string[], cause?: unknown): Problem {
+  return new Problem({
+    status: 501,
+    code: 'not_installed',
+    detail: `this installation has no ${programs.join(' and no ')}, which videos need: ${INSTALL}`,
+    cause,
+  })
+}
+
+function takesTooLong(cause: unknown): Problem {
+  return notTransformable('this video takes too long to transform', cause)
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
+import { outputOf, type Watch } from './ffmpeg-process.ts'
+import { guardedInput, inputPath, type VideoSource } from './video-source.ts'
+
+const number = z.coerce.number().positive().finite().optional().catch(undefined)
+
+const stream = z.object({
+  index: z.number().int().nonnegative(),
+  codec_type: z.string().optional(),
+  codec_name: z.string().default('unknown'),
+  width: number,
+  height: number,
+  duration: number,
+  sample_aspect_ratio: z.string().optional(),
+  color_space: z.string().optional(),
+  disposition: z.object({ attached_pic: z.number() }).partial().default({}),
+  side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
+})
+type Stream = z.infer<typeof stream>
+
+const output = z.object({
+  streams: z.array(stream).default([]),
+  format: z.object({ duration: number }).default({ duration: undefined }),
+})
+
+// Nothing but what is used is printed: a crafted file has megabytes of tags.
+const ENTRIES = [
+  'format=duration',
+  'stream=index,codec_type,codec_name,width,height,duration,sample_aspect_ratio,color_space',
+  'stream_disposition=attached_pic',
+  'stream_side_data=rotation',
+].join(':')
+const MAX_OUTPUT_BYTES = 1_000_000
+
+/**
+ * What is known of a video, of its container's and its streams' headers.
+ *
+ * @throws Problem 422 for what is none, or has no pictures; 501 where ffprobe is missing
+ */
+export async function probe(
+  path: string,
+  { demuxer, maxPixels, ...watch }: Watch & { demuxer: string; maxPixels: number },
+): Promise<VideoSource> {
+  const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
+  const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
+  const { streams, format } = await read(asked, watch).catch((cause) => {
+    watch.signal.throwIfAborted()
+    throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
+  })
+  const audioCodec = streams.find(({ codec_type }) => codec_type === 'audio')?.codec_name
+  // A picture that is attached is a cover, not a moment.
+  const video = streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
+  if (!video) throw noPictures(audioCodec)
+  const { width, height } = video
+  if (width === undefined || height === undefined)
+    throw undecodable(new Error('a video stream has no size'), maxPixels)
+  const rotation = rotationOf(video)
+  const shown = [Math.max(1, Math.round(width * pixelRatio(video))), height] as const
+  const [shownWidth, shownHeight] = rotation % 180 === 0 ? shown : [shown[1], shown[0]]
+  return {
+    durationSeconds: video.duration ?? format.duration,
+    width: shownWidth,
+    height: shownHeight,
+    rotation,
+    videoCodec: video.codec_name,
+    audioCodec,
+    stream: video.index,
+    colorMatrix: video.color_space === 'unknown' ? undefined : video.color_space,
+  }
+}
+
+// A line of 40 bytes for each frame: half an hour of them.
+const MAX_FRAMES_BYTES = 2_000_000
+
+/**
+ * Until when the last frame of a stream is shown, in seconds from the start; infinity where the file does not say. One
+ * that is cut off ends earlier than its header says.
+ * @param options.from in seconds: looks from here on only
+ * @throws Problem 422, 501
+ */
+export async function lastShownUntil(
+  path: string,
+  options: Watch & { demuxer: string; maxPixels: number; stream: number; from: number },
+): Promise<number> {
+  const { demuxer, maxPixels, stream, from, ...watch } = options
+  const frames = ['-select_streams', String(stream), '-read_intervals', `${from}%`]
+  const entries = ['-of', 'csv', '-show_entries', 'format=start_time:packet=pts_time,duration_time']
+  const args = [
+    '-v',
+    'error',
+    ...guardedInput(demuxer, maxPixels),
+    ...frames,
+    ...entries,
+    '-i',
+    inputPath(path),
+  ]
+  const text = await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_FRAMES_BYTES }).catch((cause) => {
+    watch.signal.throwIfAborted()
+    throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
+  })
+  let start = 0
+  let until = 0
+  for (const line of text.split('\n')) {
+    const [section, first = '', second = ''] = line.split(',')
+    if (section === 'format') start = Number.parseFloat(first) || 0
+    if (section !== 'packet') continue
+    const end = Number.parseFloat(first) + Number.parseFloat(second)
+    if (Number.isNaN(end)) return Number.POSITIVE_INFINITY
+    until = Math.max(until, end)
+  }
+  return until - start
+}
+
+async function read(args: readonly string[], watch: Watch): Promise<z.infer<typeof output>> {
+  return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_OUTPUT_BYTES })))
+}
+
+/** ffprobe counts against the clock, and prints -90 for what is to be turned to the right. */
+function rotationOf({ side_data_list }: Stream): VideoSource['rotation'] {
+  const degrees = side_data_list.find(({ rotation }) => rotation !== undefined)?.rotation ?? 0
+  const quarters = ((Math.round(-degrees / 90) % 4) + 4) % 4
+  return ([0, 90, 180, 270] as const)[quarters] ?? 0
+}
+
+/** How many times as wide as high a pixel is shown. */
+function pixelRatio({ sample_aspect_ratio = '' }: Stream): number {
+  const [width = 0, height = 0] = sample_aspect_ratio.split(':').map(Number)
+  return width > 0 && height > 0 ? width / height : 1
+}
+
+/** 422: ffmpeg's own words are logged, and reach nobody else. */
+export function undecodable(cause: unknown, maxPixels: number): Problem {
+  const words = cause instanceof Error ? cause.message : ''
+  if (/exceeds specified max pixel count/.test(words)) return tooManyPixels(maxPixels, cause)
+  return notDecodable('expected a video that can be decoded but this one cannot', cause)
+}
+
+/** 422: frames that are too large, by the header or by what the stream says of itself. */
+export function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
+  const expected = `expected a video of at most ${maxPixels} pixels a frame to transform`
+  return notTransformable(`${expected} but this one has more`, cause)
+}
+
+function noPictures(audioCodec: string | undefined): Problem {
+  const has = audioCodec === undefined ? 'neither pictures nor sound' : 'only sound'
+  return notTransformable(`expected a video with pictures but this file has ${has}`)
+}

@@ -1,0 +1,76 @@
+import type { Format } from '../core/media.ts'
+import type { ScratchFile } from './scratch.ts'
+
+declare module '../core/plugin.ts' {
+  interface Engines {
+    ffmpeg: { draft: VideoDraft; source: VideoSource; opening: Record<string, never> }
+  }
+}
+
+/** What is to be made of a video: plugins write here what they ask for, and all of it is done at once. */
+export interface VideoDraft {
+  /** The frame that is shown at this moment becomes a picture; in seconds from 0. */
+  frameAtSeconds?: number
+  /** The engine's own: what it has opened. */
+  readonly input: VideoInput
+}
+
+/** A video that ffmpeg can read, and what is known of it. */
+export interface VideoInput extends ScratchFile {
+  demuxer: string
+  source: VideoSource
+}
+
+/** What is known of a video before any step. */
+export interface VideoSource {
+  /** How long pictures are shown; undefined where the file does not say: that of a browser's recording. */
+  durationSeconds: number | undefined
+  /** As it is shown, in pixels: turned upright, and of square pixels. */
+  width: number
+  height: number
+  /** Clockwise, in degrees: what it takes to turn the stored pictures upright. */
+  rotation: 0 | 90 | 180 | 270
+  /** By ffmpeg's names: `h264`, `aac`. */
+  videoCodec: string
+  audioCodec: string | undefined
+  /** Which of the file's streams has the pictures. */
+  stream: number
+  /** How its colours are stored, by ffmpeg's name: `bt709`; undefined where the file does not say. */
+  colorMatrix: string | undefined
+}
+
+// ffmpeg's name of what reads a container, by the format's name. Each is forced: what a file claims to be never decides.
+const DEMUXERS: Readonly<Record<string, string>> = {
+  mp4: 'mov',
+  m4v: 'mov',
+  mov: 'mov',
+  '3gp': 'mov',
+  webm: 'matroska',
+  mkv: 'matroska',
+  avi: 'avi',
+  mpeg: 'mpeg',
+  m2ts: 'mpegts',
+  ogv: 'ogg',
+  flv: 'flv',
+  wmv: 'asf',
+}
+
+/** The demuxer that reads a format; undefined for one that is no video. */
+export function demuxerOf({ name }: Format): string | undefined {
+  return DEMUXERS[name]
+}
+
+/**
+ * Arguments that stand before an input, of ffmpeg and ffprobe alike. A playlist named .mp4 is read as the movie that it
+ * is not, and no demuxer opens another file or an address: not one that a file has inside another, either.
+ */
+export function guardedInput(demuxer: string, maxPixels: number): readonly string[] {
+  const guard = ['-f', demuxer, '-format_whitelist', demuxer, '-protocol_whitelist', 'file']
+  // Of one frame, also where the stream contradicts its header.
+  return [...guard, '-max_pixels', String(maxPixels)]
+}
+
+/** A path as ffmpeg takes it: never a protocol's name or a pattern, whatever is in it. */
+export function inputPath(path: string): string {
+  return `file:${path}`
+}

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const execute = promisify(execFile)
+
+export interface VideoOptions {
+  /** What each second shows, by CSS names; the upper left quarter is white. */
+  colours?: readonly string[]
+  width?: number
+  height?: number
+  /** Frames a second. */
+  rate?: number
+  /** More of what ffmpeg is told of the outcome. */
+  options?: readonly string[]
+  /** How the colours are stored: BT.601 unless told otherwise. */
+  matrix?: 'bt601' | 'bt709'
+  /** A file's extension. */
+  format?: string
+}
+
+/** A video of which each second has a colour of its own. */
+export async function video({
+  colours = ['red', 'green', 'blue'],
+  width = 160,
+  height = 120,
+  rate = 10,
+  options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'],
+  matrix = 'bt601',
+  format = 'mp4',
+}: VideoOptions = {}): Promise<Buffer> {
+  const inputs = colours.flatMap((colour) => [
+    ...['-f', 'lavfi', '-i'],
+    `color=${colour}:s=${width}x${height}:r=${rate}:d=1,format=rgb24`,
+  ])
+  const joined = colours.map((_, i) => `[${i}:v]`).join('')
+  const graph = `${joined}concat=n=${colours.length},drawbox=0:0:iw/2:ih/2:white:fill,scale=out_color_matrix=${matrix}`
+  return made(['-filter_complex', graph, ...options], { inputs, format })
+}
+
+/** What ffmpeg makes of a file with these options, nothing of it decoded: turned, with a cover, in another container. */
+export async function remuxed(
+  bytes: Uint8Array,
+  options: readonly string[],
+  { format = 'mp4', inputs = [] }: { format?: string; inputs?: readonly string[] } = {},
+): Promise<Buffer> {
+  const folder = await temporaryFolder()
+  try {
+    const source = join(folder, 'source')
+    await writeFile(source, bytes)
+    return await made(['-c', 'copy', ...options], { inputs: ['-i', source, ...inputs], format })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** A file of sound only. */
+export function sound({ format = 'mp4', seconds = 1 } = {}): Promise<Buffer> {
+  return made([], { inputs: ['-f', 'lavfi', '-i', `sine=d=${seconds}`], format })
+}
+
+/** What ffmpeg makes with these arguments. */
+async function made(
+  args: readonly string[],
+  { inputs, format }: { inputs: readonly string[]; format: string },
+): Promise<Buffer> {
+  const folder = await temporaryFolder()
+  try {
+    const file = join(folder, `made.${format}`)
+    await execute('ffmpeg', ['-nostdin', '-v', 'error', '-threads', '1', ...inputs, ...args, file])
+    return await readFile(file)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
