@@ -61,6 +61,7 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
     for (const contender of contenders) await transform(contender, OPERATIONS[0], warmUp)
     next += warmUp
     const rows = []
+    const ratios = []
     for (const operation of OPERATIONS.filter(({ name }) => only.includes(name))) {
       await expectSameWork(contenders, operation, next++)
       const count = Math.ceil(requests * (operation.share ?? 1))
@@ -74,12 +75,15 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
         rounds.push(round)
       }
       rows.push(row(operation.name, rounds))
+      ratios.push({ rate: ratioOf(rounds, 'rate'), cpuMs: ratioOf(rounds, 'cpuMs') })
       say(rows.at(-1))
       // All widths are within the photo.
       if (next > 2000) next = FIRST_WIDTH + warmUp
     }
     const head = ['| Operation | Rate | CPU a request |', '| --- | --- | --- |']
-    return `${machine({ runs })}\n\n${[...head, ...rows].join('\n')}`
+    const mean = (figure) => geometricMean(ratios.map((ratio) => ratio[figure])).toFixed(2)
+    const all = `| all of them, geometric mean | **${mean('rate')}** | **${mean('cpuMs')}** |`
+    return `${machine({ runs })}\n\n${[...head, ...rows, all].join('\n')}`
   } finally {
     await Promise.all([sluice.server.stop(), peer.stop()])
   }
@@ -92,9 +96,16 @@ function row(name, rounds) {
 /** How many times sharp's figure Sluice's is, and both. */
 function cell(rounds, figure, unit) {
   const [ours, theirs] = [0, 1].map((at) => short(median(rounds.map((round) => round[at][figure]))))
-  // Of the rounds' ratios, not of the medians: a round's noise is in both its figures.
-  const ratio = median(rounds.map(([a, b]) => a[figure] / b[figure]))
-  return `**${ratio.toFixed(2)}** (${ours} : ${theirs} ${unit})`
+  return `**${ratioOf(rounds, figure).toFixed(2)}** (${ours} : ${theirs} ${unit})`
+}
+
+/** Of the rounds' ratios, not of the medians: a round's noise is in both its figures. */
+function ratioOf(rounds, figure) {
+  return median(rounds.map(([ours, theirs]) => ours[figure] / theirs[figure]))
+}
+
+function geometricMean(ratios) {
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length)
 }
 
 /** A badge with some transparency. */
