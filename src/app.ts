@@ -83,7 +83,7 @@ function limitsOf(config: Config): TransformLimits {
 }
 
 // All transformations in this process together: it stays below 400 MB, with what glibc keeps of the ones before. What takes
-// more has a process of its own, so that no thread of this one is busy for longer than 10 s either, which is 7 MP as GIF; as anything else it is 4 s.
+// more has a process of its own, so that no thread of this one is busy for longer than 10 s either: 7 MP as GIF.
 const HERE_BYTES = 100_000_000
 const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.filename)}`)
 // At half a second each, the last of them waits a minute for two cores.
