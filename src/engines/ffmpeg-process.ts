@@ -20,8 +20,8 @@ const GRACE_MS = 1_000
 // Enough of what a program says to see why it has failed.
 const LAST_WORDS = 2_000
 
-/** Programs are started with what is left of the processor: the service's own threads come first. */
-export const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
+// Programs are started with what is left of the processor: the service's own threads come first.
+const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
 
 /**
  * Waits for a process, and ends it when its time is over or nobody waits any more: politely, then not. It is gone in any

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, EngineContext, TransformLimits } from '../core/plugin.ts'
 import { badParameter, fileNotFound, notTransformable, Problem } from '../core/problem.ts'
-import { INSTALL, LOWEST_PRIORITY, notInstalled, outputOf, type Watch, watched } from './ffmpeg-process.ts'
+import { INSTALL, notInstalled, outputOf, type Watch } from './ffmpeg-process.ts'
 import { lastShownUntil, probe, tooManyPixels, undecodable } from './ffprobe.ts'
 import { createScratch } from './scratch.ts'
 import { demuxerOf, guardedInput, inputPath, type VideoInput } from './video-source.ts'
@@ -21,6 +21,8 @@ export interface FfmpegEngine extends Engine<'ffmpeg'> {
 
 // A frame of 4K decodes in 250 MB: more than the work on nearly any picture, so it goes into the line of heavy work.
 const FRAME_BYTES = 256_000_000
+// It prints nothing where all is well.
+const MAX_PRINTED_BYTES = 100_000
 const VERSION_WATCH_MS = 10_000
 const LOOK_AGAIN_MS = 10_000
 // The last frame may be shown for long: that of a talk's last slide, recorded without doubles.
@@ -128,7 +130,7 @@ function frameCommand(
   // In seconds of a core: it ends itself, should nobody be left to end it.
   const bounded = ['-timelimit', String(Math.ceil(timeoutMs / 1000)), '-threads', '1']
   return (
-    ffmpeg({ niceness: LOWEST_PRIORITY })
+    ffmpeg()
       .input(inputPath(path))
       .inputOptions([...quiet, ...bounded, ...guardedInput(demuxer, sourceMaxPixels)])
       .seekInput(seconds)
@@ -152,25 +154,13 @@ function filters({ colorMatrix, width, height }: VideoInput['source']): string[]
   ]
 }
 
-/** Runs a command to its end. @throws Problem 422 for one that takes too long, Error with its last words when it fails */
-function run(command: FfmpegCommand, watch: Watch): Promise<void> {
-  watch.signal.throwIfAborted()
-  let killing: string | undefined
-  const kill = (signal: string) => {
-    killing = signal
-    command.kill(signal)
-  }
-  const ended = new Promise<void>((resolve, reject) => {
-    command
-      // Its process begins a while after this returns, and a signal before that is lost.
-      .on('start', () => killing && command.kill(killing))
-      .on('end', () => resolve())
-      .on('error', (error: Error, _output, words) =>
-        reject(new Error(`${error.message}: ${words ?? ''}`, { cause: error })),
-      )
-      .run()
-  })
-  return watched({ ended, kill }, watch)
+/**
+ * Runs a command to its end. fluent-ffmpeg puts its arguments together; were it to run them as well, it would ask ffmpeg for
+ * all its formats first, and a signal that came before the process would be lost.
+ * @throws Problem 422 for one that takes too long, 501, Error with its last words when it fails
+ */
+async function run(command: FfmpegCommand, watch: Watch): Promise<void> {
+  await outputOf('ffmpeg', command._getArguments(), { ...watch, maxBytes: MAX_PRINTED_BYTES })
 }
 
 /** Which programs are missing: looked for until both were found. One that is removed later is a 501 as it is called. */
