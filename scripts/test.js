@@ -35,6 +35,8 @@ const PROGRAMS = {
   varnishd: 'varnish',
 }
 
+const SLOWEST = 40
+
 await command(async () => {
   const options = process.argv.slice(2)
   if (options.includes('--help')) return console.log(HELP)
@@ -62,7 +64,9 @@ async function test(options) {
   try {
     const code = await run('node_modules/.bin/c8', [...c8, 'node_modules/.bin/mocha', ...mocha])
     if (!existsSync(totals)) throw new Error(`The tests stopped before their end, with exit code ${code}.`)
-    const { passes, failures, pending, failed, unsteady } = JSON.parse(readFileSync(totals, 'utf8'))
+    const { passes, failures, pending, failed, unsteady, files } = JSON.parse(readFileSync(totals, 'utf8'))
+    const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
+    console.log(`\nThe slowest files: ${slowest.join(', ')}`)
     // Once more, where whoever looks at the end of a long log finds them.
     tell('Passed only at its second try', unsteady)
     tell('Failed', failed)

@@ -262,9 +262,11 @@ describe('the server process', function () {
   })
 
   it('works as the line of the Procfile says', async () => {
-    const [, command = ''] = /^web: node (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
+    const [, line = ''] = /^web: (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
+    const [program = '', ...script] = line.split(' ')
     const server = run({
-      script: command.split(' '),
+      program,
+      script,
       env: { DATA_DIR: folder, PORT: '0', HOST: '127.0.0.1' },
     })
     while (!server.output().includes('Sluice is ready'))
