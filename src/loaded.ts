@@ -2,6 +2,7 @@ import { extname, join } from 'node:path'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
 import { loadPresets } from '../config/presets.ts'
+import { programEnvironment } from '../config/programs.ts'
 import type { Engine, EngineName } from './core/plugin.ts'
 import { createFfmpeg } from './engines/ffmpeg.ts'
 import { sharpEngine } from './engines/sharp.ts'
@@ -15,7 +16,7 @@ import { checkPresets } from './pipeline/presets.ts'
  * read
  */
 export async function loadEverything({ config, root, engines: given }: LoadOptions) {
-  const ffmpeg = createFfmpeg({ folder: join(config.DATA_DIR, 'media') })
+  const ffmpeg = createFfmpeg({ folder: join(config.DATA_DIR, 'media'), env: programEnvironment() })
   const all: readonly Engine[] = [sharpEngine, ffmpeg, ...(given ?? [])]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)

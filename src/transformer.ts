@@ -21,7 +21,8 @@ export interface TransformerSetup {
 workForParent(async (setup) => {
   const { folders, chain, maxMemoryBytes } = setup as TransformerSetup
   // A video's steps stay with the parent, whose ffmpeg is a process of its own already; its plugins are loaded all the same.
-  const all: readonly Engine[] = [sharpEngine, createFfmpeg({ folder: join(tmpdir(), 'sluice-media') })]
+  const ffmpeg = createFfmpeg({ folder: join(tmpdir(), 'sluice-media'), env: {} })
+  const all: readonly Engine[] = [sharpEngine, ffmpeg]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const plugins = await loadPlugins({ folders, engines, chain })
   const run = informedRunner(createRunner(engines), imageInspector)

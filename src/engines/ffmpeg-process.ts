@@ -8,6 +8,12 @@ export interface Watch {
   timeoutMs: number
 }
 
+/** How a program runs. */
+export interface Running extends Watch {
+  /** All of its environment: what reads strangers' files gets none of the service's secrets. */
+  env: Readonly<Record<string, string>>
+}
+
 /** A running process. */
 export interface Watched<T> {
   /** Resolves when the process is gone. */
@@ -64,10 +70,10 @@ export async function watched<T>({ ended, kill }: Watched<T>, { signal, timeoutM
 export async function outputOf(
   program: 'ffmpeg' | 'ffprobe',
   args: readonly string[],
-  { maxBytes, ...watch }: Watch & { maxBytes: number },
+  { maxBytes, env, ...watch }: Running & { maxBytes: number },
 ): Promise<string> {
   watch.signal.throwIfAborted()
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
   if (child.pid !== undefined) lower(child.pid)
   const chunks: Buffer[] = []
   let length = 0

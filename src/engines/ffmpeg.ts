@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, EngineContext, TransformLimits } from '../core/plugin.ts'
 import { badParameter, fileNotFound, notTransformable, Problem } from '../core/problem.ts'
-import { INSTALL, notInstalled, outputOf, type Watch } from './ffmpeg-process.ts'
+import { INSTALL, notInstalled, outputOf, type Running } from './ffmpeg-process.ts'
 import { lastShownUntil, probe, tooManyPixels, undecodable } from './ffprobe.ts'
 import { createScratch } from './scratch.ts'
 import { demuxerOf, guardedInput, inputPath, type VideoInput } from './video-source.ts'
@@ -30,10 +30,17 @@ const LAST_FRAME_WITHIN_SECONDS = 10
 // Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
 const HD_HEIGHT = 720
 
-/** @param folder for temporary files; made when it is needed */
-export function createFfmpeg({ folder }: { folder: string }): FfmpegEngine {
+export interface FfmpegOptions {
+  /** For temporary files; made when it is needed. */
+  folder: string
+  /** All of the environment that ffmpeg and ffprobe get. */
+  env: Running['env']
+}
+
+/** Makes the engine; nothing runs yet. */
+export function createFfmpeg({ folder, env }: FfmpegOptions): FfmpegEngine {
   const scratch = createScratch(folder)
-  const programs = createPrograms()
+  const programs = createPrograms(env)
 
   return {
     name: 'ffmpeg',
@@ -61,8 +68,8 @@ export function createFfmpeg({ folder }: { folder: string }): FfmpegEngine {
       if (demuxer === undefined) throw new Error(`no demuxer for ${asset.mediaType}`)
       const file = await scratch.take(asset, signal)
       try {
-        const watch = { signal, timeoutMs: limits.timeoutMs }
-        const reading = probe(file.path, { demuxer, maxPixels: limits.sourceMaxPixels, ...watch })
+        const running = { signal, timeoutMs: limits.timeoutMs, env }
+        const reading = probe(file.path, { demuxer, maxPixels: limits.sourceMaxPixels, ...running })
         const source = await unlessGone(file.path, reading)
         if (source.width * source.height > limits.sourceMaxPixels) throw tooManyPixels(limits.sourceMaxPixels)
         return { draft: { input: { ...file, demuxer, source } }, source }
@@ -74,7 +81,7 @@ export function createFfmpeg({ folder }: { folder: string }): FfmpegEngine {
 
     async render({ frameAtSeconds, input }, context) {
       if (frameAtSeconds === undefined) throw new Error('no plugin has asked for anything of the video')
-      return unlessGone(input.path, frameOf(input, frameAtSeconds, context))
+      return unlessGone(input.path, frameOf(input, frameAtSeconds, { ...context, env }))
     },
 
     close: ({ draft }) => draft.input.remove(),
@@ -93,16 +100,16 @@ export function createFfmpeg({ folder }: { folder: string }): FfmpegEngine {
 async function frameOf(
   input: VideoInput,
   seconds: number,
-  { signal, limits }: EngineContext,
+  { signal, limits, env }: EngineContext & Pick<Running, 'env'>,
 ): Promise<Asset> {
-  const watch = { signal, timeoutMs: limits.timeoutMs }
+  const running = { signal, timeoutMs: limits.timeoutMs, env }
   const target = join(input.folder, 'frame.jpg')
   const broken = (cause: unknown) => {
     signal.throwIfAborted()
     return cause instanceof Problem ? cause : undecodable(cause, limits.sourceMaxPixels)
   }
   const attempt = (command: FfmpegCommand) =>
-    run(command, watch).catch((error) => {
+    run(command, running).catch((error) => {
       throw broken(error)
     })
   await attempt(frameCommand(input, { seconds, target, limits }).frames(1))
@@ -111,7 +118,7 @@ async function frameOf(
     const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
     const { demuxer, path, source } = input
     const asked = { demuxer, maxPixels: limits.sourceMaxPixels, stream: source.stream, from }
-    const until = await lastShownUntil(path, { ...asked, ...watch })
+    const until = await lastShownUntil(path, { ...asked, ...running })
     // The last frame begins before this moment: of all from a little earlier, each is written over the one before.
     if (until > seconds) await attempt(frameCommand(input, { seconds: from, target, limits }))
     if (!(await exists(target)))
@@ -159,17 +166,19 @@ function filters({ colorMatrix, width, height }: VideoInput['source']): string[]
  * all its formats first, and a signal that came before the process would be lost.
  * @throws Problem 422 for one that takes too long, 501, Error with its last words when it fails
  */
-async function run(command: FfmpegCommand, watch: Watch): Promise<void> {
-  await outputOf('ffmpeg', command._getArguments(), { ...watch, maxBytes: MAX_PRINTED_BYTES })
+async function run(command: FfmpegCommand, running: Running): Promise<void> {
+  await outputOf('ffmpeg', command._getArguments(), { ...running, maxBytes: MAX_PRINTED_BYTES })
 }
 
 /** Which programs are missing: looked for until both were found. One that is removed later is a 501 as it is called. */
-function createPrograms() {
+function createPrograms(env: Running['env']) {
   let found: Promise<string[]> | undefined
   let lookedAt = 0
   const look = async () => {
     const names = ['ffmpeg', 'ffprobe'] as const
-    const missing = await Promise.all(names.map(async (name) => ((await isInstalled(name)) ? [] : [name])))
+    const missing = await Promise.all(
+      names.map(async (name) => ((await isInstalled(name, env)) ? [] : [name])),
+    )
     return missing.flat()
   }
   return {
@@ -185,10 +194,11 @@ function createPrograms() {
   }
 }
 
-async function isInstalled(program: 'ffmpeg' | 'ffprobe'): Promise<boolean> {
+async function isInstalled(program: 'ffmpeg' | 'ffprobe', env: Running['env']): Promise<boolean> {
   const signal = new AbortController().signal
   try {
-    await outputOf(program, ['-version'], { signal, timeoutMs: VERSION_WATCH_MS, maxBytes: 100_000 })
+    const running = { signal, timeoutMs: VERSION_WATCH_MS, env }
+    await outputOf(program, ['-version'], { ...running, maxBytes: MAX_PRINTED_BYTES })
     return true
   } catch (error) {
     // Whatever else is wrong with it shows when it is called.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
-import { outputOf, type Watch } from './ffmpeg-process.ts'
+import { outputOf, type Running } from './ffmpeg-process.ts'
 import { guardedInput, inputPath, type VideoSource } from './video-source.ts'
 
 const number = z.coerce.number().positive().finite().optional().catch(undefined)
@@ -40,12 +40,12 @@ const MAX_OUTPUT_BYTES = 1_000_000
  */
 export async function probe(
   path: string,
-  { demuxer, maxPixels, ...watch }: Watch & { demuxer: string; maxPixels: number },
+  { demuxer, maxPixels, ...running }: Running & { demuxer: string; maxPixels: number },
 ): Promise<VideoSource> {
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
   const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
-  const { streams, format } = await read(asked, watch).catch((cause) => {
-    watch.signal.throwIfAborted()
+  const { streams, format } = await read(asked, running).catch((cause) => {
+    running.signal.throwIfAborted()
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
   const audioCodec = streams.find(({ codec_type }) => codec_type === 'audio')?.codec_name
@@ -81,9 +81,9 @@ const MAX_FRAMES_BYTES = 2_000_000
  */
 export async function lastShownUntil(
   path: string,
-  options: Watch & { demuxer: string; maxPixels: number; stream: number; from: number },
+  options: Running & { demuxer: string; maxPixels: number; stream: number; from: number },
 ): Promise<number> {
-  const { demuxer, maxPixels, stream, from, ...watch } = options
+  const { demuxer, maxPixels, stream, from, ...running } = options
   const frames = ['-select_streams', String(stream), '-read_intervals', `${from}%`]
   const entries = ['-of', 'csv', '-show_entries', 'format=start_time:packet=pts_time,duration_time']
   const args = [
@@ -95,8 +95,8 @@ export async function lastShownUntil(
     '-i',
     inputPath(path),
   ]
-  const text = await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_FRAMES_BYTES }).catch((cause) => {
-    watch.signal.throwIfAborted()
+  const text = await outputOf('ffprobe', args, { ...running, maxBytes: MAX_FRAMES_BYTES }).catch((cause) => {
+    running.signal.throwIfAborted()
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
   let start = 0
@@ -112,8 +112,8 @@ export async function lastShownUntil(
   return until - start
 }
 
-async function read(args: readonly string[], watch: Watch): Promise<z.infer<typeof output>> {
-  return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_OUTPUT_BYTES })))
+async function read(args: readonly string[], running: Running): Promise<z.infer<typeof output>> {
+  return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...running, maxBytes: MAX_OUTPUT_BYTES })))
 }
 
 /** ffprobe counts against the clock, and prints -90 for what is to be turned to the right. */

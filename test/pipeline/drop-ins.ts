@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { programEnvironment } from '../../config/programs.ts'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
@@ -13,7 +14,7 @@ import {
 
 export const ENGINES: ReadonlyMap<EngineName, Engine> = new Map<EngineName, Engine>([
   ['sharp', sharpEngine],
-  ['ffmpeg', createFfmpeg({ folder: join(tmpdir(), 'sluice-test-media') })],
+  ['ffmpeg', createFfmpeg({ folder: join(tmpdir(), 'sluice-test-media'), env: programEnvironment() })],
 ])
 
 export const CHAIN: ChainSettings = { order: [], disabled: [], options: {}, ignoredParams: [] }

@@ -6,6 +6,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
+import { programEnvironment } from '../../config/programs.ts'
 import type { Asset } from '../../src/core/asset.ts'
 import { FORMATS, knownFormat } from '../../src/core/media.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
@@ -27,7 +28,7 @@ describe('the ffmpeg engine', () => {
     film = await video()
     folder = await temporaryFolder()
     scratch = join(folder, 'scratch')
-    engine = createFfmpeg({ folder: scratch })
+    engine = createFfmpeg({ folder: scratch, env: programEnvironment() })
   })
   afterEach('leaves no temporary file', async () => {
     expect(await readdir(scratch).catch(() => [])).to.deep.equal([])
@@ -135,6 +136,34 @@ describe('the ffmpeg engine', () => {
         })
       }
     }
+  })
+
+  it('gives ffmpeg and ffprobe the path to programs and their libraries, and nothing else of its environment', async () => {
+    const programs = join(folder, 'programs')
+    await mkdir(programs)
+    const { PATH } = process.env
+    for (const program of ['ffmpeg', 'ffprobe']) {
+      // Tells what it has been given, then does what it is there for.
+      const text = `#!/bin/sh\ntr '\\0' '\\n' < /proc/$$/environ >> "${programs}/given"\nPATH="${PATH}" exec ${program} "$@"\n`
+      await writeFile(join(programs, program), text, { mode: 0o755 })
+    }
+    const secret = {
+      SECRET_CLIENT_TOKEN: 'sec_1',
+      AWS_SECRET_ACCESS_KEY: 'key',
+      FFREPORT: 'file=/x',
+      HOME: '/x',
+    }
+    const told = { PATH: `${programs}:${PATH}`, LD_LIBRARY_PATH: '/opt/lib' }
+    const env = programEnvironment({ ...secret, ...told })
+    const own = createFfmpeg({ folder: scratch, env })
+    expect(await own.isMissing()).to.equal(false)
+    const opened = await own.open(assetOf(film, 'mp4'), {}, context())
+    opened.draft.frameAtSeconds = 0
+    await own.render(opened.draft, context())
+    await own.close?.(opened)
+    const given = (await readFile(join(programs, 'given'), 'utf8')).trim().split('\n')
+    expect(given).to.have.length(2 * 4)
+    expect(new Set(given)).to.deep.equal(new Set([`PATH=${told.PATH}`, 'LD_LIBRARY_PATH=/opt/lib']))
   })
 
   describe('ends a process', () => {
