@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
-import { notTransformable, Problem } from '../core/problem.ts'
+import { Problem, takesTooLong } from '../core/problem.ts'
 
 /** What ends a process before its own end. */
 export interface Watch {
@@ -54,7 +54,7 @@ export async function watched<T>({ ended, kill }: Watched<T>, { signal, timeoutM
     return outcome
   } catch (cause) {
     signal.throwIfAborted()
-    throw isLate ? takesTooLong(cause) : cause
+    throw isLate ? takesTooLong('video', cause) : cause
   } finally {
     clearTimeout(timer)
     clearTimeout(hard)
@@ -118,8 +118,4 @@ export function notInstalled(programs: readonly string[], cause?: unknown): Prob
     detail: `this installation has no ${programs.join(' and no ')}, which videos need: ${INSTALL}`,
     cause,
   })
-}
-
-function takesTooLong(cause: unknown): Problem {
-  return notTransformable('this video takes too long to transform', cause)
 }

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit'
 import type { Asset } from '../core/asset.ts'
 import { joinSignals } from '../core/joined-signal.ts'
+import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { ofAsset, takesTooLong } from '../core/problem.ts'
@@ -74,7 +75,8 @@ export function createDispatcher(options: DispatchOptions): Runner {
 /** The limit of all its passes together; the engine has that of each. @throws Problem 422 */
 async function inTime(run: Runner, ...[plan, source, context]: Parameters<Runner>): Promise<Asset> {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(takesTooLong()), context.limits.timeoutMs)
+  const { group } = formatOfMediaType(source.mediaType)
+  const timer = setTimeout(() => over.abort(takesTooLong(group)), context.limits.timeoutMs)
   const { signal, leave } = joinSignals([context.signal, over.signal])
   try {
     return await run(plan, source, { ...context, signal })

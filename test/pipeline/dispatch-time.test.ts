@@ -37,6 +37,23 @@ describe('a transformation in this process', () => {
     expect(passes).to.be.below(2000)
   })
 
+  it('says what takes too long', async () => {
+    const run = dispatcher(async (_plan, given, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      signal.throwIfAborted()
+      return given
+    })
+    const limits = { ...context().limits, timeoutMs: 20 }
+    for (const [format, message] of [
+      ['png', 'this image takes too long to transform'],
+      ['mp4', 'this video takes too long to transform'],
+      ['mp3', 'this audio takes too long to transform'],
+    ] as const) {
+      const late = rejection(run(plan, assetOf(Buffer.from('bytes'), format), context({ limits })))
+      expect(await late).to.include({ status: 422, message })
+    }
+  })
+
   it("is given up with the caller's reason when that is first", async () => {
     const gone = new AbortController()
     const run = dispatcher(async (_plan, _source, { signal }) => {
