@@ -20,7 +20,6 @@ import { createAdmission } from './pipeline/admission.ts'
 import { createRunnerApart } from './pipeline/apart.ts'
 import { createDispatcher } from './pipeline/dispatch.ts'
 import { informedRunner } from './pipeline/information.ts'
-import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
 import { createRunner } from './pipeline/run.ts'
 import { createPool } from './process/apart/pool.ts'
@@ -168,13 +167,13 @@ async function openApp(
     ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
   })
   metrics.watchTransforms(admit.load)
-  const here = measuredRunner(informedRunner(createRunner(engines), imageInspector), metrics)
+  const here = informedRunner(createRunner(engines), imageInspector)
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
   const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
     ...{ engines, admit, here },
     // Those processes have the engines that Sluice comes with.
-    elsewhere: ownEngines ? measuredRunner(createRunnerApart(pool), metrics) : here,
+    elsewhere: ownEngines ? createRunnerApart(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
     hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
     metrics,

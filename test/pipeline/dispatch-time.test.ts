@@ -1,11 +1,13 @@
 import { expect } from 'chai'
 import { createAdmission } from '../../src/pipeline/admission.ts'
 import { createDispatcher } from '../../src/pipeline/dispatch.ts'
+import type { Plan } from '../../src/pipeline/plan.ts'
 import type { Runner } from '../../src/pipeline/run.ts'
 import { rejection } from '../support/rejection.ts'
 import { assetOf, context } from './transform.ts'
 
-const plan = { steps: [], variant: 'x', variesByAccept: false, notes: [] }
+const steps = [{ plugin: { engine: 'sharp', params: {} } }] as unknown as Plan['steps']
+const plan: Plan = { steps, variant: 'x', variesByAccept: false, notes: [] }
 const source = assetOf(Buffer.from('picture'), 'png')
 
 function dispatcher(here: Runner): Runner {
