@@ -8,8 +8,10 @@ import type { Engine, EngineContext, TransformLimits } from '../core/plugin.ts'
 import { badParameter, fileNotFound, notTransformable, Problem } from '../core/problem.ts'
 import { INSTALL, notInstalled, outputOf, type Running } from './ffmpeg-process.ts'
 import { lastShownUntil, probe, tooManyPixels, undecodable } from './ffprobe.ts'
+import { createPrograms, type Programs } from './programs.ts'
 import { createScratch } from './scratch.ts'
-import { demuxerOf, guardedInput, inputPath, type VideoInput } from './video-source.ts'
+import { needsToneMapping, TONE_MAPPING_FILTERS, toneMapping } from './tone-mapping.ts'
+import { demuxerOf, guardedInput, inputPath, type VideoInput, type VideoSource } from './video-source.ts'
 
 /** Videos through ffmpeg, which runs as a process of its own. */
 export interface FfmpegEngine extends Engine<'ffmpeg'> {
@@ -23,8 +25,6 @@ export interface FfmpegEngine extends Engine<'ffmpeg'> {
 const FRAME_BYTES = 256_000_000
 // It prints nothing where all is well.
 const MAX_PRINTED_BYTES = 100_000
-const VERSION_WATCH_MS = 10_000
-const LOOK_AGAIN_MS = 10_000
 // The last frame may be shown for long: that of a talk's last slide, recorded without doubles.
 const LAST_FRAME_WITHIN_SECONDS = 10
 // Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
@@ -81,7 +81,7 @@ export function createFfmpeg({ folder, env }: FfmpegOptions): FfmpegEngine {
 
     async render({ frameAtSeconds, input }, context) {
       if (frameAtSeconds === undefined) throw new Error('no plugin has asked for anything of the video')
-      return unlessGone(input.path, frameOf(input, frameAtSeconds, { ...context, env }))
+      return unlessGone(input.path, frameOf(input, frameAtSeconds, { ...context, env, programs }))
     },
 
     close: ({ draft }) => draft.input.remove(),
@@ -100,10 +100,13 @@ export function createFfmpeg({ folder, env }: FfmpegOptions): FfmpegEngine {
 async function frameOf(
   input: VideoInput,
   seconds: number,
-  { signal, limits, env }: EngineContext & Pick<Running, 'env'>,
+  { signal, limits, env, programs }: EngineContext & Pick<FfmpegOptions, 'env'> & { programs: Programs },
 ): Promise<Asset> {
   const running = { signal, timeoutMs: limits.timeoutMs, env }
   const target = join(input.folder, 'frame.jpg')
+  const isHdr = needsToneMapping(input.source)
+  const canToneMap = isHdr && (await programs.have(TONE_MAPPING_FILTERS))
+  const how = { target, limits, canToneMap }
   const broken = (cause: unknown) => {
     signal.throwIfAborted()
     return cause instanceof Problem ? cause : undecodable(cause, limits.sourceMaxPixels)
@@ -112,7 +115,7 @@ async function frameOf(
     run(command, running).catch((error) => {
       throw broken(error)
     })
-  await attempt(frameCommand(input, { seconds, target, limits }).frames(1))
+  await attempt(frameCommand(input, { seconds, ...how }).frames(1))
   if (!(await exists(target))) {
     if (input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
     const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
@@ -120,7 +123,7 @@ async function frameOf(
     const asked = { demuxer, maxPixels: limits.sourceMaxPixels, stream: source.stream, from }
     const until = await lastShownUntil(path, { ...asked, ...running })
     // The last frame begins before this moment: of all from a little earlier, each is written over the one before.
-    if (until > seconds) await attempt(frameCommand(input, { seconds: from, target, limits }))
+    if (until > seconds) await attempt(frameCommand(input, { seconds: from, ...how }))
     if (!(await exists(target)))
       throw broken(new Error(`nothing is shown at ${seconds} s, but until ${until} s`))
   }
@@ -128,9 +131,16 @@ async function frameOf(
   return assetFromBytes(bytes, { mediaType: 'image/jpeg', lastModified: new Date() })
 }
 
+interface FrameOptions {
+  seconds: number
+  target: string
+  limits: TransformLimits
+  canToneMap: boolean
+}
+
 function frameCommand(
   { path, demuxer, source }: VideoInput,
-  { seconds, target, limits }: { seconds: number; target: string; limits: TransformLimits },
+  { seconds, target, limits, canToneMap }: FrameOptions,
 ): FfmpegCommand {
   const { sourceMaxPixels, timeoutMs } = limits
   const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error']
@@ -142,7 +152,7 @@ function frameCommand(
       .inputOptions([...quiet, ...bounded, ...guardedInput(demuxer, sourceMaxPixels)])
       .seekInput(seconds)
       .outputOptions(['-map', `0:${source.stream}`, '-an', '-sn', '-dn', '-filter_threads', '1'])
-      .videoFilters(filters(source))
+      .videoFilters(filters(source, canToneMap))
       // The best that there is: what is sent is encoded once more.
       .outputOptions(['-c:v', 'mjpeg', '-q:v', '1', '-qmin', '1'])
       .outputOptions(['-f', 'image2', '-update', '1'])
@@ -151,10 +161,14 @@ function frameCommand(
 }
 
 /** Square pixels, and colours as a JPEG has them: all of it in BT.601, from 0 to 255. ffmpeg has turned it by then. */
-function filters({ colorMatrix, width, height }: VideoInput['source']): string[] {
+function filters(source: VideoSource, canToneMap: boolean): string[] {
+  const { colorMatrix, width, height } = source
+  const mapped = canToneMap ? toneMapping(source) : []
   const isHd = Math.min(width, height) >= HD_HEIGHT
-  const matrix = colorMatrix === undefined && isHd ? ':in_color_matrix=bt709' : ''
+  const isBt709 = mapped.length > 0 || (colorMatrix === undefined && isHd)
+  const matrix = isBt709 ? ':in_color_matrix=bt709' : ''
   return [
+    ...mapped,
     `scale=w=${width}:h=${height}${matrix}:out_color_matrix=bt601:out_range=full`,
     'setsar=1',
     'format=yuvj444p',
@@ -168,42 +182,6 @@ function filters({ colorMatrix, width, height }: VideoInput['source']): string[]
  */
 async function run(command: FfmpegCommand, running: Running): Promise<void> {
   await outputOf('ffmpeg', command._getArguments(), { ...running, maxBytes: MAX_PRINTED_BYTES })
-}
-
-/** Which programs are missing: looked for until both were found. One that is removed later is a 501 as it is called. */
-function createPrograms(env: Running['env']) {
-  let found: Promise<string[]> | undefined
-  let lookedAt = 0
-  const look = async () => {
-    const names = ['ffmpeg', 'ffprobe'] as const
-    const missing = await Promise.all(
-      names.map(async (name) => ((await isInstalled(name, env)) ? [] : [name])),
-    )
-    return missing.flat()
-  }
-  return {
-    async missing(): Promise<string[]> {
-      const last = await found
-      if (last?.length === 0) return last
-      if (last === undefined || Date.now() - lookedAt > LOOK_AGAIN_MS) {
-        lookedAt = Date.now()
-        found = look()
-      }
-      return (await found) ?? []
-    },
-  }
-}
-
-async function isInstalled(program: 'ffmpeg' | 'ffprobe', env: Running['env']): Promise<boolean> {
-  const signal = new AbortController().signal
-  try {
-    const running = { signal, timeoutMs: VERSION_WATCH_MS, env }
-    await outputOf(program, ['-version'], { ...running, maxBytes: MAX_PRINTED_BYTES })
-    return true
-  } catch (error) {
-    // Whatever else is wrong with it shows when it is called.
-    return !(error instanceof Problem && error.status === 501)
-  }
 }
 
 /** @throws Problem 404 when work has failed on a file that is not there any more */

@@ -5,6 +5,12 @@ import { guardedInput, inputPath, type VideoSource } from './video-source.ts'
 
 const number = z.coerce.number().positive().finite().optional().catch(undefined)
 
+// `unknown` and `reserved` are said as well.
+const said = z
+  .string()
+  .optional()
+  .transform((name) => (name === 'unknown' || name === 'reserved' ? undefined : name))
+
 const stream = z.object({
   index: z.number().int().nonnegative(),
   codec_type: z.string().optional(),
@@ -13,7 +19,9 @@ const stream = z.object({
   height: number,
   duration: number,
   sample_aspect_ratio: z.string().optional(),
-  color_space: z.string().optional(),
+  color_space: said,
+  color_transfer: said,
+  color_primaries: said,
   disposition: z.object({ attached_pic: z.number() }).partial().default({}),
   side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
 })
@@ -27,7 +35,7 @@ const output = z.object({
 // Nothing but what is used is printed: a crafted file has megabytes of tags.
 const ENTRIES = [
   'format=duration',
-  'stream=index,codec_type,codec_name,width,height,duration,sample_aspect_ratio,color_space',
+  'stream=index,codec_type,codec_name,width,height,duration,sample_aspect_ratio,color_space,color_transfer,color_primaries',
   'stream_disposition=attached_pic',
   'stream_side_data=rotation',
 ].join(':')
@@ -66,7 +74,9 @@ export async function probe(
     videoCodec: video.codec_name,
     audioCodec,
     stream: video.index,
-    colorMatrix: video.color_space === 'unknown' ? undefined : video.color_space,
+    colorMatrix: video.color_space,
+    transfer: video.color_transfer,
+    primaries: video.color_primaries,
   }
 }
 

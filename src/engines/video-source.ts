@@ -37,6 +37,10 @@ export interface VideoSource {
   stream: number
   /** How its colours are stored, by ffmpeg's name: `bt709`; undefined where the file does not say. */
   colorMatrix: string | undefined
+  /** How light becomes a number, likewise: `smpte2084` is HDR. */
+  transfer: string | undefined
+  /** Which colours its red, green and blue are, likewise: `bt2020`. */
+  primaries: string | undefined
 }
 
 // ffmpeg's name of what reads a container, by the format's name. Each is forced: what a file claims to be never decides.

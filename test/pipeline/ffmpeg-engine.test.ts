@@ -7,15 +7,16 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { programEnvironment } from '../../config/programs.ts'
-import type { Asset } from '../../src/core/asset.ts'
+import { type Asset, readAll } from '../../src/core/asset.ts'
 import { FORMATS, knownFormat } from '../../src/core/media.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { watched } from '../../src/engines/ffmpeg-process.ts'
 import { eventually } from '../support/eventually.ts'
+import { colourAt } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { video } from '../support/videos.ts'
+import { video, wideVideo } from '../support/videos.ts'
 import { assetOf, context, LIMITS } from './transform.ts'
 
 describe('the ffmpeg engine', () => {
@@ -61,7 +62,7 @@ describe('the ffmpeg engine', () => {
       durationSeconds: 3,
       ...{ width: 160, height: 120, rotation: 0 },
       ...{ videoCodec: 'h264', audioCodec: undefined },
-      ...{ stream: 0, colorMatrix: undefined },
+      ...{ stream: 0, colorMatrix: undefined, transfer: undefined, primaries: undefined },
     })
   })
 
@@ -164,6 +165,25 @@ describe('the ffmpeg engine', () => {
     const given = (await readFile(join(programs, 'given'), 'utf8')).trim().split('\n')
     expect(given).to.have.length(2 * 4)
     expect(new Set(given)).to.deep.equal(new Set([`PATH=${told.PATH}`, 'LD_LIBRARY_PATH=/opt/lib']))
+  })
+
+  it('takes HDR as it is stored where ffmpeg was built without the filters for it', async () => {
+    const programs = join(folder, 'without-zscale')
+    await mkdir(programs)
+    const { PATH } = process.env
+    const text = `#!/bin/sh\nPATH="${PATH}"\ncase "$*" in *-filters) ffmpeg "$@" | grep -v zscale;; *) exec ffmpeg "$@";; esac\n`
+    await writeFile(join(programs, 'ffmpeg'), text, { mode: 0o755 })
+    const hdr = assetOf(await wideVideo({ rgb: [148, 148, 148], transfer: 'smpte2084' }), 'mp4')
+    const brightness = async (path: string) => {
+      const own = createFfmpeg({ folder: scratch, env: { PATH: path } })
+      const opened = await own.open(hdr, {}, context())
+      opened.draft.frameAtSeconds = 0
+      const { g } = await colourAt(await readAll(await own.render(opened.draft, context())), 30, 20)
+      await own.close?.(opened)
+      return g
+    }
+    expect(await brightness(`${programs}:${PATH}`)).to.be.closeTo(148, 6)
+    expect(await brightness(`${PATH}`)).to.be.closeTo(235, 6)
   })
 
   describe('ends a process', () => {

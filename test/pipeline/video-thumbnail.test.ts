@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { colourAt } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
-import { remuxed, sound, video } from '../support/videos.ts'
+import { remuxed, sound, video, wideVideo } from '../support/videos.ts'
 import { assetOf, type Outcome, transform } from './transform.ts'
 
 const RED = { r: 255, g: 0, b: 0 }
@@ -121,6 +121,23 @@ describe('video-thumbnail', () => {
     })
     await expectColour((await thumbnail(unsaid, 'thumbnail')).bytes, [1000, 600], RED)
   })
+
+  for (const [what, transfer, rgb, expected] of [
+    // 203 cd/m² by BT.2100: pressed to nine tenths of what a screen can show, of which 235 are by its gamma of 2.4.
+    ['white paper in PQ', 'smpte2084', [148, 148, 148], { r: 235, g: 235, b: 235 }],
+    // 10.3 cd/m², a tenth of that screen's white: left as it is.
+    ['grey in PQ', 'smpte2084', [77, 77, 77], { r: 99, g: 99, b: 99 }],
+    ['what only HDR shows, in PQ', 'smpte2084', [192, 192, 192], WHITE],
+    ['white paper in HLG', 'arib-std-b67', [191, 191, 191], { r: 235, g: 235, b: 235 }],
+    // Its red is one that BT.709 has not: without a share of green.
+    ['red of a wide gamut', 'bt2020-10', [200, 60, 60], { r: 239, g: 0, b: 55 }],
+    ['grey of a wide gamut', 'bt2020-10', [128, 128, 128], { r: 128, g: 128, b: 128 }],
+  ] as const) {
+    it(`shows on a usual screen ${what}`, async () => {
+      const bytes = await wideVideo({ rgb, transfer })
+      await expectColour((await thumbnail(bytes, 'thumbnail')).bytes, [30, 20], expected)
+    })
+  }
 
   for (const [format, codec] of [
     ['mov', 'libx264'],

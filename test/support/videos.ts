@@ -40,6 +40,28 @@ export async function video({
   return made(['-filter_complex', graph, ...options], { inputs, format })
 }
 
+/**
+ * A second of grey, of 10 bits, for HDR or a wide gamut: as bright as `rgb` says by the numbers of `transfer`.
+ * @param options.rgb full range of 8 bits a channel: 148 is white on paper for `smpte2084`
+ */
+export function wideVideo({
+  rgb,
+  transfer,
+  said = transfer,
+}: {
+  rgb: readonly [number, number, number]
+  transfer: string
+  /** What the file says of it. */
+  said?: string
+}): Promise<Buffer> {
+  const color = Buffer.from(rgb).toString('hex')
+  const source = `color=0x${color}:s=64x48:r=5:d=1,format=gbrp10le`
+  const stored = `zscale=min=gbr:pin=2020:tin=${transfer}:rin=full:m=2020_ncl:p=2020:t=${transfer}:r=limited`
+  const tags = `log-level=error:pools=1:colorprim=bt2020:transfer=${said}:colormatrix=bt2020nc`
+  const options = ['-vf', `${stored},format=yuv420p10le`, '-c:v', 'libx265', '-preset', 'ultrafast']
+  return made([...options, '-x265-params', tags], { inputs: ['-f', 'lavfi', '-i', source], format: 'mp4' })
+}
+
 /** What ffmpeg makes of a file with these options, nothing of it decoded: turned, with a cover, in another container. */
 export async function remuxed(
   bytes: Uint8Array,
