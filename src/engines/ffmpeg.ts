@@ -9,6 +9,7 @@ import { badParameter, fileNotFound, notTransformable, Problem } from '../core/p
 import { INSTALL, notInstalled, outputOf, type Watch } from './ffmpeg-process.ts'
 import { lastShownUntil, probe, tooManyPixels, undecodable } from './ffprobe.ts'
 import { createScratch } from './scratch.ts'
+import { transcode } from './transcode.ts'
 import { demuxerOf, guardedInput, inputPath, type VideoInput } from './video-source.ts'
 
 /** Videos through ffmpeg, which runs as a process of its own. */
@@ -72,9 +73,11 @@ export function createFfmpeg({ folder }: { folder: string }): FfmpegEngine {
       }
     },
 
-    async render({ frameAtSeconds, input }, context) {
-      if (frameAtSeconds === undefined) throw new Error('no plugin has asked for anything of the video')
-      return unlessGone(input.path, frameOf(input, frameAtSeconds, context))
+    async render(draft, context) {
+      const { frameAtSeconds, container, input } = draft
+      if (frameAtSeconds !== undefined) return unlessGone(input.path, frameOf(input, frameAtSeconds, context))
+      if (container === undefined) throw new Error('no plugin has asked for anything of the video')
+      return unlessGone(input.path, transcode(draft, container, { ...context, scratch }))
     },
 
     close: ({ draft }) => draft.input.remove(),
