@@ -220,7 +220,14 @@ export type EachFrame<E extends EngineName = EngineName> = (
   source: Engines[E]['source'],
 ) => Engines[E]['draft'] | Promise<Engines[E]['draft']>
 
-export type EngineContext = Pick<TransformContext, 'asset' | 'signal' | 'limits' | 'log'>
+export interface EngineContext extends Pick<TransformContext, 'asset' | 'signal' | 'limits' | 'log'> {
+  /** Is told how much is done, from 0 to 1, of what takes minutes. */
+  progress?(fraction: number): void
+  /**
+   * Takes what is to be done when nobody needs what is rendered any more, stored or given up: a rendered file is removed.
+   */
+  afterwards(remove: () => Promise<void>): void
+}
 
 /** A plugin that sees what is in a picture, faces for one, so that a cut keeps it. At most one is loaded. */
 export interface DetectorPlugin<E extends EngineName = EngineName> {

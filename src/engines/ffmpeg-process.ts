@@ -63,14 +63,14 @@ export async function watched<T>({ ended, kill }: Watched<T>, { signal, timeoutM
 }
 
 /**
- * Runs a program with these arguments, no shell between, and answers with what it has printed.
+ * Runs a program with these arguments, no shell between, and answers with what it has printed, unless `onOutput` has taken that.
  *
  * @throws Problem 422 for one that takes too long, 501 where it is not installed, Error with its last words when it fails
  */
 export async function outputOf(
   program: 'ffmpeg' | 'ffprobe',
   args: readonly string[],
-  { maxBytes, env, ...watch }: Running & { maxBytes: number },
+  { maxBytes, env, onOutput, ...watch }: Running & { maxBytes: number; onOutput?: (text: string) => void },
 ): Promise<string> {
   watch.signal.throwIfAborted()
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
@@ -80,6 +80,7 @@ export async function outputOf(
   child.stdout.on('data', (chunk: Buffer) => {
     length += chunk.length
     if (length > maxBytes) child.kill('SIGKILL')
+    else if (onOutput) onOutput(chunk.toString())
     else chunks.push(chunk)
   })
   let lastWords = ''

@@ -4,14 +4,22 @@ import ffmpeg, { type FfmpegCommand } from 'fluent-ffmpeg'
 import { type Asset, assetFromBytes } from '../core/asset.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType } from '../core/media.ts'
-import type { Engine, EngineContext, TransformLimits } from '../core/plugin.ts'
+import type { Engine, TransformLimits } from '../core/plugin.ts'
 import { badParameter, fileNotFound, notTransformable, Problem } from '../core/problem.ts'
 import { INSTALL, notInstalled, outputOf, type Running } from './ffmpeg-process.ts'
 import { lastShownUntil, probe, tooManyPixels, undecodable } from './ffprobe.ts'
-import { createPrograms, type Programs } from './programs.ts'
+import { createPrograms } from './programs.ts'
 import { createScratch } from './scratch.ts'
 import { needsToneMapping, TONE_MAPPING_FILTERS, toneMapping } from './tone-mapping.ts'
-import { demuxerOf, guardedInput, inputPath, type VideoInput, type VideoSource } from './video-source.ts'
+import { transcode } from './transcode.ts'
+import {
+  demuxerOf,
+  guardedInput,
+  inputPath,
+  type RenderContext,
+  type VideoInput,
+  type VideoSource,
+} from './video-source.ts'
 
 /** Videos through ffmpeg, which runs as a process of its own. */
 export interface FfmpegEngine extends Engine<'ffmpeg'> {
@@ -79,9 +87,13 @@ export function createFfmpeg({ folder, env }: FfmpegOptions): FfmpegEngine {
       }
     },
 
-    async render({ frameAtSeconds, input }, context) {
-      if (frameAtSeconds === undefined) throw new Error('no plugin has asked for anything of the video')
-      return unlessGone(input.path, frameOf(input, frameAtSeconds, { ...context, env, programs }))
+    async render(draft, context) {
+      const { frameAtSeconds, container, input } = draft
+      const canToneMap = needsToneMapping(input.source) && (await programs.have(TONE_MAPPING_FILTERS))
+      const all = { ...context, env, canToneMap }
+      if (frameAtSeconds !== undefined) return unlessGone(input.path, frameOf(input, frameAtSeconds, all))
+      if (container === undefined) throw new Error('no plugin has asked for anything of the video')
+      return unlessGone(input.path, transcode(draft, container, { ...all, scratch }))
     },
 
     close: ({ draft }) => draft.input.remove(),
@@ -100,12 +112,10 @@ export function createFfmpeg({ folder, env }: FfmpegOptions): FfmpegEngine {
 async function frameOf(
   input: VideoInput,
   seconds: number,
-  { signal, limits, env, programs }: EngineContext & Pick<FfmpegOptions, 'env'> & { programs: Programs },
+  { signal, limits, env, canToneMap }: RenderContext,
 ): Promise<Asset> {
   const running = { signal, timeoutMs: limits.timeoutMs, env }
   const target = join(input.folder, 'frame.jpg')
-  const isHdr = needsToneMapping(input.source)
-  const canToneMap = isHdr && (await programs.have(TONE_MAPPING_FILTERS))
   const how = { target, limits, canToneMap }
   const broken = (cause: unknown) => {
     signal.throwIfAborted()

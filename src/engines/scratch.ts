@@ -20,6 +20,8 @@ export interface ScratchFile {
 export interface Scratch {
   /** The asset's own file where there is one, else a copy. @throws Problem 404, 503, `signal.reason` */
   take(asset: Asset, signal: AbortSignal): Promise<ScratchFile>
+  /** An empty folder, for what outlives the file that it is made of. */
+  newFolder(): Promise<Pick<ScratchFile, 'folder' | 'remove'>>
   /** Removes what processes have left that were killed. */
   removeStale(): Promise<void>
 }
@@ -30,12 +32,18 @@ const OWN_NAME = /^(.+)-(\d+)-[0-9a-f-]{36}$/
 
 /** Keeps temporary files in `folder`, which several processes may share. */
 export function createScratch(folder: string): Scratch {
+  async function newFolder() {
+    const own = join(folder, `${hostname()}-${process.pid}-${randomUUID()}`)
+    await mkdir(own, { recursive: true, mode: 0o700 })
+    return { folder: own, remove: () => rm(own, { recursive: true, force: true }) }
+  }
+
   return {
+    newFolder,
+
     async take(asset, signal) {
       signal.throwIfAborted()
-      const own = join(folder, `${hostname()}-${process.pid}-${randomUUID()}`)
-      const remove = () => rm(own, { recursive: true, force: true })
-      await mkdir(own, { recursive: true, mode: 0o700 })
+      const { folder: own, remove } = await newFolder()
       if (asset.file !== undefined) return { path: asset.file, folder: own, remove }
       try {
         const path = join(own, 'source')

@@ -1,4 +1,6 @@
 import type { Format } from '../core/media.ts'
+import type { EngineContext } from '../core/plugin.ts'
+import type { Running } from './ffmpeg-process.ts'
 import type { ScratchFile } from './scratch.ts'
 
 declare module '../core/plugin.ts' {
@@ -7,12 +9,40 @@ declare module '../core/plugin.ts' {
   }
 }
 
-/** What is to be made of a video: plugins write here what they ask for, and all of it is done at once. */
+/**
+ * What is to be made of a video: plugins write here what they ask for, and one process does all of it. With
+ * `frameAtSeconds` a picture comes of it, and the rest does not count; with `container` a video.
+ */
 export interface VideoDraft {
   /** The frame that is shown at this moment becomes a picture; in seconds from 0. */
   frameAtSeconds?: number
+  container?: VideoContainer
+  /** From this moment on, in seconds from 0. */
+  startSeconds?: number
+  /** Up to this moment, not including it; the end of the video where that is earlier. */
+  endSeconds?: number
+  /** What of each frame is kept, around its middle: how many times as wide as high. */
+  aspectRatio?: number
+  /** In pixels, of what is kept: it is made smaller until it fits, never larger. */
+  maxWidth?: number
+  maxHeight?: number
+  /** `automatic`: what looks well and streams well, at most 720p unless `maxWidth` or `maxHeight` are given. */
+  quality?: 'high' | 'automatic'
+  /** Where a player may begin: at every so many frames, or often at first; where the encoder sees fit unless given. */
+  keyFrames?: { everyFrames: number } | 'boosted'
+  isMute?: boolean
   /** The engine's own: what it has opened. */
   readonly input: VideoInput
+}
+
+/** What a video can be written as, by the format's name. */
+export const VIDEO_CONTAINERS = ['mp4', 'mov', 'webm', 'avi'] as const
+export type VideoContainer = (typeof VIDEO_CONTAINERS)[number]
+
+/** What it takes to render a draft. */
+export interface RenderContext extends EngineContext, Pick<Running, 'env'> {
+  /** Whether HDR can be made what a usual screen shows. */
+  canToneMap: boolean
 }
 
 /** A video that ffmpeg can read, and what is known of it. */

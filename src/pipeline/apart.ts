@@ -35,7 +35,9 @@ export function workApart(run: Runner, plugins: Pick<PluginSet, 'transforms' | '
     const { plan, limits } = task as SentTask
     const { asset, log } = given
     // Whoever would abort it kills this process.
-    const context = { signal: new AbortController().signal, limits, log, asset }
+    const { signal } = new AbortController()
+    // What is rendered here is in memory: there is nothing to remove.
+    const context = { signal, limits, log, asset, afterwards() {} }
     return run(receivedPlan(plan, plugins), given.source, context)
   }
 }

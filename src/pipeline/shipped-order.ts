@@ -4,6 +4,13 @@
  */
 export const SHIPPED_ORDER: readonly string[] = [
   'video-thumbnail',
+  'video-trim',
+  'video-vertical',
+  'video-resize',
+  'video-mute',
+  'video-quality',
+  'video-key-frames',
+  'video-format',
   'image-orient',
   'image-trim',
   'image-crop',

@@ -20,6 +20,10 @@ export interface DeriveRequest extends FoundOriginal {
   client: Client
   /** With at least one step. */
   plan: Plan
+  /** What rendering may take, where that is more than usual. */
+  timeoutMs?: number
+  /** Is told how much of it is done, from 0 to 1, by what takes minutes. */
+  progress?: (fraction: number) => void
   signal: AbortSignal
 }
 
@@ -72,15 +76,16 @@ export function createDerivations({
   // there.
   const flights = createSharedWorks<Asset>()
   // Waiting for a turn, rendering, storing: each at most as long as a render may take.
-  const limitMs = 3 * limits.timeoutMs
+  const limitMsOf = ({ timeoutMs = limits.timeoutMs }: DeriveRequest) => 3 * timeoutMs
   // Makes that are under way, also those that nobody waits for any more.
   const making = new Set<Promise<void>>()
 
   /** `pending` → render → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
   async function make(
-    { client, name, record, plan }: DeriveRequest,
+    request: DeriveRequest,
     { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: Asset) => void },
   ): Promise<void> {
+    const { client, name, record, plan, timeoutMs = limits.timeoutMs, progress } = request
     const ref = { clientId: client.id, key: name.key }
     const bucket = buckets.of(client)
     // Whoever held the lock before may have made it since this caller looked.
@@ -93,7 +98,7 @@ export function createDerivations({
       if (!found) throw new Error(`no parameter of type key names ${assetKey}`)
       return found
     }
-    const deadline = now() + limitMs + GRACE_MS
+    const deadline = now() + limitMsOf(request) + GRACE_MS
     const atMost = client.rules?.variantLimit ?? variantLimit
     // Nobody can ask for another one of these.
     const limit = plan.variant === INFORMATION_VARIANT ? undefined : { atMost }
@@ -101,12 +106,22 @@ export function createDerivations({
     if (start === 'full') throw tooManyVariants(atMost)
     if (start === 'refused') throw fileNotFound()
     let putBegun = false
+    const leftovers: Array<() => Promise<void>> = []
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
-      const rendered = await run(plan, { ...source, sha256: record.sha256 }, { asset, signal, limits, log })
-      // As old as its original: the same before and after it is stored, and when it is made again.
-      const isLarge = rendered.size > MAX_ANSWERED_BYTES
+      const rendered = await run(
+        plan,
+        { ...source, sha256: record.sha256 },
+        {
+          ...{ asset, signal, log },
+          limits: { ...limits, timeoutMs },
+          ...(progress ? { progress } : {}),
+          afterwards: (remove) => void leftovers.push(remove),
+        },
+      )
+      // As old as its original: the same before and after it is stored, and when it is made again. A file is gone by then.
+      const isLarge = rendered.size > MAX_ANSWERED_BYTES || rendered.file !== undefined
       if (!isLarge) answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()
       putBegun = true
@@ -141,6 +156,12 @@ export function createDerivations({
         })
       }
       throw error
+    } finally {
+      for (const remove of leftovers) {
+        await remove().catch((cause) =>
+          log.warn({ err: cause, key }, 'a temporary file is left to the next start'),
+        )
+      }
     }
   }
 
@@ -153,14 +174,14 @@ export function createDerivations({
           made = true
           return tracked(make(request, { key, signal: held, answer }))
         }
-        await locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs })
+        await locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) })
         if (made) return
         const stored = await buckets.of(client).find(key)
         if (!stored) throw fileNotFound()
         answer(withLastModified(stored, record.storedAt))
       },
       {
-        limitMs,
+        limitMs: limitMsOf(request),
         onLateFailure: (error) =>
           log.warn({ err: error, client: client.id, key }, 'a derivative was sent but not stored'),
       },

@@ -21,8 +21,10 @@ export function context({
   asset = async (key) => Promise.reject(new Error(`there is no ${key}`)),
   signal = new AbortController().signal,
   limits = LIMITS,
+  afterwards = () => {},
+  ...rest
 }: Partial<EngineContext> = {}): EngineContext {
-  return { asset, signal, limits, log: keptLog() }
+  return { ...rest, asset, signal, limits, afterwards, log: keptLog() }
 }
 
 /** The file in the bucket. */

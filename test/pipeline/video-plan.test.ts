@@ -9,8 +9,8 @@ import { dropIn, loadWith } from './drop-ins.ts'
 
 const PRESETS: PresetSettings = {
   poster: { thumbnail: true, duration: 20, w: 640 },
-  card: { w: 500, h: 250 },
-  still: { thumbnail: true, w: 640 },
+  card: { w: 500, h: 250, negate: true },
+  still: { thumbnail: true, negate: true },
 }
 
 describe('a plan for a video', () => {
@@ -46,6 +46,13 @@ describe('a plan for a video', () => {
     ['thumbnail&f=webp', 'f=webp&thumbnail=1'],
     ['preset=poster', 'duration=20&thumbnail=1&w=640'],
     ['preset=poster&h=100&duration=5', 'duration=5&h=100&thumbnail=1&w=640'],
+    ['width=300&q_auto', 'q_a=1&w=300'],
+    ['f=mp4', 'default'],
+    ['format=webm&vertical&mute', 'f=webm&mute=1&vt=1'],
+    ['start=0&h=200', 'h=200'],
+    ['start=1.5&end=2', 'end=2&start=1.5'],
+    ['kf_boost&keyframe=5', 'kf_boost=1'],
+    ['kf=5', 'kf=5'],
   ] as const) {
     it(`is called ${variant} for ?${query}`, () => {
       expect(planOf(query).variant).to.equal(variant)
@@ -77,15 +84,23 @@ describe('a plan for a video', () => {
   })
 
   for (const [query, expected] of [
-    ['w=300', /^there is no parameter "w" for video files; there are thumbnail, duration$/],
-    ['thumbnail=0&w=300', /^there is no parameter "w" for video files/],
-    ['preset=still&thumbnail=0', /^there is no parameter "w" for video files/],
+    [
+      'rotate=90',
+      /^there is no parameter "rotate" for video files; there are thumbnail, duration, start, end/,
+    ],
+    ['thumbnail=0&negate', /^there is no parameter "negate" for video files/],
+    ['preset=still&thumbnail=0', /^there is no parameter "negate" for video files/],
     ['duration=5', /^expected no value or 1 beside duration for thumbnail but received none$/],
     ['thumbnail=0&duration=5', /^expected no value or 1 beside duration for thumbnail/],
     ['thumbnail&duration=-1', /^expected an integer from 0 to 864000 tenths of a second for duration/],
     ['thumbnail=yes', /^expected no value, 1 or 0 for thumbnail/],
     ['thumbnail&widht=3', /there is no parameter "widht" for video files; did you mean "width"\?/],
     ['preset=card', /^there is no preset "card" for video files/],
+    ['w=15', /^expected an integer from 16 to 5000 px for w but received "15"/],
+    ['f=ogv', /^expected one of mp4, mov, webm, avi for f but received "ogv"/],
+    ['kf=121', /^expected an integer from 1 to 120 frames for kf/],
+    ['end=0', /^expected a number from 0.1 to 86400 seconds for end/],
+    ['start=2&end=2', /^expected a moment past start, 2 s, for end but received "2"/],
   ] as const) {
     it(`refuses ?${query}`, () => {
       const { status, message } = refusal(query)

@@ -1,0 +1,16 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+
+/** A video without its sound. */
+export default definePlugin({
+  name: 'video-mute',
+  engine: 'ffmpeg',
+  phase: 'effect',
+  media: ['video'],
+  // What was said is not to be heard.
+  conceals: true,
+  params: { mute: { type: 'flag', help: 'Without sound' } },
+  transform(video) {
+    video.isMute = true
+    return video
+  },
+})
