@@ -49,6 +49,8 @@ export function transcodeArguments(
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'],
     ...['-map', `0:${source.stream}`, ...(draft.isMute ? ['-an'] : ['-map', '0:a:0?', '-ac', '2'])],
     ...['-vf', filters(draft, canToneMap).join(','), ...keyFrames(draft)],
+    // Each at its own moment: a constant rate would make a thousand frames a second of a few.
+    ...['-vsync', 'vfr'],
     ...encoders(container, draft.quality ?? 'high'),
     ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
     ...['-max_muxing_queue_size', String(MUXING_PACKETS), '-y', target],
@@ -61,8 +63,8 @@ export function outcomeSize(draft: VideoDraft): Size {
   const { maxWidth, maxHeight } = boxOf(draft, kept)
   const factor = Math.min(1, maxWidth / kept.width, maxHeight / kept.height)
   return {
-    width: evenSide(kept.width * factor, Math.min(kept.width, maxWidth)),
-    height: evenSide(kept.height * factor, Math.min(kept.height, maxHeight)),
+    width: evenSide(kept.width * factor, Math.min(draft.input.source.width, maxWidth)),
+    height: evenSide(kept.height * factor, Math.min(draft.input.source.height, maxHeight)),
   }
 }
 

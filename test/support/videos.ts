@@ -97,3 +97,69 @@ async function made(
     await rm(folder, { recursive: true, force: true })
   }
 }
+
+/** What ffprobe says of a video. */
+export interface ProbedVideo {
+  container: string
+  seconds: number
+  width: number
+  height: number
+  videoCodec: string
+  audioCodec: string | undefined
+  pixelFormat: string
+  /** In seconds from the start. */
+  keyFrames: number[]
+  frames: number
+  /** Of the container, and of the pictures: `rotate`, `location`. */
+  tags: Readonly<Record<string, string>>
+  rotation: number | undefined
+  colorSpace: string | undefined
+}
+
+/** Looks at a file as a player would. */
+export async function probed(bytes: Uint8Array): Promise<ProbedVideo> {
+  const folder = await temporaryFolder()
+  try {
+    const file = join(folder, 'video')
+    await writeFile(file, bytes)
+    const args = ['-v', 'error', '-show_format', '-show_streams', '-of', 'json', '-show_packets', file]
+    const { stdout } = await execute('ffprobe', args, { maxBuffer: 100_000_000 })
+    const { streams, format, packets } = JSON.parse(stdout)
+    const pictures = streams.find(({ codec_type: type }: { codec_type: string }) => type === 'video')
+    const sound = streams.find(({ codec_type: type }: { codec_type: string }) => type === 'audio')
+    const frames = (packets as Packet[]).filter(({ stream_index: index }) => index === pictures?.index)
+    const keys = frames.filter(({ flags }) => flags.startsWith('K'))
+    return {
+      container: format.format_name,
+      seconds: Number(format.duration),
+      width: pictures?.width,
+      height: pictures?.height,
+      videoCodec: pictures?.codec_name,
+      audioCodec: sound?.codec_name,
+      pixelFormat: pictures?.pix_fmt,
+      keyFrames: keys.map((one) => Math.round(Number(one.pts_time ?? one.dts_time) * 1000) / 1000),
+      frames: frames.length,
+      tags: { ...format.tags, ...pictures?.tags },
+      rotation: pictures?.side_data_list?.[0]?.rotation,
+      colorSpace: pictures?.color_space,
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface Packet {
+  stream_index: number
+  flags: string
+  pts_time?: string
+  dts_time: string
+}
+
+/** A film with sound, of as many seconds as there are colours. */
+export async function film(options: VideoOptions = {}): Promise<Buffer> {
+  const pictures = await video(options)
+  const seconds = options.colours?.length ?? 3
+  const inputs = ['-f', 'lavfi', '-i', `sine=d=${seconds}`]
+  const sound = ['-map', '0', '-map', '1:a', '-c:a', 'aac']
+  return remuxed(pictures, sound, { inputs, format: options.format ?? 'mp4' })
+}
