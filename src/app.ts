@@ -167,7 +167,7 @@ async function openApp(
     ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
   })
   metrics.watchTransforms(admit.load)
-  const here = informedRunner(createRunner(engines), imageInspector)
+  const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
   const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({

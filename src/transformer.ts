@@ -25,6 +25,6 @@ workForParent(async (setup) => {
   const all: readonly Engine[] = [sharpEngine, ffmpeg]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const plugins = await loadPlugins({ folders, engines, chain })
-  const run = informedRunner(createRunner(engines), imageInspector)
+  const run = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   return { work: workApart(run, plugins), maxMemoryBytes }
 })

@@ -1,28 +1,25 @@
-import { access, readFile, stat } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import ffmpeg, { type FfmpegCommand } from 'fluent-ffmpeg'
 import { type Asset, assetFromBytes } from '../core/asset.ts'
+import type { MediaInspector } from '../core/information.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, TransformLimits } from '../core/plugin.ts'
-import { badParameter, fileNotFound, notTransformable, Problem } from '../core/problem.ts'
+import { badParameter, Problem } from '../core/problem.ts'
 import { INSTALL, notInstalled, outputOf, type Running } from './ffmpeg-process.ts'
-import { lastShownUntil, probe, tooManyPixels, undecodable } from './ffprobe.ts'
+import { lastShownUntil, probe, probeVideo, undecodable } from './ffprobe.ts'
+import { mediaFacts } from './media-facts.ts'
+import { checkMediaSize, type MediaFile, openMedia, unlessGone } from './media-file.ts'
+import { guardedInput, inputPath } from './media-input.ts'
 import { createPrograms } from './programs.ts'
 import { createScratch } from './scratch.ts'
 import { needsToneMapping, TONE_MAPPING_FILTERS, toneMapping } from './tone-mapping.ts'
 import { transcode } from './transcode.ts'
-import {
-  demuxerOf,
-  guardedInput,
-  inputPath,
-  type RenderContext,
-  type VideoInput,
-  type VideoSource,
-} from './video-source.ts'
+import type { RenderContext, VideoInput, VideoSource } from './video-source.ts'
 
 /** Videos through ffmpeg, which runs as a process of its own. */
-export interface FfmpegEngine extends Engine<'ffmpeg'> {
+export interface FfmpegEngine extends Engine<'ffmpeg'>, MediaInspector {
   /** Removes what an earlier process has left, and says once when ffmpeg is missing. */
   start(log: Log): Promise<void>
   /** Whether ffmpeg or ffprobe is not installed. */
@@ -66,25 +63,26 @@ export function createFfmpeg({ folder, env }: FfmpegOptions): FfmpegEngine {
     async forecast(source, _steps, { limits }) {
       const missing = await programs.missing()
       if (missing.length > 0) throw notInstalled(missing)
-      checkSize(source, limits)
+      checkMediaSize(source, limits)
       return { bytes: FRAME_BYTES, mayHang: false, ownProcess: true, source }
     },
 
     async open(asset, _opening, { signal, limits }) {
-      checkSize(asset, limits)
-      const demuxer = demuxerOf(formatOfMediaType(asset.mediaType))
-      if (demuxer === undefined) throw new Error(`no demuxer for ${asset.mediaType}`)
-      const file = await scratch.take(asset, signal)
-      try {
-        const running = { signal, timeoutMs: limits.timeoutMs, env }
-        const reading = probe(file.path, { demuxer, maxPixels: limits.sourceMaxPixels, ...running })
-        const source = await unlessGone(file.path, reading)
-        if (source.width * source.height > limits.sourceMaxPixels) throw tooManyPixels(limits.sourceMaxPixels)
-        return { draft: { input: { ...file, demuxer, source } }, source }
-      } catch (error) {
-        await file.remove()
-        throw error
-      }
+      const running = { signal, timeoutMs: limits.timeoutMs, env }
+      const look = (file: MediaFile) => probeVideo(file, { maxPixels: limits.sourceMaxPixels, ...running })
+      const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
+      return { draft: { input: { ...file, source } }, source }
+    },
+
+    async facts(asset, { signal, limits }) {
+      const running = { signal, timeoutMs: limits.timeoutMs, env }
+      const look = (file: MediaFile) => probe(file, { maxPixels: limits.sourceMaxPixels, ...running })
+      const { file, found } = await openMedia(asset, { scratch, signal, limits }, look).catch((cause) => {
+        signal.throwIfAborted()
+        throw cause instanceof Problem ? cause : undecodable(cause, limits.sourceMaxPixels)
+      })
+      await file.remove()
+      return mediaFacts(found, formatOfMediaType(asset.mediaType))
     },
 
     async render(draft, context) {
@@ -194,31 +192,10 @@ async function run(command: FfmpegCommand, running: Running): Promise<void> {
   await outputOf('ffmpeg', command._getArguments(), { ...running, maxBytes: MAX_PRINTED_BYTES })
 }
 
-/** @throws Problem 404 when work has failed on a file that is not there any more */
-async function unlessGone<T>(path: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    const isGone = await stat(path).then(
-      () => false,
-      ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
-    )
-    throw isGone ? fileNotFound() : error
-  }
-}
-
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
-  )
-}
-
-/** @throws Problem 422 for a file that is too long */
-function checkSize({ size }: Asset, { videoMaxBytes }: TransformLimits): void {
-  if (size <= videoMaxBytes) return
-  throw notTransformable(
-    `expected a video of at most ${videoMaxBytes} bytes to transform but this one has ${size}`,
   )
 }
 

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { TransformLimits } from '../core/plugin.ts'
+import { guardedInput, inputPath } from './media-input.ts'
 import { toneMapping } from './tone-mapping.ts'
-import { guardedInput, inputPath, type VideoContainer, type VideoDraft } from './video-source.ts'
+import type { VideoContainer, VideoDraft } from './video-source.ts'
 
 /** A size in pixels. */
 interface Size {

@@ -1,7 +1,6 @@
-import type { Format } from '../core/media.ts'
 import type { EngineContext } from '../core/plugin.ts'
 import type { Running } from './ffmpeg-process.ts'
-import type { ScratchFile } from './scratch.ts'
+import type { MediaFile } from './media-file.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -46,8 +45,7 @@ export interface RenderContext extends EngineContext, Pick<Running, 'env'> {
 }
 
 /** A video that ffmpeg can read, and what is known of it. */
-export interface VideoInput extends ScratchFile {
-  demuxer: string
+export interface VideoInput extends MediaFile {
   source: VideoSource
 }
 
@@ -71,40 +69,4 @@ export interface VideoSource {
   transfer: string | undefined
   /** Which colours its red, green and blue are, likewise: `bt2020`. */
   primaries: string | undefined
-}
-
-// ffmpeg's name of what reads a container, by the format's name. Each is forced: what a file claims to be never decides.
-const DEMUXERS: Readonly<Record<string, string>> = {
-  mp4: 'mov',
-  m4v: 'mov',
-  mov: 'mov',
-  '3gp': 'mov',
-  webm: 'matroska',
-  mkv: 'matroska',
-  avi: 'avi',
-  mpeg: 'mpeg',
-  m2ts: 'mpegts',
-  ogv: 'ogg',
-  flv: 'flv',
-  wmv: 'asf',
-}
-
-/** The demuxer that reads a format; undefined for one that is no video. */
-export function demuxerOf({ name }: Format): string | undefined {
-  return DEMUXERS[name]
-}
-
-/**
- * Arguments that stand before an input, of ffmpeg and ffprobe alike. A playlist named .mp4 is read as the movie that it
- * is not, and no demuxer opens another file or an address: not one that a file has inside another, either.
- */
-export function guardedInput(demuxer: string, maxPixels: number): readonly string[] {
-  const guard = ['-f', demuxer, '-format_whitelist', demuxer, '-protocol_whitelist', 'file']
-  // Of one frame, also where the stream contradicts its header.
-  return [...guard, '-max_pixels', String(maxPixels)]
-}
-
-/** A path as ffmpeg takes it: never a protocol's name or a pattern, whatever is in it. */
-export function inputPath(path: string): string {
-  return `file:${path}`
 }

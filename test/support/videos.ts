@@ -79,8 +79,16 @@ export async function remuxed(
 }
 
 /** A file of sound only. */
-export function sound({ format = 'mp4', seconds = 1 } = {}): Promise<Buffer> {
-  return made([], { inputs: ['-f', 'lavfi', '-i', `sine=d=${seconds}`], format })
+export function sound({
+  format = 'mp4',
+  seconds = 1,
+  options = [],
+}: {
+  format?: string
+  seconds?: number
+  options?: readonly string[]
+} = {}): Promise<Buffer> {
+  return made(options, { inputs: ['-f', 'lavfi', '-i', `sine=d=${seconds}`], format })
 }
 
 /** What ffmpeg makes with these arguments. */
@@ -162,4 +170,24 @@ export async function film(options: VideoOptions = {}): Promise<Buffer> {
   const inputs = ['-f', 'lavfi', '-i', `sine=d=${seconds}`]
   const sound = ['-map', '0', '-map', '1:a', '-c:a', 'aac']
   return remuxed(pictures, sound, { inputs, format: options.format ?? 'mp4' })
+}
+
+/** An mp4 of ten frames a second of which every header says that it lasts two hours. */
+export function lengthened(bytes: Uint8Array): Buffer {
+  const lying = Buffer.from(bytes)
+  for (const box of ['mvhd', 'tkhd', 'mdhd', 'elst', 'stts']) lengthen(lying, box)
+  return lying
+}
+
+/** Has a box of an mp4 say that it lasts two hours: in all that says so. */
+function lengthen(bytes: Buffer, box: string): void {
+  const at = bytes.indexOf(box)
+  if (at === -1) throw new Error(`there is no ${box}`)
+  const length = { mvhd: 20, tkhd: 24, mdhd: 20, elst: 12, stts: 12 }[box] ?? 0
+  const scales: Record<string, number> = {
+    mdhd: bytes.readUInt32BE(at + 16),
+    // How many frames there are, ten a second.
+    stts: 10,
+  }
+  bytes.writeUInt32BE(7200 * (scales[box] ?? 1000), at + length)
 }
