@@ -31,9 +31,21 @@ const LAST_FRAME_WITHIN_SECONDS = 10
 // Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
 const HD_HEIGHT = 720
 
-/** @param folder for temporary files; made when it is needed */
-export function createFfmpeg({ folder }: { folder: string }): FfmpegEngine {
-  const scratch = createScratch(folder)
+// For a picture of a video, in each of its three parts: copying, rendering, storing.
+const PICTURE_MS = 300_000
+
+/**
+ * @param folder for temporary files; made when it is needed
+ * @param mediaTimeoutMs what making a video may take
+ */
+export function createFfmpeg({
+  folder,
+  mediaTimeoutMs = 0,
+}: {
+  folder: string
+  mediaTimeoutMs?: number
+}): FfmpegEngine {
+  const scratch = createScratch(folder, { staleAfterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
   const programs = createPrograms()
 
   return {

@@ -5,6 +5,7 @@ import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin
 import type { Metrics } from '../core/ports/metrics.ts'
 import { ofAsset, takesTooLong } from '../core/problem.ts'
 import type { Admission } from './admission.ts'
+import { isLasting } from './lasting.ts'
 import { outcomeOf } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
 import { type Runner, runsOfOneEngine } from './run.ts'
@@ -39,6 +40,8 @@ export function createDispatcher(options: DispatchOptions): Runner {
   const oneEngine: Runner = async (plan, source, context) => {
     const forecast = await looking(() => forecastOf(options, plan, source, context))
     const { bytes, mayHang, ownProcess } = forecast
+    // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
+    if (isLasting(plan)) return inTime(here, plan, forecast.source, context)
     return admit(
       async () => {
         const { limits } = context
