@@ -148,6 +148,32 @@ export const VARIABLES = {
     default: 1_000_000_000,
     help: 'Memory at which a process that transforms is killed, and what all large transformations at a time may take together',
   }),
+  MEDIA_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    default: 1800,
+    help: 'Time for making one video',
+  }),
+  MEDIA_JOBS_LIMIT: integer({
+    min: 1,
+    max: 10_000,
+    unit: 'videos',
+    default: 20,
+    help: 'Videos of one client in the making, those that wait included; another one is a 429',
+  }),
+  MEDIA_CONCURRENCY: integer({
+    min: 1,
+    max: 64,
+    unit: 'videos',
+    default: 1,
+    help: 'Videos that one process makes at a time; one keeps all cores busy',
+  }),
+  MEDIA_JOBS_IN: oneOf({
+    words: ['worker', 'web'],
+    default: 'worker',
+    help: 'Which processes make videos with REDIS_URL: those of npm run worker, or web processes; without it, the only one does',
+  }),
   UV_THREADPOOL_SIZE: integer({
     min: 1,
     max: 1024,

@@ -1,6 +1,4 @@
 import type { RequestListener, Server } from 'node:http'
-import { availableParallelism } from 'node:os'
-import { extname, join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
@@ -9,31 +7,20 @@ import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
 import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
-import type { TransformLimits } from './core/plugin.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
 import { imageInspector } from './engines/image-inspector.ts'
 import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
-import { createAdmission } from './pipeline/admission.ts'
-import { createRunnerApart } from './pipeline/apart.ts'
-import { createDispatcher } from './pipeline/dispatch.ts'
-import { informedRunner } from './pipeline/information.ts'
-import { createPlanner } from './pipeline/plan.ts'
-import { createRunner } from './pipeline/run.ts'
-import { createPool } from './process/apart/pool.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
-import { createAssets } from './service/assets.ts'
 import type { Clients } from './service/clients.ts'
-import { createDeliveries } from './service/deliver.ts'
-import { createDerivations } from './service/derive.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
-import type { TransformerSetup } from './transformer.ts'
+import { isLeftToWorkers, openTransformations } from './transformations.ts'
 
 export { DataDirError } from './adapters/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
@@ -67,28 +54,6 @@ export interface App {
   close(): Promise<void>
 }
 
-/** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
-function limitsOf(config: Config): TransformLimits {
-  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS } = config
-  return {
-    sourceMaxBytes: IMAGE_MAX_BYTES,
-    videoMaxBytes: VIDEO_MAX_BYTES,
-    sourceMaxPixels: IMAGE_MAX_PIXELS,
-    outputMaxSide: 5000,
-    // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
-    outputMaxPixels: 50_000_000,
-    timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
-  }
-}
-
-// All transformations in this process together: it stays below 400 MB, with what glibc keeps of the ones before. What takes
-// more has a process of its own, so that no thread of this one is busy for longer than 10 s either: 7 MP as GIF.
-const HERE_BYTES = 100_000_000
-const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.filename)}`)
-// At half a second each, the last of them waits a minute for two cores.
-const WAITING_TRANSFORMS = 256
-// Of the four that libuv has by itself.
-const THREADS_FOR_FILES = 2
 const SWEEP_EVERY_MS = 60_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 // Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
@@ -112,32 +77,21 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   })
   try {
-    return await openApp(foundation, { ...options, ...loaded, prometheus })
+    return await openApp(foundation, { ...options, loaded, prometheus })
   } catch (error) {
     await foundation.close({ graceMs: 0 })
     throw error
   }
 }
 
-type OpenAppOptions = Omit<AppOptions, 'engines'> &
-  Loaded & { prometheus: ReturnType<typeof prometheusMetrics> | undefined }
+type OpenAppOptions = AppOptions & {
+  loaded: Loaded
+  prometheus: ReturnType<typeof prometheusMetrics> | undefined
+}
 
 async function openApp(
   foundation: Foundation,
-  {
-    config,
-    baseUrl,
-    log,
-    chain,
-    engines,
-    ffmpeg,
-    ownEngines,
-    folders,
-    plugins,
-    presets,
-    prometheus,
-    shareMetrics,
-  }: OpenAppOptions,
+  { config, baseUrl, log, loaded, prometheus, shareMetrics }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -152,6 +106,7 @@ async function openApp(
     sweepPuts,
     commands,
   } = foundation
+  const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const credentials = await firstCredentials(config, foundation.credentialsFile)
@@ -160,43 +115,10 @@ async function openApp(
 
   await ffmpeg.start(log)
 
-  const atOnce = transformsAtOnce(config)
-  const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
-  const admit = createAdmission({
-    ...{ atOnce, waiting: WAITING_TRANSFORMS },
-    ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
+  const { admit, derivations, plan, media, deliveries, pool } = openTransformations(foundation, {
+    ...{ config, baseUrl, log, loaded, metrics },
   })
-  metrics.watchTransforms(admit.load)
-  const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
-  const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
-  const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
-  const run = createDispatcher({
-    ...{ engines, admit, here },
-    // Those processes have the engines that Sluice comes with.
-    elsewhere: ownEngines ? createRunnerApart(pool) : here,
-    room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
-    hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
-    metrics,
-  })
-  const derivations = createDerivations({
-    index,
-    buckets,
-    assets: createAssets({ originals, buckets }),
-    locks: backends.locks,
-    events,
-    run,
-    limits: limitsOf(config),
-    variantLimit: config.VARIANT_LIMIT,
-    log,
-  })
-  const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
-    presets,
-    ...(plugins.detector ? { detector: plugins.detector } : {}),
-  })
-  const deliveries = createDeliveries({
-    ...{ originals, derivations, buckets, plan, metrics },
-    onLimit: chain.onLimit,
-  })
+  if (!isLeftToWorkers(config)) media.work()
   const informations = createInformations({
     originals,
     derivations,
@@ -220,6 +142,7 @@ async function openApp(
     deliveries,
     informations,
     eager,
+    media,
     removals,
     upload: createUpload({
       index,
@@ -269,6 +192,7 @@ async function openApp(
       await sweepingPuts.stop()
       backends.jobs.pause()
       eager.stop()
+      media.stop()
       await derivations.idle()
       await pool.close()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
@@ -296,19 +220,6 @@ export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Pr
 /** Whether there is a way to read what would be measured. */
 function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
   return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
-}
-
-/**
- * One more than there are cores, which are shared with the other web processes of this machine: between the end of one and
- * the beginning of the next a core would stand still, 6 % of the time.
- */
-function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
-  return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY)) + 1
-}
-
-/** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */
-function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
-  return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)
 }
 
 async function firstCredentials(config: Config, file: string): Promise<Credentials> {

@@ -16,7 +16,11 @@ import { checkPresets } from './pipeline/presets.ts'
  * read
  */
 export async function loadEverything({ config, root, engines: given }: LoadOptions) {
-  const ffmpeg = createFfmpeg({ folder: join(config.DATA_DIR, 'media'), env: programEnvironment() })
+  const ffmpeg = createFfmpeg({
+    folder: join(config.DATA_DIR, 'media'),
+    env: programEnvironment(),
+    mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
+  })
   const all: readonly Engine[] = [sharpEngine, ffmpeg, ...(given ?? [])]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)

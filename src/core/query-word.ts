@@ -4,6 +4,12 @@ export const DOWNLOAD_WORD = 'download'
 /** Names a set of parameters of `config/presets.json`; no parameter of a plugin. */
 export const PRESET_WORD = 'preset'
 
+/** Has a request wait for what takes minutes, so many seconds; no parameter of a plugin. */
+export const WAIT_WORD = 'wait'
+
+/** Words in a query that are no parameter of a plugin. */
+export const RESERVED_WORDS: readonly string[] = [DOWNLOAD_WORD, PRESET_WORD, WAIT_WORD]
+
 // Marks that links collect on their way through mails, campaigns and caches.
 const MARKS = /^(utm_.*|fbclid|gclid|v|_)$/
 

@@ -35,16 +35,21 @@ const LAST_FRAME_WITHIN_SECONDS = 10
 // Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
 const HD_HEIGHT = 720
 
+// For a picture of a video, in each of its three parts: copying, rendering, storing.
+const PICTURE_MS = 300_000
+
 export interface FfmpegOptions {
   /** For temporary files; made when it is needed. */
   folder: string
   /** All of the environment that ffmpeg and ffprobe get. */
   env: Running['env']
+  /** What making a video may take. */
+  mediaTimeoutMs?: number
 }
 
 /** Makes the engine; nothing runs yet. */
-export function createFfmpeg({ folder, env }: FfmpegOptions): FfmpegEngine {
-  const scratch = createScratch(folder)
+export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions): FfmpegEngine {
+  const scratch = createScratch(folder, { staleAfterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
   const programs = createPrograms(env)
 
   return {

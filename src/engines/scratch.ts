@@ -26,12 +26,14 @@ export interface Scratch {
   removeStale(): Promise<void>
 }
 
-// Longer than any work may take: 300 s for each of its three parts.
-const STALE_AFTER_MS = 3_600_000
 const OWN_NAME = /^(.+)-(\d+)-[0-9a-f-]{36}$/
 
-/** Keeps temporary files in `folder`, which several processes may share. */
-export function createScratch(folder: string): Scratch {
+/**
+ * Keeps temporary files in `folder`, which several processes may share.
+ *
+ * @param staleAfterMs longer than any work may take: what another machine has left is removed then
+ */
+export function createScratch(folder: string, { staleAfterMs }: { staleAfterMs: number }): Scratch {
   async function newFolder() {
     const own = join(folder, `${hostname()}-${process.pid}-${randomUUID()}`)
     await mkdir(own, { recursive: true, mode: 0o700 })
@@ -60,7 +62,7 @@ export function createScratch(folder: string): Scratch {
     async removeStale() {
       const names = await readdir(folder).catch(() => [])
       for (const name of names) {
-        if (await isStale(name, join(folder, name)))
+        if (await isStale(name, join(folder, name), staleAfterMs))
           await rm(join(folder, name), { recursive: true, force: true })
       }
     },
@@ -68,12 +70,12 @@ export function createScratch(folder: string): Scratch {
 }
 
 /** This process has made none yet when it asks: its own number is that of one before it, in a container the usual case. */
-async function isStale(name: string, path: string): Promise<boolean> {
+async function isStale(name: string, path: string, afterMs: number): Promise<boolean> {
   const [, host, pid] = OWN_NAME.exec(name) ?? []
   if (pid === undefined) return false
   if (host === hostname() && (Number(pid) === process.pid || !isAlive(Number(pid)))) return true
   const found = await stat(path).catch(() => undefined)
-  return found !== undefined && found.mtimeMs < Date.now() - STALE_AFTER_MS
+  return found !== undefined && found.mtimeMs < Date.now() - afterMs
 }
 
 function isAlive(pid: number): boolean {

@@ -2,8 +2,9 @@ import { type RequestHandler, Router } from 'express'
 import { cleanFileName, nameInFormat } from '../core/file-name.ts'
 import { isMediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
+import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import { clipped, Problem } from '../core/problem.ts'
-import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
+import { DOWNLOAD_WORD, isPassedOver, WAIT_WORD } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
 import { callerByToken } from './caller.ts'
@@ -59,13 +60,15 @@ export function deliverRoutes({
     const client = callerByToken(req, clients)
     const pairs = queryPairs(req)
     const download = onlyValue(pairs, DOWNLOAD_WORD)
+    const waitMs = 1000 * waitSeconds(onlyValue(pairs, WAIT_WORD))
     const signal = clientGone(res)
     const delivery = await deliveries.deliver({
       client,
       group,
       path: wildcardPath(req),
-      query: pairs.filter(([name]) => name !== DOWNLOAD_WORD),
+      query: pairs.filter(([name]) => name !== DOWNLOAD_WORD && name !== WAIT_WORD),
       accept: req.headers.accept ?? '',
+      waitMs,
       signal,
     })
     const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
@@ -80,6 +83,16 @@ export function deliverRoutes({
 
   for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes
+}
+
+// Half of what usual proxies let a request wait.
+const WAIT_SPEC: ParameterSpec = {
+  ...{ type: 'integer', min: 1, max: 30, unit: 'seconds' },
+  help: 'How long a request waits for a video that is being made',
+}
+
+function waitSeconds(received: string | undefined): number {
+  return received === undefined ? 0 : Number(parseParameter(WAIT_WORD, WAIT_SPEC, received))
 }
 
 function deliveredName({ originalName, newFormat }: Delivery): string {

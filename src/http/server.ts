@@ -9,6 +9,7 @@ import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
 import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
+import type { MediaJobs } from '../service/media-jobs.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
@@ -18,6 +19,7 @@ import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
 import { infoRoutes } from './info.ts'
+import { jobsRoutes } from './jobs.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
@@ -38,6 +40,7 @@ export interface HttpOptions {
   upload: Upload
   deliveries: Deliveries
   informations: Informations
+  media: MediaJobs
   eager: EagerTransforms
   removals: Removals
   archive: Archive
@@ -84,6 +87,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
   app.use(deliverRoutes(options))
   app.use(infoRoutes(options))
+  app.use(jobsRoutes(options))
   app.use(notFound)
   app.use(problemHandler(options.log))
   return byPath(app)

@@ -1,7 +1,7 @@
 import { formatNamed, isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import type { TransformPlugin } from '../core/plugin.ts'
-import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
+import { isPassedOver, PRESET_WORD, RESERVED_WORDS } from '../core/query-word.ts'
 import { checkMembers, isRecord } from './check-record.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
 
@@ -125,7 +125,7 @@ export function checkParameters(
         if (ignored.includes(word)) {
           throw new ChainError('ignoredParams', `${word} is a parameter of ${plugin.name}`)
         }
-        if (word === DOWNLOAD_WORD || word === PRESET_WORD || isPassedOver(word, [])) {
+        if (RESERVED_WORDS.includes(word) || isPassedOver(word, [])) {
           throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
         }
         for (const group of groupsOf(plugin, media)) {

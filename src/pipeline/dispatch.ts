@@ -6,6 +6,7 @@ import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin
 import type { Metrics } from '../core/ports/metrics.ts'
 import { ofAsset, takesTooLong } from '../core/problem.ts'
 import type { Admission } from './admission.ts'
+import { isLasting } from './lasting.ts'
 import { measured, type Timed } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
 import type { Plan } from './plan.ts'
@@ -66,7 +67,7 @@ export function createDispatcher({
   }
   return (plan, source, context) => {
     const { signal } = context
-    const work = async (timed: Timed) => {
+    const inParts = async (timed: Timed) => {
       let asset = source
       // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
       for (const steps of runsOfOneEngine(plan.steps)) {
@@ -76,11 +77,13 @@ export function createDispatcher({
           return timed(() => forecastOf(engines, part, asset, context))
         })
         const { bytes } = forecast
-        asset = await admit(() => timed(() => runSteps(part, forecast, context)), { signal, bytes })
+        const work = () => timed(() => runSteps(part, forecast, context))
+        // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
+        asset = isLasting(part) ? await work() : await admit(work, { signal, bytes })
       }
       return asset
     }
-    return measured(work, { metrics, signal })
+    return measured(inParts, { metrics, signal })
   }
 }
 

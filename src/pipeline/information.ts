@@ -26,6 +26,7 @@ const PROBING: Step = {
     name: 'information',
     engine: 'ffmpeg',
     phase: 'prepare',
+    makes: 'json',
     params: {},
     transform: (draft) => draft,
   },

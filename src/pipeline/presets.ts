@@ -1,7 +1,7 @@
 import { MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import type { ParameterValue } from '../core/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
-import { DOWNLOAD_WORD, isPassedOver, PRESET_WORD } from '../core/query-word.ts'
+import { isPassedOver, RESERVED_WORDS } from '../core/query-word.ts'
 import type { LoadedPlugin } from './load.ts'
 import { type Known, knownIn, knownTo, type Presets, readValue } from './query.ts'
 
@@ -77,7 +77,7 @@ function knownOrNone(query: ReadonlyArray<readonly [string, string]>, ofGroup: K
 
 /** @throws Problem for a word that means something to a request, or nothing, but is no transformation */
 function refuseReserved(word: string): void {
-  if (word === PRESET_WORD || word === DOWNLOAD_WORD || isPassedOver(word, []))
+  if (RESERVED_WORDS.includes(word) || isPassedOver(word, []))
     throw badParameter({ param: word, expected: 'a parameter of a plugin', received: word })
 }
 

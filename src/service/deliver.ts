@@ -1,14 +1,17 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
-import { derivativeKey, type ObjectKey, parsePath } from '../core/object-key.ts'
+import { derivativeKey, type ObjectKey, type OriginalName, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
+import type { JobStatus } from '../core/ports/jobs.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { fileNotFound, isOfLimit, Problem, tooSmallFormat } from '../core/problem.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { conceals } from '../pipeline/concealing.ts'
+import { isLasting } from '../pipeline/lasting.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
+import type { MediaJobs } from './media-jobs.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 
 export interface DeliveryRequest {
@@ -21,6 +24,8 @@ export interface DeliveryRequest {
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header; empty when there is none. */
   accept: string
+  /** How long the caller waits for what takes minutes. */
+  waitMs?: number
   signal: AbortSignal
 }
 
@@ -47,8 +52,16 @@ type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 export interface Deliveries {
   /** What a request for a file of this format would have done. @throws Problem 400, 403 */
   plan(request: Pick<DeliveryRequest, 'client' | 'query' | 'accept'> & { format: Format }): Plan
-  /** @throws Problem 400, 403, 404, 422, 429, 503 */
+  /** @throws Problem 400, 403, 404, 422, 423 for what a job has yet to make, 429, 503 */
   deliver(request: DeliveryRequest): Promise<Delivery>
+  /**
+   * Has a derivative of a stored original made by a job, where it is one that takes minutes and is not there yet.
+   * @returns what is known of the job; undefined for a derivative that is made within a request
+   * @throws Problem 400, 403, 404, 429, 503
+   */
+  begin(
+    request: Pick<DeliveryRequest, 'client' | 'query'> & { original: OriginalName },
+  ): Promise<JobStatus | undefined>
   /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
   object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
 }
@@ -56,6 +69,7 @@ export interface Deliveries {
 export function createDeliveries({
   originals,
   derivations,
+  media,
   buckets,
   plan,
   metrics,
@@ -63,6 +77,7 @@ export function createDeliveries({
 }: {
   originals: Originals
   derivations: Derivations
+  media: MediaJobs
   buckets: Buckets
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
@@ -101,12 +116,20 @@ export function createDeliveries({
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
-    { client, signal }: Pick<DeliveryRequest, 'client' | 'signal'>,
+    { client, waitMs = 0, signal }: Pick<DeliveryRequest, 'client' | 'waitMs' | 'signal'>,
   ): Promise<Found> {
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
     if (known) return known
+    if (isLasting(planned)) {
+      const wanted = { client, original: found, plan: planned, query: [...input.query], accept: input.accept }
+      await media.finish(wanted, { waitMs, signal })
+      const made = await stored(client, found, key)
+      // It has ended without one: the original went meanwhile.
+      if (!made) throw fileNotFound()
+      return made
+    }
     try {
       const asset = await derivations.derive({ ...found, client, plan: planned, signal })
       return derived(found, key, asset)
@@ -124,7 +147,18 @@ export function createDeliveries({
   return {
     plan: (request) => plan(inputOf(request)),
 
-    async deliver({ client, group, path, query, accept, signal }) {
+    async begin({ client, query, original }) {
+      const input = inputOf({ client, query, format: original.format, accept: '' })
+      const planned = plan(input)
+      if (!isLasting(planned)) return undefined
+      const found = await originals.resolve(client, { full: original })
+      if (!found) throw fileNotFound()
+      if (await stored(client, found, derivativeKey(original.key, planned.variant)))
+        return { state: 'done', attempts: 0, progress: 1 }
+      return media.begin({ client, original: found, plan: planned, query, accept: '' })
+    },
+
+    async deliver({ client, group, path, query, accept, waitMs = 0, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const input = inputOf({ client, query, format: found.name.format, accept })
@@ -136,7 +170,7 @@ export function createDeliveries({
       }
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
       try {
-        const derivative = await storedOrMade(found, planned, input, { client, signal })
+        const derivative = await storedOrMade(found, planned, input, { client, waitMs, signal })
         return { ...derivative, variesByAccept, notes }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error

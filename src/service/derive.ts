@@ -36,6 +36,11 @@ export interface Derivations {
    * transformed, 429 when it has all the derivatives that it may have, 503 when too many wait
    */
   derive(request: DeriveRequest): Promise<Asset>
+  /**
+   * Counts a derivative that is to be made later among those of its original.
+   * @throws Problem 404 when the original is going, 429 when it has all the derivatives that it may have
+   */
+  reserve(request: Omit<DeriveRequest, 'signal' | 'progress'>): Promise<void>
   /** Resolves when this process neither makes nor stores this derivative any more, well or not. */
   ended(client: Client, key: ObjectKey): Promise<void>
   /** Resolves when nothing is being made or stored; for an orderly end. */
@@ -76,9 +81,24 @@ export function createDerivations({
   // there.
   const flights = createSharedWorks<Asset>()
   // Waiting for a turn, rendering, storing: each at most as long as a render may take.
-  const limitMsOf = ({ timeoutMs = limits.timeoutMs }: DeriveRequest) => 3 * timeoutMs
+  const limitMsOf = ({ timeoutMs = limits.timeoutMs }: Pick<DeriveRequest, 'timeoutMs'>) => 3 * timeoutMs
   // Makes that are under way, also those that nobody waits for any more.
   const making = new Set<Promise<void>>()
+
+  /** → `pending`. @returns its deadline @throws Problem 404, 429 */
+  async function note(
+    { client, name, plan, timeoutMs }: Omit<DeriveRequest, 'signal' | 'progress'>,
+    key: ObjectKey,
+  ): Promise<number> {
+    const deadline = now() + limitMsOf(timeoutMs === undefined ? {} : { timeoutMs }) + GRACE_MS
+    const atMost = client.rules?.variantLimit ?? variantLimit
+    // Nobody can ask for another one of these.
+    const limit = plan.variant === INFORMATION_VARIANT ? undefined : { atMost }
+    const start = await index.beginDerivative({ clientId: client.id, key: name.key }, key, deadline, limit)
+    if (start === 'full') throw tooManyVariants(atMost)
+    if (start === 'refused') throw fileNotFound()
+    return deadline
+  }
 
   /** `pending` → render → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
   async function make(
@@ -98,13 +118,7 @@ export function createDerivations({
       if (!found) throw new Error(`no parameter of type key names ${assetKey}`)
       return found
     }
-    const deadline = now() + limitMsOf(request) + GRACE_MS
-    const atMost = client.rules?.variantLimit ?? variantLimit
-    // Nobody can ask for another one of these.
-    const limit = plan.variant === INFORMATION_VARIANT ? undefined : { atMost }
-    const start = await index.beginDerivative(ref, key, deadline, limit)
-    if (start === 'full') throw tooManyVariants(atMost)
-    if (start === 'refused') throw fileNotFound()
+    const deadline = await note(request, key)
     let putBegun = false
     const leftovers: Array<() => Promise<void>> = []
     try {
@@ -201,6 +215,9 @@ export function createDerivations({
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
       return flights.join(flightOf(request.client, key), () => fly(request, key), request.signal)
+    },
+    async reserve(request) {
+      await note(request, derivativeKey(request.name.key, request.plan.variant))
     },
     ended: (client, key) => flights.ended(flightOf(client, key)),
     async idle() {

@@ -8,6 +8,7 @@ import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../core/por
 import { badParameter, clipped, Problem, unlessStatus } from '../core/problem.ts'
 import type { Deliveries } from './deliver.ts'
 import type { Derivations } from './derive.ts'
+import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 
 /** A derivative that is made before anybody asks for it. */
 export interface EagerTransform {
@@ -50,7 +51,6 @@ const PLAN: WorkOptions = {
   retryMs: 10_000,
   retryMaxMs: 10 * 60_000,
 }
-const PUT_OFF_FOR_MS = 24 * 3_600_000
 
 export function createEagerTransforms({
   deliveries,
@@ -75,7 +75,8 @@ export function createEagerTransforms({
 }): EagerTransforms {
   const stopping = new AbortController()
 
-  async function queued(client: Client, { key }: OriginalName, query: string, derivative: ObjectKey) {
+  async function queued(client: Client, original: OriginalName, query: string, derivative: ObjectKey) {
+    const { key } = original
     const id = `${client.id} ${derivative}`
     const data: QueuedTransform = {
       clientId: client.id,
@@ -84,6 +85,8 @@ export function createEagerTransforms({
       until: now() + PUT_OFF_FOR_MS,
     }
     try {
+      const lasting = await deliveries.begin({ client, query: pairsOf(query), original })
+      if (lasting) return lasting.state
       await jobs.enqueue({ kind: KIND, id, data })
       return 'waiting' as const
     } catch (error) {
@@ -158,12 +161,6 @@ export function createEagerTransforms({
 
     stop: () => stopping.abort(new DOMException('the process ends', 'AbortError')),
   }
-}
-
-/** Overload and outages pass: they count as no attempt, for a day. */
-function putOff(error: unknown, mayWait: boolean): unknown {
-  if (!mayWait || !(error instanceof Problem) || error.status !== 503) return error
-  return new NotYet(1000 * Number(error.members.retryAfterSeconds ?? 5))
 }
 
 function pairsOf(query: string): Array<[name: string, value: string]> {

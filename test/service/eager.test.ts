@@ -30,8 +30,14 @@ describe('eager transforms', () => {
           return deliver(request)
         },
         object: async () => ({}) as never,
+        begin: async () => undefined,
       },
-      derivations: { derive: undefined as never, ended: async () => {}, idle: async () => {} },
+      derivations: {
+        derive: undefined as never,
+        reserve: undefined as never,
+        ended: async () => {},
+        idle: async () => {},
+      },
       jobs: {
         async enqueue(job) {
           queued.push(job)
@@ -41,6 +47,7 @@ describe('eager transforms', () => {
           handler = given as JobHandler<never>
         },
         status: undefined as never,
+        openOf: undefined as never,
         pause: undefined as never,
         close: undefined as never,
       },

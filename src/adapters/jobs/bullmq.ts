@@ -86,7 +86,7 @@ export function bullmqJobs({
   }
 
   return {
-    async enqueue({ kind, id, data, delayMs = 0 }) {
+    async enqueue({ kind, id, data, delayMs = 0, owner }) {
       checkJob({ kind, id, data, delayMs })
       const queue = queueOf(kind)
       const jobId = jobIdOf(id)
@@ -98,6 +98,19 @@ export function bullmqJobs({
           queue.add(kind, { id, data }, { ...JOB_OPTIONS, jobId, delay: Math.ceil(delayMs) }),
         ]),
       )
+      if (owner === undefined) return
+      const owned = ownedKey(queue, owner)
+      await redis.send((client) => Promise.all([client.sadd(owned, jobId), client.pexpire(owned, OWNED_MS)]))
+    },
+
+    async openOf(kind, owner) {
+      const queue = queueOf(kind)
+      const owned = ownedKey(queue, owner)
+      const ids = await redis.send((client) => client.smembers(owned))
+      const states = await redis.send(() => Promise.all(ids.map((id) => queue.getJobState(id))))
+      const ended = ids.filter((_, i) => ['completed', 'failed', 'unknown'].includes(states[i] ?? 'unknown'))
+      if (ended.length > 0) await redis.send((client) => client.srem(owned, ...ended))
+      return ids.length - ended.length
     },
 
     async status({ kind, id }) {
@@ -131,6 +144,14 @@ export function bullmqJobs({
       return closing
     },
   }
+}
+
+// Longer than any job waits. Of those who add no more, nothing is left then.
+const OWNED_MS = 7 * 24 * 3_600_000
+
+/** Where the jobs of an owner are named: those that have ended are taken out as they are counted. */
+function ownedKey(queue: Queue<BullData>, owner: string): string {
+  return queue.toKey(`owned-by:${owner}`)
 }
 
 /** BullMQ's own names may be no numbers and have no colon in them. */

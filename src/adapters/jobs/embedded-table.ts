@@ -10,6 +10,7 @@ export interface OpenRow {
   dueAt: number
   turn: number
   attempts: number
+  owner?: string
 }
 
 export type EndedRow = { endedAt: number; attempts: number } & (

@@ -18,6 +18,7 @@ export interface EmbeddedJobsOptions {
 /** A job that waits or runs. Its data stays on the disk until it runs. */
 interface OpenJob {
   ref: JobRef
+  owner: string | undefined
   dueAt: number
   turn: number
   attempts: number
@@ -65,9 +66,9 @@ export async function embeddedJobs({
     lastTurn = Math.max(lastTurn, row.turn)
   }
 
-  function openJob(ref: JobRef, { dueAt, turn, attempts }: OpenRow): OpenJob {
+  function openJob(ref: JobRef, { owner, dueAt, turn, attempts }: OpenRow): OpenJob {
     const stored = Promise.resolve()
-    const job: OpenJob = { ref, dueAt, turn, attempts, state: 'waiting', progress: 0, stored }
+    const job: OpenJob = { ref, owner, dueAt, turn, attempts, state: 'waiting', progress: 0, stored }
     openJobs.set(nameOf(ref), job)
     return job
   }
@@ -182,7 +183,7 @@ export async function embeddedJobs({
   }
 
   return {
-    async enqueue({ kind, id, data, delayMs = 0 }) {
+    async enqueue({ kind, id, data, delayMs = 0, owner }) {
       checkJob({ kind, id, data, delayMs })
       checkOpen()
       const ref = { kind, id }
@@ -199,6 +200,7 @@ export async function embeddedJobs({
         dueAt: Date.now() + delayMs,
         turn: lastTurn,
         attempts: 0,
+        ...(owner === undefined ? {} : { owner }),
       }
       const job = openJob(ref, row)
       job.stored = store(job, row)
@@ -213,6 +215,11 @@ export async function embeddedJobs({
       const open = openJobs.get(nameOf(ref))
       if (open) return { state: open.state, attempts: open.attempts, progress: open.progress }
       return statusOf(await table.find(ref))
+    },
+
+    async openOf(kind, owner) {
+      checkOpen()
+      return [...openJobs.values()].filter((job) => job.owner === owner && job.ref.kind === kind).length
     },
 
     work(kind, handler, options) {

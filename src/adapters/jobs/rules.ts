@@ -42,7 +42,10 @@ export function mayPass(error: unknown): boolean {
 
 /** What may be told of an error: a Problem's public face, and nothing of any other. */
 export function failureOf(error: unknown): JobFailure {
-  if (error instanceof Problem) return { status: error.status, code: error.code, detail: error.message }
+  if (error instanceof Problem) {
+    const { status, code, message: detail, members } = error
+    return { status, code, detail, ...(Object.keys(members).length > 0 ? { members } : {}) }
+  }
   return { status: 500, code: 'internal', detail: 'something went wrong here' }
 }
 

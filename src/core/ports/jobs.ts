@@ -11,6 +11,8 @@ export interface JobRequest extends JobRef {
   data: unknown
   /** How long its first attempt waits at least. */
   delayMs?: number
+  /** Whose it is, where that is asked later, see {@link Jobs.openOf}. */
+  owner?: string
 }
 
 /**
@@ -32,6 +34,11 @@ export interface Jobs {
    * @throws Problem 503
    */
   status(job: JobRef): Promise<JobStatus | undefined>
+  /**
+   * How many jobs of a kind that an owner has wait or run.
+   * @throws Problem 503
+   */
+  openOf(kind: string, owner: string): Promise<number>
   /** From now on does the jobs of this kind in this process, in the order in which they are due. Once per kind. */
   work<T>(kind: string, handler: JobHandler<T>, options: WorkOptions): void
   /** Begins no more jobs, for good; those that run go on, and others may be added. */
@@ -109,4 +116,5 @@ export interface JobFailure {
   status: number
   code: string
   detail: string
+  members?: Readonly<Record<string, string | number>>
 }

@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Request, type Response, Router } from 'express'
+import type { Clients } from '../service/clients.ts'
+import type { MediaJob, MediaJobs } from '../service/media-jobs.ts'
+import { callerByToken } from './caller.ts'
+import { readableByAll } from './deliver.ts'
+import { methodNotAllowed } from './problem.ts'
+import { clientGone, wildcardPath } from './request.ts'
+import { derivativeUrl } from './urls.ts'
+
+interface Dependencies {
+  clients: Clients
+  media: MediaJobs
+  /** Without a slash at its end. */
+  baseUrl: string
+}
+
+const EVENT_STREAM = 'text/event-stream'
+const LOOK_EVERY_MS = 500
+// A proxy ends a connection on which nothing comes, the usual one after 60 s.
+const HEARTBEAT_MS = 15_000
+// A browser comes back by itself when it is over, to whichever process there is then.
+const FOLLOW_MS = 300_000
+
+/**
+ * `GET /v1/jobs/<client token>/<derivative key>`: how the making of a derivative goes, as JSON; as events until it has ended
+ * for who accepts `text/event-stream`. Whoever knows the key may ask for the file as well.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+export function jobsRoutes({ clients, media, baseUrl }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const job = '/v1/jobs/:token/*path'
+
+  routes.all(job, readableByAll)
+  routes.get(job, async (req, res) => {
+    const client = callerByToken(req, clients)
+    const look = async () => {
+      const found = await media.look(client, wildcardPath(req))
+      return { found, wire: jobToWire(found, { baseUrl, token: client.token }) }
+    }
+    const first = await look()
+    res.setHeader('Cache-Control', 'no-store')
+    res.vary('Accept')
+    if (req.method === 'HEAD' || !wantsEvents(req)) return void res.json(first.wire)
+    await follow(res, { first, look })
+  })
+  routes.all(job, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+interface Look {
+  found: MediaJob
+  wire: object
+}
+
+/** Writes an event for each change. It ends when the job has, when the time is over, or when nobody listens any more. */
+async function follow(
+  res: Response,
+  { first, look }: { first: Look; look: () => Promise<Look> },
+): Promise<void> {
+  const signal = clientGone(res)
+  const until = performance.now() + FOLLOW_MS
+  res.setHeader('Content-Type', EVENT_STREAM)
+  // nginx would gather events before it passes them on.
+  res.setHeader('X-Accel-Buffering', 'no')
+  let told = ''
+  let toldAt = performance.now()
+  const write = (text: string) => {
+    toldAt = performance.now()
+    res.write(text)
+  }
+  for (let now = first; ; now = await look()) {
+    const text = JSON.stringify(now.wire)
+    if (text !== told) write(`event: ${now.found.status.state}\ndata: ${text}\n\n`)
+    told = text
+    const hasEnded = ['done', 'failed'].includes(now.found.status.state)
+    if (hasEnded || performance.now() > until) break
+    if (performance.now() - toldAt > HEARTBEAT_MS) write(': still there\n\n')
+    await pause(LOOK_EVERY_MS, undefined, { signal })
+  }
+  res.end()
+}
+
+function wantsEvents(req: Request): boolean {
+  return req.accepts(['application/json', EVENT_STREAM]) === EVENT_STREAM
+}
+
+/** By the names of the wire. `url` once it is done, `error` once it has failed. */
+function jobToWire(
+  { key, original, status }: MediaJob,
+  { baseUrl, token }: { baseUrl: string; token: string },
+) {
+  const { state, progress } = status
+  const { group } = original.format
+  return {
+    ...{ state, progress },
+    ...(state === 'done' ? { url: derivativeUrl(key, { baseUrl, token, group }) } : {}),
+    ...(status.state === 'failed' ? { error: status.failure } : {}),
+  }
+}

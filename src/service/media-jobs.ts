@@ -1,0 +1,228 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pLimit from 'p-limit'
+import type { Client } from '../core/client.ts'
+import { joinSignals } from '../core/joined-signal.ts'
+import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath } from '../core/object-key.ts'
+import { type JobFailure, type JobStatus, type Jobs, NotYet } from '../core/ports/jobs.ts'
+import { fileNotFound, Problem, unlessStatus } from '../core/problem.ts'
+import type { Plan, Planner } from '../pipeline/plan.ts'
+import type { Derivations } from './derive.ts'
+import type { FoundOriginal, Originals } from './originals.ts'
+import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
+
+/** A derivative that takes minutes to make. */
+export interface WantedMedia {
+  client: Client
+  original: FoundOriginal
+  plan: Plan
+  /** What was asked for, by which whoever makes it finds the plan again. */
+  query: ReadonlyArray<readonly [name: string, value: string]>
+  /** The `Accept` header. */
+  accept: string
+}
+
+/** Videos and sounds are made by jobs, one for each derivative however many ask for it. */
+export interface MediaJobs {
+  /**
+   * Has it made, unless somebody is at it or that has failed for good. Answers at once.
+   * @throws Problem 404 when the original is going, 429 when the client has too many under way or the file too many
+   *   derivatives, 503
+   */
+  begin(wanted: WantedMedia): Promise<JobStatus>
+  /**
+   * The same, and waits: answers when it is stored.
+   * @throws Problem 423 when that is not so after `waitMs`, the failure that its job has ended with
+   */
+  finish(wanted: WantedMedia, options: { waitMs: number; signal: AbortSignal }): Promise<void>
+  /**
+   * What is known of the derivative that a path names: of its job, or that it is stored.
+   * @throws Problem 400, 404 when there is neither, 503
+   */
+  look(client: Client, path: string): Promise<MediaJob>
+  /** From now on this process does such jobs. */
+  work(): void
+  /** Puts back what it is doing. Once the jobs have been paused. */
+  stop(): void
+}
+
+/** How the making of a derivative goes. */
+export interface MediaJob {
+  key: ObjectKey
+  original: OriginalName
+  status: JobStatus
+}
+
+const KIND = 'media'
+
+interface QueuedMedia {
+  clientId: string
+  original: ObjectKey
+  derivative: ObjectKey
+  query: WantedMedia['query']
+  accept: string
+  /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
+  until: number
+}
+
+// Who waits within a request looks so often: a step of Redis each.
+const LOOK_EVERY_MS = 300
+// One that has waited so long has been heard of; asked for more often, nothing comes sooner.
+const RETRY_AFTER_SECONDS = 3
+
+export function createMediaJobs({
+  originals,
+  derivations,
+  plan,
+  jobs,
+  findClient,
+  urlOf,
+  timeoutMs,
+  atMost,
+  concurrency,
+  retryMs = 10_000,
+  now = Date.now,
+}: {
+  originals: Originals
+  derivations: Derivations
+  plan: Planner
+  jobs: Jobs
+  findClient: (id: string) => Client | undefined
+  /** Where a job is told of. */
+  urlOf: (client: Client, key: ObjectKey) => string
+  /** For rendering one. */
+  timeoutMs: number
+  /** Of one client, waiting and running, before another is refused. */
+  atMost: number
+  /** In this process, at a time. */
+  concurrency: number
+  retryMs?: number
+  now?: () => number
+}): MediaJobs {
+  const stopping = new AbortController()
+  // Each counts what the ones before it have added.
+  const oneAtATime = pLimit(1)
+
+  const refOf = (client: Client, key: ObjectKey) => ({ kind: KIND, id: `${client.id} ${key}` })
+  const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
+
+  async function begin(wanted: WantedMedia): Promise<JobStatus> {
+    const { client, original, query, accept } = wanted
+    const derivative = keyOf(wanted)
+    const ref = refOf(client, derivative)
+    const known = await jobs.status(ref)
+    if (known && known.state !== 'done') return known
+    return oneAtATime(async () => {
+      const meanwhile = await jobs.status(ref)
+      if (meanwhile && meanwhile.state !== 'done') return meanwhile
+      if ((await jobs.openOf(KIND, client.id)) >= atMost) throw tooManyJobs(atMost)
+      await derivations.reserve({ ...original, client, plan: wanted.plan, timeoutMs })
+      const data: QueuedMedia = {
+        ...{ clientId: client.id, original: original.name.key, derivative },
+        ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
+      }
+      await jobs.enqueue({ ...ref, owner: client.id, data })
+      return (await jobs.status(ref)) ?? { state: 'waiting', attempts: 0, progress: 0 }
+    })
+  }
+
+  /** Resolves when it is stored, or when nobody can want it any more. */
+  async function make(
+    { clientId, original, derivative, query, accept }: QueuedMedia,
+    { signal, progress }: { signal: AbortSignal; progress(fraction: number): void },
+  ): Promise<void> {
+    const client = findClient(clientId)
+    const name = parseKey(original)
+    const found = client && name && (await originals.resolve(client, { full: name }))
+    if (!client || !name || !found) return
+    const planned = plan({ query, format: name.format, accept, rules: client.rules })
+    // Plugins or rules have changed since: who asks now asks for another one.
+    if (derivativeKey(original, planned.variant) !== derivative) return
+    const request = { ...found, client, plan: planned, timeoutMs, progress, signal }
+    const asset = await unlessStatus(404, unlessStatus(429, derivations.derive(request)))
+    await derivations.ended(client, derivative)
+    if (!asset || (await originals.derivativeToRead(client, original, derivative))) return
+    if (await originals.resolve(client, { full: name }))
+      throw new Error('it was made but could not be stored')
+  }
+
+  return {
+    begin,
+
+    async finish(wanted, { waitMs, signal }) {
+      const { client } = wanted
+      const key = keyOf(wanted)
+      const until = performance.now() + waitMs
+      for (let status: JobStatus | undefined = await begin(wanted); status?.state !== 'done'; ) {
+        if (status?.state === 'failed') throw failed(status.failure)
+        const leftMs = until - performance.now()
+        if (leftMs <= 0) throw notReady(status?.progress ?? 0, urlOf(client, key))
+        await pause(Math.min(LOOK_EVERY_MS, leftMs), undefined, { signal })
+        status = await jobs.status(refOf(client, key))
+      }
+    },
+
+    async look(client, path) {
+      const { full } = parsePath(path)
+      const found = full?.variant === undefined ? undefined : await originals.resolve(client, { full })
+      if (found?.variant === undefined) throw fileNotFound()
+      const key = derivativeKey(found.name.key, found.variant)
+      const status = await jobs.status(refOf(client, key))
+      if (status && status.state !== 'done') return { key, original: found.name, status }
+      if (!(await originals.derivativeToRead(client, found.name.key, key))) throw fileNotFound()
+      return { key, original: found.name, status: status ?? { state: 'done', attempts: 0, progress: 1 } }
+    },
+
+    work() {
+      jobs.work<QueuedMedia>(
+        KIND,
+        async ({ data }, run) => {
+          const { signal, leave } = joinSignals([run.signal, stopping.signal])
+          try {
+            await make(data, { signal, progress: run.progress })
+          } catch (error) {
+            throw stopping.signal.aborted ? new NotYet(0) : putOff(error, data.until > now())
+          } finally {
+            leave()
+          }
+        },
+        // Waiting for the file, rendering and storing each have the time.
+        { concurrency, limitMs: 3 * timeoutMs, attempts: 3, retryMs, retryMaxMs: 6 * retryMs },
+      )
+    },
+
+    stop: () => stopping.abort(new DOMException('the process ends', 'AbortError')),
+  }
+}
+
+/** What a job has failed with, as a request would have. */
+function failed({ status, code, detail, members = {} }: JobFailure): Problem {
+  return new Problem({ status, code, detail, members })
+}
+
+/** 423: it will be there. `progress` from 0 to 1; `job`: where more is told. */
+function notReady(progress: number, job: string): Problem {
+  const retryAfterSeconds = RETRY_AFTER_SECONDS
+  return new Problem({
+    status: 423,
+    code: 'not_ready',
+    detail: 'this is being made: ask again in a while, or follow its job',
+    members: { progress, job, retryAfterSeconds },
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  })
+}
+
+/** 429: the ones before have to end first. */
+function tooManyJobs(limit: number): Problem {
+  const retryAfterSeconds = 30
+  return new Problem({
+    status: 429,
+    code: 'too_many_jobs',
+    detail: `expected at most ${limit} videos or sounds in the making but this would be one more`,
+    members: { limit, retryAfterSeconds },
+    headers: {
+      'Retry-After': String(retryAfterSeconds),
+      'RateLimit-Policy': `"jobs";q=${limit}`,
+      RateLimit: '"jobs";r=0',
+    },
+  })
+}

@@ -1,0 +1,11 @@
+import { NotYet } from '../core/ports/jobs.ts'
+import { Problem } from '../core/problem.ts'
+
+/** How long a job may wait for room or for what is away. */
+export const PUT_OFF_FOR_MS = 24 * 3_600_000
+
+/** What a job throws in the place of `error`: overload and outages pass, and count as no attempt while it may wait. */
+export function putOff(error: unknown, mayWait: boolean): unknown {
+  if (!mayWait || !(error instanceof Problem) || error.status !== 503) return error
+  return new NotYet(1000 * Number(error.members.retryAfterSeconds ?? 5))
+}

@@ -1,0 +1,124 @@
+import { availableParallelism } from 'node:os'
+import { extname, join } from 'node:path'
+import type { Config } from '../config/load.ts'
+import type { Log } from './core/log.ts'
+import type { TransformLimits } from './core/plugin.ts'
+import type { Metrics } from './core/ports/metrics.ts'
+import { imageInspector } from './engines/image-inspector.ts'
+import type { Foundation } from './foundation.ts'
+import { jobUrl } from './http/urls.ts'
+import type { Loaded } from './loaded.ts'
+import { createAdmission } from './pipeline/admission.ts'
+import { createRunnerApart } from './pipeline/apart.ts'
+import { createDispatcher } from './pipeline/dispatch.ts'
+import { informedRunner } from './pipeline/information.ts'
+import { createPlanner } from './pipeline/plan.ts'
+import { createRunner } from './pipeline/run.ts'
+import { createPool } from './process/apart/pool.ts'
+import { createAssets } from './service/assets.ts'
+import { createDeliveries } from './service/deliver.ts'
+import { createDerivations } from './service/derive.ts'
+import { createMediaJobs } from './service/media-jobs.ts'
+import type { TransformerSetup } from './transformer.ts'
+
+/** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
+function limitsOf(config: Config): TransformLimits {
+  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS } = config
+  return {
+    sourceMaxBytes: IMAGE_MAX_BYTES,
+    videoMaxBytes: VIDEO_MAX_BYTES,
+    sourceMaxPixels: IMAGE_MAX_PIXELS,
+    outputMaxSide: 5000,
+    // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
+    outputMaxPixels: 50_000_000,
+    timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
+  }
+}
+
+// All transformations in this process together: it stays below 400 MB, with what glibc keeps of the ones before. What takes
+// more has a process of its own, so that no thread of this one is busy for longer than 10 s either: 7 MP as GIF.
+const HERE_BYTES = 100_000_000
+const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.filename)}`)
+// At half a second each, the last of them waits a minute for two cores.
+const WAITING_TRANSFORMS = 256
+// Of the four that libuv has by itself.
+const THREADS_FOR_FILES = 2
+/** What makes derivatives, and finds them: what a web process and a worker both stand on. */
+export function openTransformations(
+  { backends, buckets, index, events, findClient, originals }: Foundation,
+  { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
+) {
+  const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
+  const atOnce = transformsAtOnce(config)
+  const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
+  const admit = createAdmission({
+    ...{ atOnce, waiting: WAITING_TRANSFORMS },
+    ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
+  })
+  metrics.watchTransforms(admit.load)
+  const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
+  const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
+  const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
+  const run = createDispatcher({
+    ...{ engines, admit, here },
+    // Those processes have the engines that Sluice comes with.
+    elsewhere: ownEngines ? createRunnerApart(pool) : here,
+    room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
+    hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
+    metrics,
+  })
+  const derivations = createDerivations({
+    index,
+    buckets,
+    assets: createAssets({ originals, buckets }),
+    locks: backends.locks,
+    events,
+    run,
+    limits: limitsOf(config),
+    variantLimit: config.VARIANT_LIMIT,
+    log,
+  })
+  const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
+    presets,
+    ...(plugins.detector ? { detector: plugins.detector } : {}),
+  })
+  const media = createMediaJobs({
+    ...{ originals, derivations, plan, jobs: backends.jobs, findClient },
+    urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
+    timeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
+    atMost: config.MEDIA_JOBS_LIMIT,
+    concurrency: config.MEDIA_CONCURRENCY,
+  })
+  const deliveries = createDeliveries({
+    ...{ originals, derivations, media, buckets, plan, metrics },
+    onLimit: chain.onLimit,
+  })
+  return { admit, derivations, plan, media, deliveries, pool }
+}
+
+export interface TransformationsOptions {
+  config: Config
+  /** Where clients reach the service; without a slash at its end. */
+  baseUrl: string
+  log: Log
+  loaded: Loaded
+  metrics: Metrics
+}
+
+/** Whether videos are made by processes of their own: `npm run worker`. */
+export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_IN }: Config): boolean {
+  return REDIS_URL !== undefined && MEDIA_JOBS_IN === 'worker'
+}
+
+/**
+ * One more than there are cores, which are shared with the other web processes of this machine: between the end of one and
+ * the beginning of the next a core would stand still, 6 % of the time.
+ */
+function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
+  return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY)) + 1
+}
+
+/** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */
+function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
+  return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)
+}
