@@ -49,7 +49,7 @@ export interface FfmpegOptions {
 
 /** Makes the engine; nothing runs yet. */
 export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions): FfmpegEngine {
-  const scratch = createScratch(folder, { staleAfterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
+  const scratch = createScratch(folder)
   const programs = createPrograms(env)
 
   return {
@@ -57,10 +57,10 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
     media: ['video'],
 
     async start(log) {
-      await scratch.removeStale()
+      await scratch.removeStale({ afterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
       const missing = await programs.missing()
       if (missing.length > 0)
-        log.warn({ missing }, `videos are stored and delivered, but not transformed: ${INSTALL}`)
+        log.warn({ missing }, `videos and sound are stored and delivered, but not transformed: ${INSTALL}`)
     },
 
     isMissing: async () => (await programs.missing()).length > 0,

@@ -82,13 +82,16 @@ export async function remuxed(
 export function sound({
   format = 'mp4',
   seconds = 1,
+  source = `sine=d=${seconds}`,
   options = [],
 }: {
   format?: string
   seconds?: number
+  /** By ffmpeg's filters. */
+  source?: string
   options?: readonly string[]
 } = {}): Promise<Buffer> {
-  return made(options, { inputs: ['-f', 'lavfi', '-i', `sine=d=${seconds}`], format })
+  return made(options, { inputs: ['-f', 'lavfi', '-i', source], format })
 }
 
 /** What ffmpeg makes with these arguments. */
