@@ -18,6 +18,8 @@ export interface FfmpegEngine extends Engine<'ffmpeg'> {
   start(log: Log): Promise<void>
   /** Whether ffmpeg or ffprobe is not installed. */
   isMissing(): Promise<boolean>
+  /** @throws Problem 501 when it is */
+  ensureInstalled(): Promise<void>
 }
 
 // A frame of 4K decodes in 250 MB: more than the work on nearly any picture, so it goes into the line of heavy work.
@@ -48,6 +50,11 @@ export function createFfmpeg({
   const scratch = createScratch(folder, { staleAfterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
   const programs = createPrograms()
 
+  async function ensureInstalled(): Promise<void> {
+    const missing = await programs.missing()
+    if (missing.length > 0) throw notInstalled(missing)
+  }
+
   return {
     name: 'ffmpeg',
     media: ['video'],
@@ -61,9 +68,10 @@ export function createFfmpeg({
 
     isMissing: async () => (await programs.missing()).length > 0,
 
+    ensureInstalled,
+
     async forecast(source, _steps, { limits }) {
-      const missing = await programs.missing()
-      if (missing.length > 0) throw notInstalled(missing)
+      await ensureInstalled()
       checkSize(source, limits)
       return { bytes: FRAME_BYTES, mayHang: false, ownProcess: true, source }
     },

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Asset, openWhole } from '../core/asset.ts'
 import { unavailable } from '../core/problem.ts'
+import { killWritersInto } from './orphans.ts'
 
 /** A file on this machine's disk, and a folder for what is made of it. */
 export interface ScratchFile {
@@ -22,7 +23,7 @@ export interface Scratch {
   take(asset: Asset, signal: AbortSignal): Promise<ScratchFile>
   /** An empty folder, for what outlives the file that it is made of. */
   newFolder(): Promise<Pick<ScratchFile, 'folder' | 'remove'>>
-  /** Removes what processes have left that were killed. */
+  /** Removes what processes have left that were killed, and ends what they had begun. */
   removeStale(): Promise<void>
 }
 
@@ -62,8 +63,10 @@ export function createScratch(folder: string, { staleAfterMs }: { staleAfterMs: 
     async removeStale() {
       const names = await readdir(folder).catch(() => [])
       for (const name of names) {
-        if (await isStale(name, join(folder, name), staleAfterMs))
-          await rm(join(folder, name), { recursive: true, force: true })
+        const path = join(folder, name)
+        if (!(await isStale(name, path, staleAfterMs))) continue
+        await killWritersInto(path)
+        await rm(path, { recursive: true, force: true })
       }
     },
   }
