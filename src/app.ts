@@ -26,6 +26,7 @@ export { DataDirError } from './adapters/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
 export type { Storage } from './foundation.ts'
 export { loadEverything } from './loaded.ts'
+export { openMediaWorker } from './media-worker.ts'
 
 export interface AppOptions extends LoadOptions {
   /** Where clients reach this process; without a slash at its end. */

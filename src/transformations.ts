@@ -85,6 +85,8 @@ export function openTransformations(
   const media = createMediaJobs({
     ...{ originals, derivations, plan, jobs: backends.jobs, findClient },
     urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
+    // The web processes may have been set up without it.
+    ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),
     timeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     atMost: config.MEDIA_JOBS_LIMIT,
     concurrency: config.MEDIA_CONCURRENCY,

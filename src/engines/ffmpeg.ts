@@ -24,6 +24,8 @@ export interface FfmpegEngine extends Engine<'ffmpeg'>, MediaInspector {
   start(log: Log): Promise<void>
   /** Whether ffmpeg or ffprobe is not installed. */
   isMissing(): Promise<boolean>
+  /** @throws Problem 501 when it is */
+  ensureInstalled(): Promise<void>
 }
 
 // A frame of 4K decodes in 250 MB: more than the work on nearly any picture, so it goes into the line of heavy work.
@@ -52,6 +54,11 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
   const scratch = createScratch(folder)
   const programs = createPrograms(env)
 
+  async function ensureInstalled(): Promise<void> {
+    const missing = await programs.missing()
+    if (missing.length > 0) throw notInstalled(missing)
+  }
+
   return {
     name: 'ffmpeg',
     media: ['video'],
@@ -65,9 +72,10 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
 
     isMissing: async () => (await programs.missing()).length > 0,
 
+    ensureInstalled,
+
     async forecast(source, _steps, { limits }) {
-      const missing = await programs.missing()
-      if (missing.length > 0) throw notInstalled(missing)
+      await ensureInstalled()
       checkMediaSize(source, limits)
       return { bytes: FRAME_BYTES, mayHang: false, ownProcess: true, source }
     },

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Asset, openWhole } from '../core/asset.ts'
 import { unavailable } from '../core/problem.ts'
+import { killWritersInto } from './orphans.ts'
 
 /** A file on this machine's disk, and a folder for what is made of it. */
 export interface ScratchFile {
@@ -23,7 +24,7 @@ export interface Scratch {
   /** An empty folder, for what outlives the file that it is made of. */
   newFolder(): Promise<Pick<ScratchFile, 'folder' | 'remove'>>
   /**
-   * Removes what processes have left that were killed.
+   * Removes what processes have left that were killed, and ends what they had begun.
    * @param options.afterMs longer than any work may take: what another machine has left is removed then
    */
   removeStale(options: { afterMs: number }): Promise<void>
@@ -61,8 +62,10 @@ export function createScratch(folder: string): Scratch {
     async removeStale({ afterMs }) {
       const names = await readdir(folder).catch(() => [])
       for (const name of names) {
-        if (await isStale(name, join(folder, name), afterMs))
-          await rm(join(folder, name), { recursive: true, force: true })
+        const path = join(folder, name)
+        if (!(await isStale(name, path, afterMs))) continue
+        await killWritersInto(path)
+        await rm(path, { recursive: true, force: true })
       }
     },
   }

@@ -76,6 +76,7 @@ export function createMediaJobs({
   jobs,
   findClient,
   urlOf,
+  ensureInstalled,
   timeoutMs,
   atMost,
   concurrency,
@@ -89,6 +90,8 @@ export function createMediaJobs({
   findClient: (id: string) => Client | undefined
   /** Where a job is told of. */
   urlOf: (client: Client, key: ObjectKey) => string
+  /** Looks whether what is queued can be made here. @throws Problem 501 */
+  ensureInstalled: () => Promise<void>
   /** For rendering one. */
   timeoutMs: number
   /** Of one client, waiting and running, before another is refused. */
@@ -111,6 +114,7 @@ export function createMediaJobs({
     const ref = refOf(client, derivative)
     const known = await jobs.status(ref)
     if (known && known.state !== 'done') return known
+    await ensureInstalled()
     return oneAtATime(async () => {
       const meanwhile = await jobs.status(ref)
       if (meanwhile && meanwhile.state !== 'done') return meanwhile

@@ -4,8 +4,11 @@ import { Problem } from '../core/problem.ts'
 /** How long a job may wait for room or for what is away. */
 export const PUT_OFF_FOR_MS = 24 * 3_600_000
 
-/** What a job throws in the place of `error`: overload and outages pass, and count as no attempt while it may wait. */
+/**
+ * What a job throws in the place of `error`: overload and outages pass, and what is missing here may be
+ * installed: they count as no attempt while it may wait.
+ */
 export function putOff(error: unknown, mayWait: boolean): unknown {
-  if (!mayWait || !(error instanceof Problem) || error.status !== 503) return error
+  if (!mayWait || !(error instanceof Problem) || ![501, 503].includes(error.status)) return error
   return new NotYet(1000 * Number(error.members.retryAfterSeconds ?? 5))
 }

@@ -115,6 +115,36 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       return status as JobStatus
     }
 
+    describe('the jobs of an owner', () => {
+      const own = (id: string, owner: string, kind = ONE.kind) =>
+        elsewhere.enqueue({ kind, id, owner, data: null })
+      const openOf = (owner: string, kind = ONE.kind) => elsewhere.openOf(kind, owner)
+
+      it('count while they wait or run, each once', async () => {
+        await own('one', 'ann')
+        await own('one', 'ann')
+        await own('two', 'ann', 'other')
+        await own('three', 'bob')
+        await enqueue('four')
+        expect([await openOf('ann'), await openOf('bob'), await openOf('nobody')]).to.deep.equal([1, 1, 0])
+        const { open: end, opened: ended } = gate()
+        work(({ id }) => (id === 'one' ? ended : Promise.reject(notTransformable('broken'))), {
+          concurrency: 3,
+        })
+        await until('failed', { kind: ONE.kind, id: 'three' })
+        expect([await openOf('ann'), await openOf('bob')]).to.deep.equal([1, 0])
+        end()
+        await until('done')
+        expect([await openOf('ann'), await openOf('ann', 'other')]).to.deep.equal([0, 1])
+      })
+
+      it('count after a restart as well', async () => {
+        await own('one', 'ann')
+        await restart()
+        expect(await openOf('ann')).to.equal(1)
+      })
+    })
+
     describe('a job', () => {
       it('is done with what it was given', async () => {
         const data = { text: 'ü"\n\0', list: [1, 2.5, null, { a: true }], empty: '', key: 'a/b_w=1' }
@@ -508,7 +538,10 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
             state: 'failed',
             attempts: 1,
             progress: 0,
-            failure: { status: problem.status, code: problem.code, detail: problem.message },
+            failure: {
+              ...{ status: problem.status, code: problem.code, detail: problem.message },
+              ...(Object.keys(problem.members).length > 0 ? { members: problem.members } : {}),
+            },
           })
         })
       }
@@ -537,7 +570,10 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
           state: 'failed',
           attempts: 2,
           progress: 0,
-          failure: { status: 503, code: 'unavailable', detail: 'this took too long and was given up' },
+          failure: {
+            ...{ status: 503, code: 'unavailable', detail: 'this took too long and was given up' },
+            members: { retryAfterSeconds: 5 },
+          },
         })
         for (const reason of reasons) expect(reason).to.be.instanceOf(Problem)
         expect(reasons).to.have.length(2)

@@ -183,10 +183,11 @@ describe('scripts', () => {
     mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
     symlinkSync(resolve('node_modules/mocha'), join(folder, 'node_modules/mocha'))
     symlinkSync('../mocha/bin/mocha.js', join(folder, 'node_modules/.bin/mocha'))
-    // Without coverage: the program behind c8's option.
-    save('node_modules/.bin/c8', '#!/bin/sh\nshift 2\nexec "$@"\n', 0o755)
-    save('tests.js', TESTS)
-    const { code, stdout } = await node(['scripts/test.js', 'tests.js'])
+    save('node_modules/.bin/c8', '#!/bin/sh\n', 0o755)
+    for (const lane of ['core', 'http']) mkdirSync(join(folder, 'test', lane), { recursive: true })
+    save('test/core/one.test.js', TESTS)
+    save('test/http/other.test.js', `it('is in another lane', () => {})`)
+    const { code, stdout } = await node(['scripts/test.js'])
     expect(code).to.equal(1)
     expect(stdout.slice(stdout.indexOf('\nPassed only'))).to.equal(`
 Passed only at its second try: one of them comes round
@@ -195,8 +196,20 @@ Passed only at its second try: one of them comes round
 Failed: one of them fails
   as ever
 
-2 passed, 1 failed
+3 passed, 1 failed
 `)
+  })
+
+  it('test fails when one of its processes ends before its tests do, or when there is none', async () => {
+    const stopped = await testing({
+      'core/one': `it('ends all', () => process.exit(0))`,
+      'http/other': `it('is in another lane', () => {})`,
+    })
+    expect(stopped.code).to.equal(1)
+    expect(stopped.stderr).to.include('The tests stopped before their end, with exit code 0.')
+    const { code, stdout } = await testing({ 'core/one': '', 'http/other': '' })
+    expect(code).to.equal(1)
+    expect(stdout).to.match(/\n0 passed, 0 failed\n$/)
   })
 
   for (const name of ['bench', 'build', 'demo', 'setup', 'test']) {
@@ -205,6 +218,23 @@ Failed: one of them fails
       expect(code).to.equal(0)
       expect(stdout).to.match(new RegExp(`^npm (run )?${name}`))
     })
+  }
+
+  /** Runs these files below `test/`, as `npm test` does on a machine that has all it needs, without coverage. */
+  async function testing(files: Record<string, string>) {
+    for (const program of Object.keys(PROGRAMS)) save(`bin/${program}`, '#!/bin/sh\n', 0o755)
+    mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+    for (const [path, target] of [
+      ['node_modules/mocha', resolve('node_modules/mocha')],
+      ['node_modules/.bin/mocha', '../mocha/bin/mocha.js'],
+    ] as const)
+      if (!existsSync(join(folder, path))) symlinkSync(target, join(folder, path))
+    save('node_modules/.bin/c8', '#!/bin/sh\n', 0o755)
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(join(folder, 'test', name, '..'), { recursive: true })
+      save(`test/${name}.test.js`, content)
+    }
+    return node(['scripts/test.js'])
   }
 
   const save = (name: string, content: string, mode = 0o644) =>

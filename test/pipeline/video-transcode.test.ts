@@ -1,10 +1,14 @@
+import { execFileSync } from 'node:child_process'
 import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { programEnvironment } from '../../config/programs.ts'
 import { readAll } from '../../src/core/asset.ts'
 import { formatOfMediaType } from '../../src/core/media.ts'
 import type { EngineContext } from '../../src/core/plugin.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
+import { createScratch } from '../../src/engines/scratch.ts'
+import { transcode } from '../../src/engines/transcode.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
@@ -95,22 +99,10 @@ describe('a video of a video', () => {
     })
   }
 
-  describe('fits into a box, both sides even, and never grows', () => {
-    for (const [query, size] of [
-      ['w=80', [80, 60]],
-      ['h=60', [80, 60]],
-      ['w=100&h=60', [80, 60]],
-      ['w=101', [100, 76]],
-      ['w=1000', [160, 120]],
-      ['vt', [68, 120]],
-      ['vt&w=34', [34, 60]],
-      ['q_a', [160, 120]],
-    ] as const) {
-      it(`?${query}`, async () => {
-        const { width, height } = await made(source, query)
-        expect([width, height]).to.deep.equal(size)
-      })
-    }
+  describe('fits into a box, both sides even', () => {
+    it('as it was asked for, in its middle', async () => {
+      expect(await made(source, 'vt&w=34')).to.include({ width: 34, height: 60 })
+    })
 
     it('also when its own are odd', async () => {
       const odd = await video({
@@ -228,6 +220,39 @@ describe('a video of a video', () => {
       expect(await refusal(long, 'f=webm', { limits })).to.include({
         ...{ status: 422, message: 'this video takes too long to transform' },
       })
+    })
+
+    it('when nothing moves any more, for now', async () => {
+      const elsewhere = await temporaryFolder()
+      const scratch = createScratch(folder)
+      const env = programEnvironment()
+      const engine = createFfmpeg({ folder, env })
+      const leftovers: Array<() => Promise<void>> = []
+      const given = context({ afterwards: (remove) => void leftovers.push(remove) })
+      const opened = await engine.open(assetOf(source, 'mp4'), {}, given)
+      try {
+        const path = join(elsewhere, 'nobody-writes')
+        execFileSync('mkfifo', [path])
+        const draft = { input: { ...opened.draft.input, path } }
+        const stuck = transcode(draft, 'mp4', { ...given, env, scratch, canToneMap: false, stallMs: 300 })
+        expect(await rejection(stuck)).to.include({ status: 504, code: 'no_progress' })
+      } finally {
+        await engine.close?.(opened)
+        for (const remove of leftovers) await remove()
+        await rm(elsewhere, { recursive: true })
+      }
+    })
+
+    it('when its encoder is killed, which may pass', async () => {
+      const progress = () => {
+        for (const pid of execFileSync('pgrep', ['-P', String(process.pid), 'ffmpeg'])
+          .toString()
+          .split('\n'))
+          if (pid) process.kill(Number(pid), 'SIGKILL')
+      }
+      const error = await refusal(await film({ colours: Array(20).fill('red') }), 'f=webm', { progress })
+      expect(error).not.to.have.property('status')
+      expect(String(error.cause)).to.match(/ended with SIGKILL/)
     })
 
     it('when nobody waits any more', async () => {

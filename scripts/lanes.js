@@ -1,0 +1,71 @@
+import { closeSync, createReadStream, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { root, run } from './ready/run.js'
+
+/**
+ * Folders of tests that have a lane to themselves; all others share one. A lane is a process with servers of its own, beside
+ * the others: most tests wait for most of their time, and a single lane would leave three quarters of two cores idle.
+ */
+const FOLDERS = ['process', 'http']
+
+/**
+ * Runs all tests below `test/`, with these options of mocha. What the first lane prints is seen as it comes, what the others
+ * print once it has ended.
+ *
+ * @param {{ folder: string, options: string[], env: Record<string, string> }} asked `folder`: an empty one, for files of the run
+ * @returns the totals of all lanes, and the exit code of one that has failed, or 0
+ * @throws {Error} when a lane stops before its end
+ */
+export async function runLanes({ folder, options, env }) {
+  const running = lanes().map((files, i) =>
+    runLane(files, join(folder, String(i)), { options, env, seen: i === 0 }),
+  )
+  const totals = []
+  for (const lane of running) {
+    const { code, printed, noted } = await lane
+    if (printed !== undefined) await pipeline(createReadStream(printed), process.stdout, { end: false })
+    if (!existsSync(noted)) throw new Error(`The tests stopped before their end, with exit code ${code}.`)
+    totals.push({ code, ...JSON.parse(readFileSync(noted, 'utf8')) })
+  }
+  const sum = (name) => totals.reduce((all, lane) => all + lane[name], 0)
+  return {
+    code: totals.find(({ code }) => code !== 0)?.code ?? 0,
+    ...{ passes: sum('passes'), failures: sum('failures'), pending: sum('pending') },
+    failed: totals.flatMap(({ failed }) => failed),
+    unsteady: totals.flatMap(({ unsteady }) => unsteady),
+    files: totals.flatMap(({ files }) => files).sort((one, other) => other.seconds - one.seconds),
+  }
+}
+
+/** Runs mocha on these files. @param at what the names of its own files begin with */
+async function runLane(files, at, { options, env, seen }) {
+  const printed = seen ? undefined : `${at}.txt`
+  const noted = `${at}.json`
+  const output = printed === undefined ? 'inherit' : openSync(printed, 'w')
+  const args = [
+    // A second try, since many tests measure time and other work may take the machine away from them.
+    ...['--forbid-only', '--retries', '1'],
+    ...['--reporter', 'scripts/totals-reporter.js', '--reporter-option', `totals=${noted}`],
+    ...options,
+    ...files,
+  ]
+  try {
+    const code = await run('node_modules/.bin/mocha', args, { env, stdio: ['ignore', output, output] })
+    return { code, printed, noted }
+  } finally {
+    if (output !== 'inherit') closeSync(output)
+  }
+}
+
+/** The files of each lane. */
+function lanes() {
+  const tests = readdirSync(join(root, 'test'), { recursive: true }).filter((name) =>
+    /\.test\.[jt]s$/.test(name),
+  )
+  const isIn = (folder) => (name) => name.startsWith(`${folder}/`)
+  const others = tests.filter((name) => !FOLDERS.some((folder) => isIn(folder)(name)))
+  return [...FOLDERS.map((folder) => tests.filter(isIn(folder))), others]
+    .filter((files) => files.length > 0)
+    .map((files) => files.map((name) => join('test', name)).sort())
+}

@@ -1,0 +1,48 @@
+import { noMetrics } from './adapters/metrics/none.ts'
+import { type FoundationOptions, openFoundation } from './foundation.ts'
+import { type LoadOptions, loadEverything } from './loaded.ts'
+import { openTransformations } from './transformations.ts'
+
+/** A process that makes videos for those that answer requests. */
+export interface MediaWorker {
+  /** Puts back what it is making. */
+  close(): Promise<void>
+}
+
+// What is aborted ends ffmpeg, removes its files and drops its entry.
+const GRACE_MS = 1_500
+
+/**
+ * Begins to do the jobs that make videos, beside any number of web processes and of its kind.
+ *
+ * @throws Error without `REDIS_URL`, or where ffmpeg is not installed, PluginError for a broken plugin
+ */
+export async function openMediaWorker(
+  options: Pick<LoadOptions, 'config' | 'root'> & Pick<FoundationOptions, 'baseUrl' | 'log'>,
+): Promise<MediaWorker> {
+  const { config, log } = options
+  if (!config.REDIS_URL)
+    throw new Error(
+      'REDIS_URL: expected the Redis of the web processes, which a worker shares with them; without one, the web process makes videos itself',
+    )
+  const loaded = await loadEverything(options)
+  await loaded.ffmpeg.ensureInstalled()
+  const foundation = await openFoundation({ ...options, plugins: loaded.plugins })
+  await loaded.ffmpeg.start(log)
+  const { derivations, media, pool } = openTransformations(foundation, {
+    ...options,
+    ...{ loaded, metrics: noMetrics },
+  })
+  media.work()
+  const following = foundation.followClients()
+  return {
+    async close() {
+      await following?.stop()
+      foundation.backends.jobs.pause()
+      media.stop()
+      await derivations.idle()
+      await pool.close()
+      await foundation.close({ graceMs: GRACE_MS })
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pino from 'pino'
+import { loadConfig } from '../config/load.ts'
+import { openMediaWorker } from './app.ts'
+import { projectRoot } from './process/project-root.ts'
+
+// What is being made is put back within that time, or taken over by another when its lock has run out.
+const CLOSE_MS = 8_000
+
+async function main(): Promise<void> {
+  const argument = process.argv[2]
+  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}"`)
+  const environment = loadConfig()
+  const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
+  const log = pino({ level: config.LOG_LEVEL })
+  const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
+  const worker = await openMediaWorker({ config, root: projectRoot(), baseUrl, log })
+
+  let isStopping = false
+  const stop = async (signal: NodeJS.Signals) => {
+    if (isStopping) return
+    isStopping = true
+    log.info({ signal }, 'stopping: what is being made is put back')
+    await Promise.race([worker.close(), pause(CLOSE_MS)])
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.stdout.write('Sluice makes videos here\n')
+  log.info({ concurrency: config.MEDIA_CONCURRENCY }, 'ready')
+}
+
+await main().catch((error: Error) => {
+  process.stderr.write(`sluice: ${error.message}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,90 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { exchange, jsonOf } from '../support/exchange.ts'
+import { type Fleet, newFleet } from '../support/fleet.ts'
+import { type Running, type RunningServer, run } from '../support/process.ts'
+import { PROJECT } from '../support/service.ts'
+import { probed, video } from '../support/videos.ts'
+
+const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
+
+describe('workers', function () {
+  this.timeout(120_000)
+  let fleet: Fleet
+  let web: RunningServer
+  let media: string
+  before(async () => {
+    fleet = await newFleet({ env: { LOG_LEVEL: 'error' } })
+    media = join(fleet.env.DATA_DIR ?? '', 'media')
+    web = await fleet.start()
+  })
+  after(() => fleet.end())
+
+  async function worker(): Promise<Running> {
+    const running = fleet.run({ script: WORKER })
+    await eventually(() => expect(running.output()).to.match(/Sluice makes videos here/), {
+      withinMs: 20_000,
+    })
+    return running
+  }
+
+  /** Processes of ffmpeg that write into the data folder, with the number of each one's parent. */
+  async function encoders(): Promise<number[]> {
+    const parents: number[] = []
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      if (/^ffmpeg/.test(line) && line.includes(media))
+        parents.push(Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+    }
+    return parents
+  }
+
+  it('make what web processes leave to them, whichever of them is left to do so', async () => {
+    const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
+    const bytes = await video({ colours, width: 854, height: 480, rate: 30 })
+    const { src } = await uploadOne(web, { name: 'film.mp4', bytes })
+    const get = (query: string) => exchange(web, `${new URL(src).pathname}?${query}`)
+    const job = new URL(String(jsonOf(await get('f=webm')).job)).pathname
+    const told = async () => jsonOf(await exchange(web, job))
+    const untilHalfMade = () =>
+      eventually(async () => expect((await told()).progress).to.be.above(0), { withinMs: 60_000 })
+
+    // Nobody else is there to do it.
+    expect(jsonOf(await get('f=webm&wait=1'))).to.include({ status: 423, progress: 0 })
+    expect(await told()).to.deep.equal({ state: 'waiting', progress: 0 })
+
+    const polite = await worker()
+    await untilHalfMade()
+    expect(await encoders()).to.deep.equal([polite.child.pid])
+    polite.child.kill('SIGTERM')
+    expect(await polite.ended).to.equal(0)
+    expect(await encoders()).to.deep.equal([])
+    expect(await readdir(media)).to.deep.equal([])
+    expect(await told()).to.include({ state: 'waiting' })
+
+    const killed = await worker()
+    await untilHalfMade()
+    killed.child.kill('SIGKILL')
+    expect(await killed.ended).to.equal('SIGKILL')
+
+    const last = await worker()
+    await eventually(async () => expect((await told()).state).to.equal('done'), { withinMs: 90_000 })
+    expect(await encoders()).to.deep.equal([])
+    expect(await readdir(media)).to.deep.equal([])
+    const made = await get('f=webm')
+    expect(made.status).to.equal(200)
+    expect((await probed(made.body)).seconds).to.be.closeTo(12, 0.2)
+    last.child.kill('SIGTERM')
+    expect(await last.ended).to.equal(0)
+  })
+
+  it('need the Redis of the web processes', async () => {
+    const { ended, output } = run({ script: WORKER, env: { DATA_DIR: media } })
+    expect(await ended).to.equal(1)
+    expect(output()).to.match(/^sluice: REDIS_URL: expected the Redis of the web processes/)
+  })
+})
