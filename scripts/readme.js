@@ -21,7 +21,10 @@ async function renewed(text) {
   const plugins = await loadPlugins({
     folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
     engines: new Map(
-      [sharpEngine, createFfmpeg(programs), createAudioEngine(programs)].map((engine) => [engine.name, engine]),
+      [sharpEngine, createFfmpeg(programs), createAudioEngine(programs)].map((engine) => [
+        engine.name,
+        engine,
+      ]),
     ),
     chain: await loadChain(join(root, 'config', 'chain.json')),
   })
