@@ -1,4 +1,7 @@
-import { readdir, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { programEnvironment } from '../../config/programs.ts'
@@ -273,6 +276,37 @@ describe('a sound of a sound', () => {
         expect(await refusal(await bytes(), 'f=wav', { format })).to.include({ status: 422, message })
       })
     }
+
+    it('of a list of other files, which it never opens, nor an address', async () => {
+      let connections = 0
+      const listener = createServer((socket) => {
+        connections += 1
+        socket.destroy()
+      })
+      listener.listen(0, '127.0.0.1')
+      await once(listener, 'listening')
+      const { port } = listener.address() as AddressInfo
+      const elsewhere = await temporaryFolder()
+      const secret = join(elsewhere, 'secret.wav')
+      await writeFile(secret, source)
+      try {
+        for (const text of [
+          `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\nhttp://127.0.0.1:${port}/secret.mp3\n#EXT-X-ENDLIST\n`,
+          `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n${secret}\n#EXT-X-ENDLIST\n`,
+          `ffconcat version 1.0\nfile '${secret}'\n`,
+        ]) {
+          for (const format of ['mp3', 'm4a', 'ogg', 'wav', 'flac', 'aac'])
+            expect(await refusal(Buffer.from(text), 'f=wav', { format }), format).to.have.property(
+              'status',
+              422,
+            )
+        }
+        expect(connections).to.equal(0)
+      } finally {
+        listener.close()
+        await rm(elsewhere, { recursive: true })
+      }
+    })
 
     it('of an index without sound', async () => {
       const { bytes } = await made(source, 'f=m4a')
