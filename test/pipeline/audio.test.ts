@@ -351,7 +351,7 @@ describe('a sound of a sound', () => {
 
     it('when it takes too long', async () => {
       const long = await sound({ seconds: 600, format: 'mp3', options: ['-b:a', '8k', '-ar', '8000'] })
-      const limits = { ...LIMITS, timeoutMs: 400 }
+      const limits = { ...LIMITS, timeoutMs: 100 }
       for (const query of ['f=opus', 'waveform&loudnorm'])
         expect(await refusal(long, query, { limits, format: 'mp3' })).to.include({
           ...{ status: 422, message: 'this audio takes too long to transform' },
