@@ -179,15 +179,10 @@ describe('scripts', () => {
   })
 
   it('test names at its end what has failed, and what has passed at its second try only', async () => {
-    for (const program of Object.keys(PROGRAMS)) save(`bin/${program}`, '#!/bin/sh\n', 0o755)
-    mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
-    symlinkSync(resolve('node_modules/mocha'), join(folder, 'node_modules/mocha'))
-    symlinkSync('../mocha/bin/mocha.js', join(folder, 'node_modules/.bin/mocha'))
-    save('node_modules/.bin/c8', '#!/bin/sh\n', 0o755)
-    for (const lane of ['core', 'http']) mkdirSync(join(folder, 'test', lane), { recursive: true })
-    save('test/core/one.test.js', TESTS)
-    save('test/http/other.test.js', `it('is in another lane', () => {})`)
-    const { code, stdout } = await node(['scripts/test.js'])
+    const { code, stdout } = await testing({
+      'core/one': TESTS,
+      'http/other': `it('is in another lane', () => {})`,
+    })
     expect(code).to.equal(1)
     expect(stdout.slice(stdout.indexOf('\nPassed only'))).to.equal(`
 Passed only at its second try: one of them comes round
@@ -212,6 +207,17 @@ Failed: one of them fails
     expect(stdout).to.match(/\n0 passed, 0 failed\n$/)
   })
 
+  it('test tells what has been run only with --coverage, which takes longer', async () => {
+    const files = {
+      'core/one': `it('it is kept in ' + (process.env.NODE_V8_COVERAGE || 'no folder'), () => {})`,
+    }
+    const { stdout } = await testing(files)
+    expect(stdout).to.include('it is kept in no folder').and.not.include('c8')
+    const covered = await testing(files, '--coverage')
+    const [, kept] = /it is kept in (\/.+\/coverage)/.exec(covered.stdout) ?? []
+    expect(covered.stdout).to.include(`\nc8 report --temp-directory ${kept}\n`)
+  })
+
   for (const name of ['bench', 'build', 'demo', 'setup', 'test']) {
     it(`${name} --help says what it does`, async () => {
       const { code, stdout } = await node([resolve(`scripts/${name}.js`), '--help'])
@@ -220,8 +226,8 @@ Failed: one of them fails
     })
   }
 
-  /** Runs these files below `test/`, as `npm test` does on a machine that has all it needs, without coverage. */
-  async function testing(files: Record<string, string>) {
+  /** Runs these files below `test/`, as `npm test` does on a machine that has all it needs. */
+  async function testing(files: Record<string, string>, ...options: string[]) {
     for (const program of Object.keys(PROGRAMS)) save(`bin/${program}`, '#!/bin/sh\n', 0o755)
     mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
     for (const [path, target] of [
@@ -229,12 +235,12 @@ Failed: one of them fails
       ['node_modules/.bin/mocha', '../mocha/bin/mocha.js'],
     ] as const)
       if (!existsSync(join(folder, path))) symlinkSync(target, join(folder, path))
-    save('node_modules/.bin/c8', '#!/bin/sh\n', 0o755)
+    save('node_modules/.bin/c8', '#!/bin/sh\necho "c8 $*"\n', 0o755)
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(join(folder, 'test', name, '..'), { recursive: true })
       save(`test/${name}.test.js`, content)
     }
-    return node(['scripts/test.js'])
+    return node(['scripts/test.js', ...options], { NODE_V8_COVERAGE: '' })
   }
 
   const save = (name: string, content: string, mode = 0o644) =>
