@@ -24,7 +24,8 @@ export type Config = Readonly<
   }
 >
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** Variables as the process has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Bad values in the environment: all of them, a line each. */
 export class ConfigError extends Error {

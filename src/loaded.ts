@@ -2,7 +2,9 @@ import { extname, join } from 'node:path'
 import { loadChain, withEnvironment } from '../config/chain.ts'
 import type { Config } from '../config/load.ts'
 import { loadPresets } from '../config/presets.ts'
+import { programEnvironment } from '../config/programs.ts'
 import type { Engine, EngineName } from './core/plugin.ts'
+import { createAudioEngine } from './engines/audio.ts'
 import { createFfmpeg } from './engines/ffmpeg.ts'
 import { sharpEngine } from './engines/sharp.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
@@ -15,11 +17,9 @@ import { checkPresets } from './pipeline/presets.ts'
  * read
  */
 export async function loadEverything({ config, root, engines: given }: LoadOptions) {
-  const ffmpeg = createFfmpeg({
-    folder: join(config.DATA_DIR, 'media'),
-    mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
-  })
-  const all: readonly Engine[] = [sharpEngine, ffmpeg, ...(given ?? [])]
+  const programs = { folder: join(config.DATA_DIR, 'media'), env: programEnvironment() }
+  const ffmpeg = createFfmpeg({ ...programs, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
+  const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(programs), ...(given ?? [])]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
   const folders = pluginFolders(root, config.PLUGINS_DIR)

@@ -12,7 +12,6 @@ import { createAdmission } from './pipeline/admission.ts'
 import { createRunnerApart } from './pipeline/apart.ts'
 import { createDispatcher } from './pipeline/dispatch.ts'
 import { informedRunner } from './pipeline/information.ts'
-import { measuredRunner } from './pipeline/measured.ts'
 import { createPlanner } from './pipeline/plan.ts'
 import { createRunner } from './pipeline/run.ts'
 import { createPool } from './process/apart/pool.ts'
@@ -49,7 +48,7 @@ export function openTransformations(
   { backends, buckets, index, events, findClient, originals }: Foundation,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
-  const { chain, engines, ownEngines, folders, plugins, presets } = loaded
+  const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
   const admit = createAdmission({
@@ -57,13 +56,13 @@ export function openTransformations(
     ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
   })
   metrics.watchTransforms(admit.load)
-  const here = measuredRunner(informedRunner(createRunner(engines), imageInspector), metrics)
+  const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
   const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
     ...{ engines, admit, here },
     // Those processes have the engines that Sluice comes with.
-    elsewhere: ownEngines ? measuredRunner(createRunnerApart(pool), metrics) : here,
+    elsewhere: ownEngines ? createRunnerApart(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
     hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
     metrics,

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Engine, EngineName } from './core/plugin.ts'
+import { createAudioEngine } from './engines/audio.ts'
 import { createFfmpeg } from './engines/ffmpeg.ts'
 import { imageInspector } from './engines/image-inspector.ts'
 import { sharpEngine } from './engines/sharp.ts'
@@ -20,10 +21,12 @@ export interface TransformerSetup {
 // The process in which pictures are made that may have to be given up: `app.ts` starts it.
 workForParent(async (setup) => {
   const { folders, chain, maxMemoryBytes } = setup as TransformerSetup
-  // A video's steps stay with the parent, whose ffmpeg is a process of its own already; its plugins are loaded all the same.
-  const all: readonly Engine[] = [sharpEngine, createFfmpeg({ folder: join(tmpdir(), 'sluice-media') })]
+  // Steps of videos and sound stay with the parent, whose ffmpeg is a process of its own already; their plugins are loaded all the same.
+  const none = { folder: join(tmpdir(), 'sluice-media'), env: {} }
+  const ffmpeg = createFfmpeg(none)
+  const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(none)]
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const plugins = await loadPlugins({ folders, engines, chain })
-  const run = informedRunner(createRunner(engines), imageInspector)
+  const run = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   return { work: workApart(run, plugins), maxMemoryBytes }
 })

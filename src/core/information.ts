@@ -1,5 +1,6 @@
 import type { Asset } from './asset.ts'
 import type { Exif } from './exif.ts'
+import type { EngineContext } from './plugin.ts'
 
 /** What a picture's header says of it. */
 export interface ImageFacts {
@@ -40,3 +41,31 @@ export const SMALL_SIDE = 100
 
 /** What is stored of a picture, as a derivative of its own. */
 export type ImageInformation = ImageFacts & ImageColors
+
+/** What the headers of a video or of sound say of it: codecs by ffmpeg's names, `h264` or `aac`. */
+export interface MediaFacts {
+  /** What holds the streams, by its usual name: `mp4`, `matroska`. */
+  container: string
+  /** In seconds. A browser's recording does not say, and what is cut off ends earlier. */
+  duration?: number | undefined
+  /** Of all the file, in bits a second. */
+  bitrate?: number | undefined
+  videoCodec?: string | undefined
+  /** As its pictures are shown, upright and in square pixels. */
+  width?: number | undefined
+  height?: number | undefined
+  /** Clockwise, in degrees: how far the stored pictures are turned for that. */
+  rotation?: number | undefined
+  /** Pictures a second, on average. */
+  frameRate?: number | undefined
+  audioCodec?: string | undefined
+  channels?: number | undefined
+  /** In Hz. */
+  sampleRate?: number | undefined
+}
+
+/** Tells of videos and sound. */
+export interface MediaInspector {
+  /** @throws Problem 404, 422 for what cannot be read, 501 where the programs for it are missing, 503 */
+  facts(source: Asset, context: Pick<EngineContext, 'signal' | 'limits'>): Promise<MediaFacts>
+}

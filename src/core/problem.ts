@@ -1,3 +1,5 @@
+import type { MediaGroup } from './media.ts'
+
 /** What a {@link Problem} tells the caller; every field is public. */
 export interface ProblemOptions {
   /** HTTP status, 400 to 599. */
@@ -145,8 +147,8 @@ export function notTransformable(detail: string, cause?: unknown): Problem {
 }
 
 /** 422: a source on which more time would be spent than on any. */
-export function takesTooLong(cause?: unknown): Problem {
-  return notTransformable('this image takes too long to transform', cause)
+export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
+  return notTransformable(`this ${what} takes too long to transform`, cause)
 }
 
 const BROKEN = 'broken'

@@ -1,11 +1,19 @@
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
-import { notTransformable, Problem } from '../core/problem.ts'
+import { Problem, takesTooLong } from '../core/problem.ts'
 
 /** What ends a process before its own end. */
 export interface Watch {
   signal: AbortSignal
   timeoutMs: number
+  /** What it works on, for messages: a video unless told otherwise. */
+  group?: 'video' | 'audio'
+}
+
+/** How a program runs. */
+export interface Running extends Watch {
+  /** All of its environment: what reads strangers' files gets none of the service's secrets. */
+  env: Readonly<Record<string, string>>
 }
 
 /** A running process. */
@@ -29,7 +37,10 @@ const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
  *
  * @throws Problem 422 for one that takes too long, `signal.reason`
  */
-export async function watched<T>({ ended, kill }: Watched<T>, { signal, timeoutMs }: Watch): Promise<T> {
+export async function watched<T>(
+  { ended, kill }: Watched<T>,
+  { signal, timeoutMs, group = 'video' }: Watch,
+): Promise<T> {
   let isLate = false
   let hard: NodeJS.Timeout | undefined
   const stop = () => {
@@ -48,7 +59,7 @@ export async function watched<T>({ ended, kill }: Watched<T>, { signal, timeoutM
     return outcome
   } catch (cause) {
     signal.throwIfAborted()
-    throw isLate ? takesTooLong(cause) : cause
+    throw isLate ? takesTooLong(group, cause) : cause
   } finally {
     clearTimeout(timer)
     clearTimeout(hard)
@@ -56,25 +67,39 @@ export async function watched<T>({ ended, kill }: Watched<T>, { signal, timeoutM
   }
 }
 
+/** What a program has said. */
+export interface Said {
+  /** All that it has printed, unless somebody else has taken that. */
+  output: string
+  /** The last of what it says of itself: 2000 characters. */
+  words: string
+}
+
+/** Runs a program as {@link ran} does, and answers with what it has printed. */
+export async function outputOf(...[program, args, options]: Parameters<typeof ran>): Promise<string> {
+  return (await ran(program, args, options)).output
+}
+
 /**
- * Runs a program with these arguments, no shell between, and answers with what it has printed, unless `onOutput` has taken that.
+ * Runs a program with these arguments, no shell between, to its end.
  *
+ * @param options.onOutput takes what it prints
  * @throws Problem 422 for one that takes too long, 501 where it is not installed, Error with its last words when it fails
  */
-export async function outputOf(
+export async function ran(
   program: 'ffmpeg' | 'ffprobe',
   args: readonly string[],
-  { maxBytes, onOutput, ...watch }: Watch & { maxBytes: number; onOutput?: (text: string) => void },
-): Promise<string> {
+  { maxBytes, env, onOutput, ...watch }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void },
+): Promise<Said> {
   watch.signal.throwIfAborted()
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
   if (child.pid !== undefined) lower(child.pid)
   const chunks: Buffer[] = []
   let length = 0
   child.stdout.on('data', (chunk: Buffer) => {
     length += chunk.length
     if (length > maxBytes) child.kill('SIGKILL')
-    else if (onOutput) onOutput(chunk.toString())
+    else if (onOutput) onOutput(chunk)
     else chunks.push(chunk)
   })
   let lastWords = ''
@@ -91,7 +116,7 @@ export async function outputOf(
     })
   })
   await watched({ ended, kill: (signal) => child.kill(signal) }, watch)
-  return Buffer.concat(chunks).toString()
+  return { output: Buffer.concat(chunks).toString(), words: lastWords }
 }
 
 function lower(pid: number): void {
@@ -105,16 +130,12 @@ function lower(pid: number): void {
 /** How to come by ffmpeg, in words for an operator. */
 export const INSTALL = 'sudo apt-get install --no-install-recommends ffmpeg'
 
-/** 501: the installation lacks what a video needs. */
+/** 501: the installation lacks what videos and sound need. */
 export function notInstalled(programs: readonly string[], cause?: unknown): Problem {
   return new Problem({
     status: 501,
     code: 'not_installed',
-    detail: `this installation has no ${programs.join(' and no ')}, which videos need: ${INSTALL}`,
+    detail: `this installation has no ${programs.join(' and no ')}, which videos and sound need: ${INSTALL}`,
     cause,
   })
-}
-
-function takesTooLong(cause: unknown): Problem {
-  return notTransformable('this video takes too long to transform', cause)
 }

@@ -1,9 +1,17 @@
 import { z } from 'zod'
 import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
-import { outputOf, type Watch } from './ffmpeg-process.ts'
-import { guardedInput, inputPath, type VideoSource } from './video-source.ts'
+import { outputOf, type Running } from './ffmpeg-process.ts'
+import type { MediaFile } from './media-file.ts'
+import { guardedInput, inputPath } from './media-input.ts'
+import type { VideoSource } from './video-source.ts'
 
 const number = z.coerce.number().positive().finite().optional().catch(undefined)
+
+// `unknown` and `reserved` are said as well.
+const said = z
+  .string()
+  .optional()
+  .transform((name) => (name === 'unknown' || name === 'reserved' ? undefined : name))
 
 const stream = z.object({
   index: z.number().int().nonnegative(),
@@ -12,8 +20,13 @@ const stream = z.object({
   width: number,
   height: number,
   duration: number,
+  avg_frame_rate: z.string().default('0/0'),
+  channels: number,
+  sample_rate: number,
   sample_aspect_ratio: z.string().optional(),
-  color_space: z.string().optional(),
+  color_space: said,
+  color_transfer: said,
+  color_primaries: said,
   disposition: z.object({ attached_pic: z.number() }).partial().default({}),
   side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
 })
@@ -21,52 +34,85 @@ type Stream = z.infer<typeof stream>
 
 const output = z.object({
   streams: z.array(stream).default([]),
-  format: z.object({ duration: number }).default({ duration: undefined }),
+  format: z.object({ duration: number, bit_rate: number }).partial().default({}),
 })
+
+/** What ffprobe has printed, as far as it is used. */
+export type Probed = z.infer<typeof output>
 
 // Nothing but what is used is printed: a crafted file has megabytes of tags.
 const ENTRIES = [
-  'format=duration',
-  'stream=index,codec_type,codec_name,width,height,duration,sample_aspect_ratio,color_space',
+  'format=duration,bit_rate',
+  'stream=index,codec_type,codec_name,duration,channels,sample_rate,avg_frame_rate',
+  'stream=width,height,sample_aspect_ratio,color_space,color_transfer,color_primaries',
   'stream_disposition=attached_pic',
   'stream_side_data=rotation',
 ].join(':')
 const MAX_OUTPUT_BYTES = 1_000_000
 
 /**
- * What is known of a video, of its container's and its streams' headers.
+ * What the headers of a container and of its streams say.
+ *
+ * @throws Problem 422 for what takes too long, 501 where ffprobe is missing, Error with its last words for what it cannot
+ * read
+ */
+export async function probe(
+  { path, demuxer }: Pick<MediaFile, 'path' | 'demuxer'>,
+  { maxPixels, ...running }: Running & { maxPixels: number },
+): Promise<Probed> {
+  const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
+  const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
+  const text = await outputOf('ffprobe', asked, { ...running, maxBytes: MAX_OUTPUT_BYTES })
+  return output.parse(JSON.parse(text))
+}
+
+/** The stream with the pictures. One that is attached is a cover, not a moment. */
+export function videoOf({ streams }: Probed): Stream | undefined {
+  return streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
+}
+
+/** The stream that is heard. */
+export function soundOf({ streams }: Probed): Stream | undefined {
+  return streams.find(({ codec_type }) => codec_type === 'audio')
+}
+
+/** How large pictures are shown, in square pixels, and what it takes to turn them upright; none where nothing says so. */
+export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' | 'rotation'> | undefined {
+  if (video.width === undefined || video.height === undefined) return undefined
+  const rotation = rotationOf(video)
+  const [across, down] = [Math.max(1, Math.round(video.width * pixelRatio(video))), video.height]
+  const [width, height] = rotation % 180 === 0 ? [across, down] : [down, across]
+  return { width, height, rotation }
+}
+
+/**
+ * What is known of a video.
  *
  * @throws Problem 422 for what is none, or has no pictures; 501 where ffprobe is missing
  */
-export async function probe(
-  path: string,
-  { demuxer, maxPixels, ...watch }: Watch & { demuxer: string; maxPixels: number },
+export async function probeVideo(
+  file: Pick<MediaFile, 'path' | 'demuxer'>,
+  options: Running & { maxPixels: number },
 ): Promise<VideoSource> {
-  const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
-  const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
-  const { streams, format } = await read(asked, watch).catch((cause) => {
-    watch.signal.throwIfAborted()
+  const { maxPixels, signal } = options
+  const probed = await probe(file, options).catch((cause) => {
+    signal.throwIfAborted()
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
-  const audioCodec = streams.find(({ codec_type }) => codec_type === 'audio')?.codec_name
-  // A picture that is attached is a cover, not a moment.
-  const video = streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
-  if (!video) throw noPictures(audioCodec)
-  const { width, height } = video
-  if (width === undefined || height === undefined)
-    throw undecodable(new Error('a video stream has no size'), maxPixels)
-  const rotation = rotationOf(video)
-  const shown = [Math.max(1, Math.round(width * pixelRatio(video))), height] as const
-  const [shownWidth, shownHeight] = rotation % 180 === 0 ? shown : [shown[1], shown[0]]
+  const [video, sound] = [videoOf(probed), soundOf(probed)]
+  if (!video) throw noPictures(sound?.codec_name)
+  const size = shownSize(video)
+  if (!size) throw undecodable(new Error('a video stream has no size'), maxPixels)
+  if (size.width * size.height > maxPixels) throw tooManyPixels(maxPixels)
   return {
-    durationSeconds: video.duration ?? format.duration,
-    width: shownWidth,
-    height: shownHeight,
-    rotation,
+    ...size,
+    durationSeconds: video.duration ?? probed.format.duration,
     videoCodec: video.codec_name,
-    audioCodec,
+    audioCodec: sound?.codec_name,
     stream: video.index,
-    colorMatrix: video.color_space === 'unknown' ? undefined : video.color_space,
+    colorMatrix: video.color_space,
+    transfer: video.color_transfer,
+    primaries: video.color_primaries,
   }
 }
 
@@ -81,9 +127,9 @@ const MAX_FRAMES_BYTES = 2_000_000
  */
 export async function lastShownUntil(
   path: string,
-  options: Watch & { demuxer: string; maxPixels: number; stream: number; from: number },
+  options: Running & { demuxer: string; maxPixels: number; stream: number; from: number },
 ): Promise<number> {
-  const { demuxer, maxPixels, stream, from, ...watch } = options
+  const { demuxer, maxPixels, stream, from, ...running } = options
   const frames = ['-select_streams', String(stream), '-read_intervals', `${from}%`]
   const entries = ['-of', 'csv', '-show_entries', 'format=start_time:packet=pts_time,duration_time']
   const args = [
@@ -95,8 +141,8 @@ export async function lastShownUntil(
     '-i',
     inputPath(path),
   ]
-  const text = await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_FRAMES_BYTES }).catch((cause) => {
-    watch.signal.throwIfAborted()
+  const text = await outputOf('ffprobe', args, { ...running, maxBytes: MAX_FRAMES_BYTES }).catch((cause) => {
+    running.signal.throwIfAborted()
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
   let start = 0
@@ -110,10 +156,6 @@ export async function lastShownUntil(
     until = Math.max(until, end)
   }
   return until - start
-}
-
-async function read(args: readonly string[], watch: Watch): Promise<z.infer<typeof output>> {
-  return output.parse(JSON.parse(await outputOf('ffprobe', args, { ...watch, maxBytes: MAX_OUTPUT_BYTES })))
 }
 
 /** ffprobe counts against the clock, and prints -90 for what is to be turned to the right. */

@@ -23,18 +23,17 @@ export interface Scratch {
   take(asset: Asset, signal: AbortSignal): Promise<ScratchFile>
   /** An empty folder, for what outlives the file that it is made of. */
   newFolder(): Promise<Pick<ScratchFile, 'folder' | 'remove'>>
-  /** Removes what processes have left that were killed, and ends what they had begun. */
-  removeStale(): Promise<void>
+  /**
+   * Removes what processes have left that were killed, and ends what they had begun.
+   * @param options.afterMs longer than any work may take: what another machine has left is removed then
+   */
+  removeStale(options: { afterMs: number }): Promise<void>
 }
 
 const OWN_NAME = /^(.+)-(\d+)-[0-9a-f-]{36}$/
 
-/**
- * Keeps temporary files in `folder`, which several processes may share.
- *
- * @param staleAfterMs longer than any work may take: what another machine has left is removed then
- */
-export function createScratch(folder: string, { staleAfterMs }: { staleAfterMs: number }): Scratch {
+/** Keeps temporary files in `folder`, which several processes may share. */
+export function createScratch(folder: string): Scratch {
   async function newFolder() {
     const own = join(folder, `${hostname()}-${process.pid}-${randomUUID()}`)
     await mkdir(own, { recursive: true, mode: 0o700 })
@@ -60,11 +59,11 @@ export function createScratch(folder: string, { staleAfterMs }: { staleAfterMs: 
       }
     },
 
-    async removeStale() {
+    async removeStale({ afterMs }) {
       const names = await readdir(folder).catch(() => [])
       for (const name of names) {
         const path = join(folder, name)
-        if (!(await isStale(name, path, staleAfterMs))) continue
+        if (!(await isStale(name, path, afterMs))) continue
         await killWritersInto(path)
         await rm(path, { recursive: true, force: true })
       }

@@ -16,7 +16,7 @@ export async function rendering<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : ''
-    if (/timeout/i.test(message)) throw takesTooLong(cause)
+    if (/timeout/i.test(message)) throw takesTooLong('image', cause)
     if (/Input SVG image (will )?exceed/.test(message)) {
       const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
       throw notTransformable(expected, cause)

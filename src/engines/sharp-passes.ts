@@ -17,7 +17,7 @@ export async function newPass(
   const deadline = performance.now() + context.limits.timeoutMs
   for (const [i, frame] of framesOf(before, opened.source, context).entries()) {
     context.signal.throwIfAborted()
-    if (performance.now() > deadline) throw takesTooLong()
+    if (performance.now() > deadline) throw takesTooLong('image')
     const draft = await each(frame.draft, frame.source)
     const changed = await pixelsOf({ draft, source: frame.source }, context)
     after ??= roomFor(changed, before)

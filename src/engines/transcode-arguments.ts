@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { TransformLimits } from '../core/plugin.ts'
-import { guardedInput, inputPath, type VideoContainer, type VideoDraft } from './video-source.ts'
+import { guardedInput, inputPath } from './media-input.ts'
+import { toneMapping } from './tone-mapping.ts'
+import type { VideoContainer, VideoDraft } from './video-source.ts'
 
 /** A size in pixels. */
 interface Size {
@@ -16,15 +18,22 @@ const HD_HEIGHT = 720
 const MUXING_PACKETS = 4096
 const SOUND_KBITS = 128
 
+interface TranscodeOptions {
+  /** Of the outcome. */
+  container: VideoContainer
+  target: string
+  limits: TransformLimits
+  /** Whether HDR can be made what a usual screen shows. */
+  canToneMap: boolean
+}
+
 /**
  * The arguments with which ffmpeg makes all that a draft asks for, in one run, into the file `target`. The lines of its
  * progress go to its standard output.
- *
- * @param container of the outcome
  */
 export function transcodeArguments(
   draft: VideoDraft,
-  { container, target, limits }: { container: VideoContainer; target: string; limits: TransformLimits },
+  { container, target, limits, canToneMap }: TranscodeOptions,
 ): string[] {
   const { input, startSeconds = 0, endSeconds } = draft
   const { source } = input
@@ -40,7 +49,7 @@ export function transcodeArguments(
     // Where it was filmed, and by whom, is nobody's business.
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'],
     ...['-map', `0:${source.stream}`, ...(draft.isMute ? ['-an'] : ['-map', '0:a:0?', '-ac', '2'])],
-    ...['-vf', filters(draft).join(','), ...keyFrames(draft)],
+    ...['-vf', filters(draft, canToneMap).join(','), ...keyFrames(draft)],
     // Each at its own moment: a constant rate would make a thousand frames a second of a few.
     ...['-vsync', 'vfr'],
     ...encoders(container, draft.quality ?? 'high'),
@@ -90,7 +99,7 @@ function evenSide(side: number, most: number): number {
 }
 
 /** The part that is kept, in square pixels and BT.709, as every player takes it. ffmpeg has turned it upright by then. */
-function filters(draft: VideoDraft): string[] {
+function filters(draft: VideoDraft, canToneMap: boolean): string[] {
   const { colorMatrix, ...shown } = draft.input.source
   const kept = keptOf(draft)
   // Its pixels may not be square before they are scaled: a part of a side is the same part of both.
@@ -98,8 +107,13 @@ function filters(draft: VideoDraft): string[] {
   const isHd = Math.min(shown.width, shown.height) >= HD_HEIGHT
   const matrix = colorMatrix === undefined && isHd ? ':in_color_matrix=bt709' : ''
   const { width, height } = outcomeSize(draft)
+  const cut = across < 1 || down < 1 ? [`crop=iw*${across.toFixed(6)}:ih*${down.toFixed(6)}`] : []
+  const mapped = canToneMap ? toneMapping(draft.input.source) : []
+  // As floats, a frame takes eight times the memory: once it is small.
+  if (mapped.length > 0)
+    return [...cut, `scale=w=${width}:h=${height}`, 'setsar=1', ...mapped, 'format=yuv420p']
   return [
-    ...(across < 1 || down < 1 ? [`crop=iw*${across.toFixed(6)}:ih*${down.toFixed(6)}`] : []),
+    ...cut,
     `scale=w=${width}:h=${height}${matrix}:out_color_matrix=bt709:out_range=tv`,
     'setsar=1',
     'format=yuv420p',

@@ -1,5 +1,6 @@
-import type { Format } from '../core/media.ts'
-import type { ScratchFile } from './scratch.ts'
+import type { EngineContext } from '../core/plugin.ts'
+import type { Running } from './ffmpeg-process.ts'
+import type { MediaFile } from './media-file.ts'
 
 declare module '../core/plugin.ts' {
   interface Engines {
@@ -37,9 +38,14 @@ export interface VideoDraft {
 export const VIDEO_CONTAINERS = ['mp4', 'mov', 'webm', 'avi'] as const
 export type VideoContainer = (typeof VIDEO_CONTAINERS)[number]
 
+/** What it takes to render a draft. */
+export interface RenderContext extends EngineContext, Pick<Running, 'env'> {
+  /** Whether HDR can be made what a usual screen shows. */
+  canToneMap: boolean
+}
+
 /** A video that ffmpeg can read, and what is known of it. */
-export interface VideoInput extends ScratchFile {
-  demuxer: string
+export interface VideoInput extends MediaFile {
   source: VideoSource
 }
 
@@ -59,40 +65,8 @@ export interface VideoSource {
   stream: number
   /** How its colours are stored, by ffmpeg's name: `bt709`; undefined where the file does not say. */
   colorMatrix: string | undefined
-}
-
-// ffmpeg's name of what reads a container, by the format's name. Each is forced: what a file claims to be never decides.
-const DEMUXERS: Readonly<Record<string, string>> = {
-  mp4: 'mov',
-  m4v: 'mov',
-  mov: 'mov',
-  '3gp': 'mov',
-  webm: 'matroska',
-  mkv: 'matroska',
-  avi: 'avi',
-  mpeg: 'mpeg',
-  m2ts: 'mpegts',
-  ogv: 'ogg',
-  flv: 'flv',
-  wmv: 'asf',
-}
-
-/** The demuxer that reads a format; undefined for one that is no video. */
-export function demuxerOf({ name }: Format): string | undefined {
-  return DEMUXERS[name]
-}
-
-/**
- * Arguments that stand before an input, of ffmpeg and ffprobe alike. A playlist named .mp4 is read as the movie that it
- * is not, and no demuxer opens another file or an address: not one that a file has inside another, either.
- */
-export function guardedInput(demuxer: string, maxPixels: number): readonly string[] {
-  const guard = ['-f', demuxer, '-format_whitelist', demuxer, '-protocol_whitelist', 'file']
-  // Of one frame, also where the stream contradicts its header.
-  return [...guard, '-max_pixels', String(maxPixels)]
-}
-
-/** A path as ffmpeg takes it: never a protocol's name or a pattern, whatever is in it. */
-export function inputPath(path: string): string {
-  return `file:${path}`
+  /** How light becomes a number, likewise: `smpte2084` is HDR. */
+  transfer: string | undefined
+  /** Which colours its red, green and blue are, likewise: `bt2020`. */
+  primaries: string | undefined
 }

@@ -79,7 +79,7 @@ function unknownParameter(word: string): Problem {
 
 /** What is known of a file, by the names of the wire. The place of a photo only for who asks for it. */
 export function informationToWire(
-  { name, record, image, problem }: Information,
+  { name, record, image, media, problem }: Information,
   { withLocation }: { withLocation: boolean },
 ) {
   const { exif, ...known } = image ?? {}
@@ -93,6 +93,7 @@ export function informationToWire(
     sha256: record.sha256,
     uploadedAt: new Date(record.storedAt).toISOString(),
     ...known,
+    ...media,
     ...(exif ? { exif: exif.tags } : {}),
     ...(withLocation && exif?.location ? { location: exif.location } : {}),
     ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),

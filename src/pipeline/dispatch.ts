@@ -1,13 +1,15 @@
 import pLimit from 'p-limit'
 import type { Asset } from '../core/asset.ts'
 import { joinSignals } from '../core/joined-signal.ts'
+import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { ofAsset, takesTooLong } from '../core/problem.ts'
 import type { Admission } from './admission.ts'
 import { isLasting } from './lasting.ts'
-import { outcomeOf } from './measured.ts'
+import { measured, type Timed } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
+import type { Plan } from './plan.ts'
 import { type Runner, runsOfOneEngine } from './run.ts'
 
 export interface DispatchOptions {
@@ -21,7 +23,7 @@ export interface DispatchOptions {
   room: { bytes: number; atOnce: number }
   /** Time for those that may hang; the others have that of the limits. */
   hangMs: number
-  /** Is told of those that are refused by their header. */
+  /** Is told of each, also of those that are refused by their header. */
   metrics: Pick<Metrics, 'transformed'>
 }
 
@@ -32,52 +34,64 @@ const LOOKS_AT_ONCE = 2
  * A runner that looks at the source's header first, waits for its turn, and then chooses: here, unless the work may hang
  * or would take more memory or threads than this process can spare.
  */
-export function createDispatcher(options: DispatchOptions): Runner {
-  const { admit, here, elsewhere, room, hangMs } = options
+export function createDispatcher({
+  engines,
+  admit,
+  here,
+  elsewhere,
+  room,
+  hangMs,
+  metrics,
+}: DispatchOptions): Runner {
   const looking = pLimit(LOOKS_AT_ONCE)
   let bytesHere = 0
   let runningHere = 0
-  const oneEngine: Runner = async (plan, source, context) => {
-    const forecast = await looking(() => forecastOf(options, plan, source, context))
-    const { bytes, mayHang, ownProcess } = forecast
-    // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
-    if (isLasting(plan)) return inTime(here, plan, forecast.source, context)
-    return admit(
-      async () => {
-        const { limits } = context
-        if (ownProcess) return inTime(here, plan, forecast.source, context)
-        if (mayHang) {
-          const timeoutMs = Math.min(hangMs, limits.timeoutMs)
-          return elsewhere(plan, forecast.source, { ...context, limits: { ...limits, timeoutMs } })
-        }
-        if (bytesHere + bytes > room.bytes || runningHere >= room.atOnce)
-          return elsewhere(plan, forecast.source, context)
-        bytesHere += bytes
-        runningHere += 1
-        try {
-          return await inTime(here, plan, forecast.source, context)
-        } finally {
-          bytesHere -= bytes
-          runningHere -= 1
-        }
-      },
-      { signal: context.signal, bytes },
-    )
+  /** Runs steps of one engine, whose turn has come, where they fit. */
+  const runSteps = async (plan: Plan, forecast: Forecast, context: EngineContext): Promise<Asset> => {
+    const { bytes, mayHang, ownProcess, source } = forecast
+    const { limits } = context
+    if (ownProcess) return inTime(here, plan, source, context)
+    if (mayHang) {
+      const timeoutMs = Math.min(hangMs, limits.timeoutMs)
+      return elsewhere(plan, source, { ...context, limits: { ...limits, timeoutMs } })
+    }
+    if (bytesHere + bytes > room.bytes || runningHere >= room.atOnce) return elsewhere(plan, source, context)
+    bytesHere += bytes
+    runningHere += 1
+    try {
+      return await inTime(here, plan, source, context)
+    } finally {
+      bytesHere -= bytes
+      runningHere -= 1
+    }
   }
-  // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
-  return async (plan, source, context) => {
-    const runs = runsOfOneEngine(plan.steps)
-    if (runs.length < 2) return oneEngine(plan, source, context)
-    let asset = source
-    for (const steps of runs) asset = await oneEngine({ ...plan, steps }, asset, context)
-    return asset
+  return (plan, source, context) => {
+    const { signal } = context
+    const inParts = async (timed: Timed) => {
+      let asset = source
+      // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
+      for (const steps of runsOfOneEngine(plan.steps)) {
+        const part = { ...plan, steps }
+        const forecast = await looking(() => {
+          signal.throwIfAborted()
+          return timed(() => forecastOf(engines, part, asset, context))
+        })
+        const { bytes } = forecast
+        const work = () => timed(() => runSteps(part, forecast, context))
+        // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
+        asset = isLasting(part) ? await work() : await admit(work, { signal, bytes })
+      }
+      return asset
+    }
+    return measured(inParts, { metrics, signal })
   }
 }
 
 /** The limit of all its passes together; the engine has that of each. @throws Problem 422 */
 async function inTime(run: Runner, ...[plan, source, context]: Parameters<Runner>): Promise<Asset> {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(takesTooLong()), context.limits.timeoutMs)
+  const { group } = formatOfMediaType(source.mediaType)
+  const timer = setTimeout(() => over.abort(takesTooLong(group)), context.limits.timeoutMs)
   const { signal, leave } = joinSignals([context.signal, over.signal])
   try {
     return await run(plan, source, { ...context, signal })
@@ -88,30 +102,22 @@ async function inTime(run: Runner, ...[plan, source, context]: Parameters<Runner
 }
 
 async function forecastOf(
-  { engines, metrics }: Pick<DispatchOptions, 'engines' | 'metrics'>,
+  engines: DispatchOptions['engines'],
   ...[{ steps }, source, context]: Parameters<Runner>
 ): Promise<Forecast> {
-  context.signal.throwIfAborted()
-  const startedAt = performance.now()
   const first = steps[0]
   const engine = first && engines.get(first.plugin.engine)
-  try {
-    const forecast = (await engine?.forecast(source, steps, context)) ?? {
-      bytes: source.size,
-      mayHang: false,
-      source,
-    }
-    for (const file of namedFiles(steps)) {
-      const { bytes, mayHang } = await forecastOfNamed(engines, file, context)
-      forecast.bytes += bytes
-      forecast.mayHang ||= mayHang
-    }
-    return forecast
-  } catch (error) {
-    const seconds = (performance.now() - startedAt) / 1000
-    metrics.transformed({ outcome: outcomeOf(error, context.signal), seconds })
-    throw error
+  const forecast = (await engine?.forecast(source, steps, context)) ?? {
+    bytes: source.size,
+    mayHang: false,
+    source,
   }
+  for (const file of namedFiles(steps)) {
+    const { bytes, mayHang } = await forecastOfNamed(engines, file, context)
+    forecast.bytes += bytes
+    forecast.mayHang ||= mayHang
+  }
+  return forecast
 }
 
 /** A watermark is drawn beside the picture, and is as able to hang as that. */

@@ -89,6 +89,7 @@ function isOpened(outcome: unknown): outcome is Opened {
 /** @returns what the detector sees, with what is outside the picture cut off */
 function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
   return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
+    if (!('width' in source)) throw new Error(`the detector ${plugin.name} looks at pictures only`)
     const boxes: unknown = await plugin.detect('clone' in draft ? draft.clone() : draft, {
       source,
       options,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Asset, readAll } from '../core/asset.ts'
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
-import type { ImageInformation, ImageInspector } from '../core/information.ts'
+import type { ImageInformation, ImageInspector, MediaFacts } from '../core/information.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import type { Log } from '../core/log.ts'
 import type { MediaGroup } from '../core/media.ts'
@@ -11,7 +11,7 @@ import { derivativeKey, parsePath } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import { fileNotFound, Problem, unavailable } from '../core/problem.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
-import { informationPlan } from '../pipeline/information.ts'
+import { informationPlan, isInspected } from '../pipeline/information.ts'
 import type { Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
@@ -20,6 +20,8 @@ import type { FoundOriginal, Originals } from './originals.ts'
 export interface Information extends FoundOriginal {
   /** Of a picture; what its header says at least, where it has one that can be read. */
   image?: Partial<ImageInformation>
+  /** Of a video or sound that can be read. */
+  media?: MediaFacts
   /** Why not all is known that there is to know. */
   problem?: Problem
 }
@@ -68,6 +70,20 @@ const imageInformation = z.object({
   blurHash: z.string(),
 })
 
+const mediaFacts = z.object({
+  container: z.string(),
+  duration: z.number().optional(),
+  bitrate: z.number().optional(),
+  videoCodec: z.string().optional(),
+  width: z.number().optional(),
+  height: z.number().optional(),
+  rotation: z.number().optional(),
+  frameRate: z.number().optional(),
+  audioCodec: z.string().optional(),
+  channels: z.number().optional(),
+  sampleRate: z.number().optional(),
+})
+
 export function createInformations({
   originals,
   derivations,
@@ -94,15 +110,17 @@ export function createInformations({
     return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), signal })
   }
 
-  async function imageOf(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Information> {
+  async function inspected(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Information> {
+    const isImage = found.name.format.group === 'image'
     try {
       const asset = await storedOrMade(client, found, signal)
-      const image = imageInformation.parse(JSON.parse((await readAll(asset, signal)).toString('utf8')))
-      return { ...found, image }
+      const known = JSON.parse((await readAll(asset, signal)).toString('utf8'))
+      if (isImage) return { ...found, image: imageInformation.parse(known) }
+      return { ...found, media: mediaFacts.parse(known) }
     } catch (error) {
-      // Broken, or past a limit: that is known of it, and perhaps its header.
-      if (!(error instanceof Problem) || error.status !== 422) throw error
-      return { ...found, ...(await headOf(client, found, signal)), problem: error }
+      // Broken, past a limit, or nothing here that reads it: that is known of it, and perhaps its header.
+      if (!(error instanceof Problem) || ![422, 501].includes(error.status)) throw error
+      return { ...found, ...(isImage ? await headOf(client, found, signal) : {}), problem: error }
     }
   }
 
@@ -122,15 +140,15 @@ export function createInformations({
     signal: AbortSignal,
   ): Promise<Information> {
     const found = { name, record }
-    if (name.format.group !== 'image') return found
+    if (!isInspected(name.format.group)) return found
     try {
-      return await imageOf(client, found, signal)
+      return await inspected(client, found, signal)
     } catch (error) {
       if (error instanceof Problem) return { ...found, problem: error }
       if (!signal.aborted)
         log.error(
           { err: error, client: client.id, key: name.key },
-          'what is in a picture could not be found out',
+          'what is in a file could not be found out',
         )
       return { ...found, problem: unknownAsYet() }
     }
@@ -142,7 +160,7 @@ export function createInformations({
       if (!found || found.name.format.group !== group) throw fileNotFound()
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
-      if (group === 'image') return imageOf(client, { name, record }, signal)
+      if (isInspected(group)) return inspected(client, { name, record }, signal)
       if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
       return { name, record }
     },

@@ -91,7 +91,7 @@ onEveryBackend('information in an upload', (start) => {
     expect(info).to.include({ format: 'png', originalName: 'a.png' })
     expect(info?.problem).to.have.property('code', 'unavailable')
     expect(failing.log.lines.map(({ message }) => message)).to.include(
-      'what is in a picture could not be found out',
+      'what is in a file could not be found out',
     )
   })
 

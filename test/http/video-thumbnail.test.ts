@@ -110,7 +110,7 @@ onEveryBackend('thumbnails of videos', (start) => {
       const { detail, ...problem } = jsonOf(await exchange(without, `${stored.src}?thumbnail`))
       expect(problem).to.include({ status: 501, code: 'not_installed' })
       expect(detail).to.equal(
-        'this installation has no ffmpeg and no ffprobe, which videos need: sudo apt-get install --no-install-recommends ffmpeg',
+        'this installation has no ffmpeg and no ffprobe, which videos and sound need: sudo apt-get install --no-install-recommends ffmpeg',
       )
       expect((await exchange(without, stored.src)).body.equals(film)).to.equal(true)
     })

@@ -1,11 +1,13 @@
 import { expect } from 'chai'
 import { createAdmission } from '../../src/pipeline/admission.ts'
 import { createDispatcher } from '../../src/pipeline/dispatch.ts'
+import type { Plan } from '../../src/pipeline/plan.ts'
 import type { Runner } from '../../src/pipeline/run.ts'
 import { rejection } from '../support/rejection.ts'
 import { assetOf, context } from './transform.ts'
 
-const plan = { steps: [], variant: 'x', variesByAccept: false, notes: [] }
+const steps = [{ plugin: { engine: 'sharp', params: {} } }] as unknown as Plan['steps']
+const plan: Plan = { steps, variant: 'x', variesByAccept: false, notes: [] }
 const source = assetOf(Buffer.from('picture'), 'png')
 
 function dispatcher(here: Runner): Runner {
@@ -35,6 +37,23 @@ describe('a transformation in this process', () => {
     const problem = await rejection(run(plan, source, { ...usual, limits }))
     expect(problem).to.include({ status: 422, message: 'this image takes too long to transform' })
     expect(passes).to.be.below(2000)
+  })
+
+  it('says what takes too long', async () => {
+    const run = dispatcher(async (_plan, given, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      signal.throwIfAborted()
+      return given
+    })
+    const limits = { ...context().limits, timeoutMs: 20 }
+    for (const [format, message] of [
+      ['png', 'this image takes too long to transform'],
+      ['mp4', 'this video takes too long to transform'],
+      ['mp3', 'this audio takes too long to transform'],
+    ] as const) {
+      const late = rejection(run(plan, assetOf(Buffer.from('bytes'), format), context({ limits })))
+      expect(await late).to.include({ status: 422, message })
+    }
   })
 
   it("is given up with the caller's reason when that is first", async () => {

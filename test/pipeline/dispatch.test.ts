@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Asset, assetFromBytes } from '../../src/core/asset.ts'
 import type { Engine, EngineContext, EngineName, Forecast } from '../../src/core/plugin.ts'
-import { fileNotFound, notTransformable } from '../../src/core/problem.ts'
+import { fileNotFound, notTransformable, unavailable } from '../../src/core/problem.ts'
 import { createDispatcher, type DispatchOptions } from '../../src/pipeline/dispatch.ts'
 import type { Plan } from '../../src/pipeline/plan.ts'
 import { rejection } from '../support/rejection.ts'
@@ -120,6 +120,20 @@ describe('where a transformation runs', () => {
       admitted: [],
       outcomes: ['refused', 'failed', 'refused'],
     })
+  })
+
+  it('is one, also where it takes two engines; what cannot wait for its turn is none', async () => {
+    const other = { plugin: { engine: 'ffmpeg', params: {} } }
+    const steps = [other, ...plan.steps] as unknown as Plan['steps']
+    const { run, ran, outcomes } = dispatcher({ here: async () => asset('here') })
+    await run({ ...plan, steps }, asset('given'), context())
+    expect(ran).to.deep.equal([])
+    expect(outcomes).to.deep.equal(['done'])
+
+    const full = unavailable('too many wait')
+    const busy = dispatcher({ admit: () => Promise.reject(full) })
+    expect(await rejection(busy.run(plan, asset('given'), context()))).to.equal(full)
+    expect(busy.outcomes).to.deep.equal([])
   })
 
   it('does not look at a source for one who has left', async () => {

@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { programEnvironment } from '../../config/programs.ts'
 import type { Engine, EngineName } from '../../src/core/plugin.ts'
+import { createAudioEngine } from '../../src/engines/audio.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
 import {
@@ -11,9 +13,12 @@ import {
   type PluginSet,
 } from '../../src/pipeline/load.ts'
 
+const PROGRAMS = { folder: join(tmpdir(), 'sluice-test-media'), env: programEnvironment() }
+
 export const ENGINES: ReadonlyMap<EngineName, Engine> = new Map<EngineName, Engine>([
   ['sharp', sharpEngine],
-  ['ffmpeg', createFfmpeg({ folder: join(tmpdir(), 'sluice-test-media') })],
+  ['ffmpeg', createFfmpeg(PROGRAMS)],
+  ['ffmpeg-audio', createAudioEngine(PROGRAMS)],
 ])
 
 export const CHAIN: ChainSettings = { order: [], disabled: [], options: {}, ignoredParams: [] }

@@ -6,15 +6,17 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import type { Asset } from '../../src/core/asset.ts'
+import { programEnvironment } from '../../config/programs.ts'
+import { type Asset, readAll } from '../../src/core/asset.ts'
 import { FORMATS, knownFormat } from '../../src/core/media.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { watched } from '../../src/engines/ffmpeg-process.ts'
 import { eventually } from '../support/eventually.ts'
+import { colourAt } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { video } from '../support/videos.ts'
+import { video, wideVideo } from '../support/videos.ts'
 import { assetOf, context, LIMITS } from './transform.ts'
 
 describe('the ffmpeg engine', () => {
@@ -27,7 +29,7 @@ describe('the ffmpeg engine', () => {
     film = await video()
     folder = await temporaryFolder()
     scratch = join(folder, 'scratch')
-    engine = createFfmpeg({ folder: scratch })
+    engine = createFfmpeg({ folder: scratch, env: programEnvironment() })
   })
   afterEach('leaves no temporary file', async () => {
     expect(await readdir(scratch).catch(() => [])).to.deep.equal([])
@@ -60,7 +62,7 @@ describe('the ffmpeg engine', () => {
       durationSeconds: 3,
       ...{ width: 160, height: 120, rotation: 0 },
       ...{ videoCodec: 'h264', audioCodec: undefined },
-      ...{ stream: 0, colorMatrix: undefined },
+      ...{ stream: 0, colorMatrix: undefined, transfer: undefined, primaries: undefined },
     })
   })
 
@@ -135,6 +137,53 @@ describe('the ffmpeg engine', () => {
         })
       }
     }
+  })
+
+  it('gives ffmpeg and ffprobe the path to programs and their libraries, and nothing else of its environment', async () => {
+    const programs = join(folder, 'programs')
+    await mkdir(programs)
+    const { PATH } = process.env
+    for (const program of ['ffmpeg', 'ffprobe']) {
+      // Tells what it has been given, then does what it is there for.
+      const text = `#!/bin/sh\ntr '\\0' '\\n' < /proc/$$/environ >> "${programs}/given"\nPATH="${PATH}" exec ${program} "$@"\n`
+      await writeFile(join(programs, program), text, { mode: 0o755 })
+    }
+    const secret = {
+      SECRET_CLIENT_TOKEN: 'sec_1',
+      AWS_SECRET_ACCESS_KEY: 'key',
+      FFREPORT: 'file=/x',
+      HOME: '/x',
+    }
+    const told = { PATH: `${programs}:${PATH}`, LD_LIBRARY_PATH: '/opt/lib' }
+    const env = programEnvironment({ ...secret, ...told })
+    const own = createFfmpeg({ folder: scratch, env })
+    expect(await own.isMissing()).to.equal(false)
+    const opened = await own.open(assetOf(film, 'mp4'), {}, context())
+    opened.draft.frameAtSeconds = 0
+    await own.render(opened.draft, context())
+    await own.close?.(opened)
+    const given = (await readFile(join(programs, 'given'), 'utf8')).trim().split('\n')
+    expect(given).to.have.length(2 * 4)
+    expect(new Set(given)).to.deep.equal(new Set([`PATH=${told.PATH}`, 'LD_LIBRARY_PATH=/opt/lib']))
+  })
+
+  it('takes HDR as it is stored where ffmpeg was built without the filters for it', async () => {
+    const programs = join(folder, 'without-zscale')
+    await mkdir(programs)
+    const { PATH } = process.env
+    const text = `#!/bin/sh\nPATH="${PATH}"\ncase "$*" in *-filters) ffmpeg "$@" | grep -v zscale;; *) exec ffmpeg "$@";; esac\n`
+    await writeFile(join(programs, 'ffmpeg'), text, { mode: 0o755 })
+    const hdr = assetOf(await wideVideo({ rgb: [148, 148, 148], transfer: 'smpte2084' }), 'mp4')
+    const brightness = async (path: string) => {
+      const own = createFfmpeg({ folder: scratch, env: { PATH: path } })
+      const opened = await own.open(hdr, {}, context())
+      opened.draft.frameAtSeconds = 0
+      const { g } = await colourAt(await readAll(await own.render(opened.draft, context())), 30, 20)
+      await own.close?.(opened)
+      return g
+    }
+    expect(await brightness(`${programs}:${PATH}`)).to.be.closeTo(148, 6)
+    expect(await brightness(`${PATH}`)).to.be.closeTo(235, 6)
   })
 
   describe('ends a process', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { colourAt } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
-import { remuxed, sound, video } from '../support/videos.ts'
+import { lengthened, remuxed, sound, video, wideVideo } from '../support/videos.ts'
 import { assetOf, type Outcome, transform } from './transform.ts'
 
 const RED = { r: 255, g: 0, b: 0 }
@@ -122,6 +122,23 @@ describe('video-thumbnail', () => {
     await expectColour((await thumbnail(unsaid, 'thumbnail')).bytes, [1000, 600], RED)
   })
 
+  for (const [what, transfer, rgb, expected] of [
+    // 203 cd/m² by BT.2100: pressed to nine tenths of what a screen can show, of which 235 are by its gamma of 2.4.
+    ['white paper in PQ', 'smpte2084', [148, 148, 148], { r: 235, g: 235, b: 235 }],
+    // 10.3 cd/m², a tenth of that screen's white: left as it is.
+    ['grey in PQ', 'smpte2084', [77, 77, 77], { r: 99, g: 99, b: 99 }],
+    ['what only HDR shows, in PQ', 'smpte2084', [192, 192, 192], WHITE],
+    ['white paper in HLG', 'arib-std-b67', [191, 191, 191], { r: 235, g: 235, b: 235 }],
+    // Its red is one that BT.709 has not: without a share of green.
+    ['red of a wide gamut', 'bt2020-10', [200, 60, 60], { r: 239, g: 0, b: 55 }],
+    ['grey of a wide gamut', 'bt2020-10', [128, 128, 128], { r: 128, g: 128, b: 128 }],
+  ] as const) {
+    it(`shows on a usual screen ${what}`, async () => {
+      const bytes = await wideVideo({ rgb, transfer })
+      await expectColour((await thumbnail(bytes, 'thumbnail')).bytes, [30, 20], expected)
+    })
+  }
+
   for (const [format, codec] of [
     ['mov', 'libx264'],
     ['webm', 'libvpx'],
@@ -183,8 +200,7 @@ describe('video-thumbnail', () => {
     })
 
     it('a file of 10 KB that claims to last two hours, within its time', async () => {
-      const lying = Buffer.from(await video({ colours: ['red'] }))
-      for (const box of ['mvhd', 'tkhd', 'mdhd', 'elst', 'stts']) lengthen(lying, box)
+      const lying = lengthened(await video({ colours: ['red'] }))
       const startedAt = performance.now()
       const { message, status } = await refusal(lying, 'thumbnail&duration=36000')
       expect(performance.now() - startedAt).to.be.below(10_000)
@@ -216,16 +232,3 @@ describe('video-thumbnail', () => {
     })
   })
 })
-
-/** Has a box of an mp4 say that it lasts two hours: in all that says so. */
-function lengthen(bytes: Buffer, box: string): void {
-  const at = bytes.indexOf(box)
-  if (at === -1) throw new Error(`there is no ${box}`)
-  const length = { mvhd: 20, tkhd: 24, mdhd: 20, elst: 12, stts: 12 }[box] ?? 0
-  const scales: Record<string, number> = {
-    mdhd: bytes.readUInt32BE(at + 16),
-    // How many frames there are, ten a second.
-    stts: 10,
-  }
-  bytes.writeUInt32BE(7200 * (scales[box] ?? 1000), at + length)
-}

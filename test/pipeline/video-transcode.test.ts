@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { programEnvironment } from '../../config/programs.ts'
 import { readAll } from '../../src/core/asset.ts'
 import { formatOfMediaType } from '../../src/core/media.ts'
 import type { EngineContext } from '../../src/core/plugin.ts'
@@ -11,11 +12,12 @@ import { transcode } from '../../src/engines/transcode.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
+import { colourAt } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { film, type ProbedVideo, probed, remuxed, sound, video } from '../support/videos.ts'
+import { film, type ProbedVideo, probed, remuxed, sound, video, wideVideo } from '../support/videos.ts'
 import { loadWith } from './drop-ins.ts'
-import { assetOf, context, LIMITS } from './transform.ts'
+import { assetOf, context, LIMITS, transform } from './transform.ts'
 
 describe('a video of a video', () => {
   let folder: string
@@ -25,7 +27,7 @@ describe('a video of a video', () => {
   let source: Buffer
   before(async () => {
     folder = await temporaryFolder()
-    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder })]]))
+    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder, env: programEnvironment() })]]))
     transforms = (await loadWith({})).transforms
     source = await film()
   })
@@ -174,6 +176,15 @@ describe('a video of a video', () => {
     const fast = await remuxed(source, ['-movflags', '+faststart'])
     const { frames } = await made(fast.subarray(0, fast.length - 2000), 'w=80')
     expect(frames).to.be.within(5, 30)
+  })
+
+  it('shows HDR on a usual screen', async () => {
+    const hdr = await wideVideo({ rgb: [148, 148, 148], transfer: 'smpte2084' })
+    const { bytes, pixelFormat, colorSpace } = await made(hdr, 'w=32')
+    expect({ pixelFormat, colorSpace }).to.deep.equal({ pixelFormat: 'yuv420p', colorSpace: 'bt709' })
+    const frame = await transform({ query: 'thumbnail', source: assetOf(bytes, 'mp4') })
+    // 203 cd/m², see the test of thumbnails.
+    expect((await colourAt(frame.bytes, 15, 10)).g).to.be.closeTo(235, 6)
   })
 
   it('tells how far it is', async () => {

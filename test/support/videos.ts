@@ -40,6 +40,28 @@ export async function video({
   return made(['-filter_complex', graph, ...options], { inputs, format })
 }
 
+/**
+ * A second of grey, of 10 bits, for HDR or a wide gamut: as bright as `rgb` says by the numbers of `transfer`.
+ * @param options.rgb full range of 8 bits a channel: 148 is white on paper for `smpte2084`
+ */
+export function wideVideo({
+  rgb,
+  transfer,
+  said = transfer,
+}: {
+  rgb: readonly [number, number, number]
+  transfer: string
+  /** What the file says of it. */
+  said?: string
+}): Promise<Buffer> {
+  const color = Buffer.from(rgb).toString('hex')
+  const source = `color=0x${color}:s=64x48:r=5:d=1,format=gbrp10le`
+  const stored = `zscale=min=gbr:pin=2020:tin=${transfer}:rin=full:m=2020_ncl:p=2020:t=${transfer}:r=limited`
+  const tags = `log-level=error:pools=1:colorprim=bt2020:transfer=${said}:colormatrix=bt2020nc`
+  const options = ['-vf', `${stored},format=yuv420p10le`, '-c:v', 'libx265', '-preset', 'ultrafast']
+  return made([...options, '-x265-params', tags], { inputs: ['-f', 'lavfi', '-i', source], format: 'mp4' })
+}
+
 /** What ffmpeg makes of a file with these options, nothing of it decoded: turned, with a cover, in another container. */
 export async function remuxed(
   bytes: Uint8Array,
@@ -57,8 +79,19 @@ export async function remuxed(
 }
 
 /** A file of sound only. */
-export function sound({ format = 'mp4', seconds = 1 } = {}): Promise<Buffer> {
-  return made([], { inputs: ['-f', 'lavfi', '-i', `sine=d=${seconds}`], format })
+export function sound({
+  format = 'mp4',
+  seconds = 1,
+  source = `sine=d=${seconds}`,
+  options = [],
+}: {
+  format?: string
+  seconds?: number
+  /** By ffmpeg's filters. */
+  source?: string
+  options?: readonly string[]
+} = {}): Promise<Buffer> {
+  return made(options, { inputs: ['-f', 'lavfi', '-i', source], format })
 }
 
 /** What ffmpeg makes with these arguments. */
@@ -140,4 +173,24 @@ export async function film(options: VideoOptions = {}): Promise<Buffer> {
   const inputs = ['-f', 'lavfi', '-i', `sine=d=${seconds}`]
   const sound = ['-map', '0', '-map', '1:a', '-c:a', 'aac']
   return remuxed(pictures, sound, { inputs, format: options.format ?? 'mp4' })
+}
+
+/** An mp4 of ten frames a second of which every header says that it lasts two hours. */
+export function lengthened(bytes: Uint8Array): Buffer {
+  const lying = Buffer.from(bytes)
+  for (const box of ['mvhd', 'tkhd', 'mdhd', 'elst', 'stts']) lengthen(lying, box)
+  return lying
+}
+
+/** Has a box of an mp4 say that it lasts two hours: in all that says so. */
+function lengthen(bytes: Buffer, box: string): void {
+  const at = bytes.indexOf(box)
+  if (at === -1) throw new Error(`there is no ${box}`)
+  const length = { mvhd: 20, tkhd: 24, mdhd: 20, elst: 12, stts: 12 }[box] ?? 0
+  const scales: Record<string, number> = {
+    mdhd: bytes.readUInt32BE(at + 16),
+    // How many frames there are, ten a second.
+    stts: 10,
+  }
+  bytes.writeUInt32BE(7200 * (scales[box] ?? 1000), at + length)
 }

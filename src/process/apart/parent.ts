@@ -132,7 +132,7 @@ export function openChild({
       try {
         await ready
         clearTimeout(starting)
-        timer = setTimeout(() => kill(takesTooLong()), timeoutMs)
+        timer = setTimeout(() => kill(takesTooLong('image')), timeoutMs)
         const outcome = hear((message) => ('done' in message || 'failed' in message ? message : undefined))
         outcome.catch(() => {})
         tell({ task, source: headOf(source) })

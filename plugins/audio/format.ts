@@ -1,0 +1,58 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+import { badParameter } from '../../src/core/problem.ts'
+
+const SOUNDS = ['mp3', 'm4a', 'ogg', 'opus', 'wav', 'flac'] as const
+const WAVEFORMS = ['json', 'png'] as const
+const LOSSLESS: readonly string[] = ['wav', 'flac']
+
+/** What sound, or a waveform of it, is written as. */
+export default definePlugin({
+  name: 'audio-format',
+  engine: 'ffmpeg-audio',
+  phase: 'encode',
+  always: true,
+  params: {
+    f: {
+      type: 'enum',
+      values: [...SOUNDS, ...WAVEFORMS],
+      aliases: ['format'],
+      help: 'Format: mp3 unless given; m4a is AAC, ogg Vorbis. Of a waveform json, unless given, or png',
+    },
+    br: {
+      type: 'integer',
+      min: 16,
+      max: 320,
+      unit: 'kbit/s',
+      aliases: ['bitrate'],
+      help: 'Bit rate, or the nearest that the format has; 128 unless given, 96 for opus',
+    },
+  },
+  resolve({ f, br }, { named }) {
+    const ofWaveform = named.has('waveform')
+    const values: readonly string[] = ofWaveform ? WAVEFORMS : SOUNDS
+    const [usual = ''] = values
+    const format = f ?? usual
+    if (!values.includes(format)) {
+      const expected = `one of ${values.join(', ')} ${ofWaveform ? 'beside' : 'without'} waveform`
+      throw badParameter({ param: 'f', expected, received: f })
+    }
+    if (br !== undefined && LOSSLESS.includes(format)) {
+      const expected = `none with f=${format}, which loses nothing,`
+      throw badParameter({ param: 'br', expected, received: br })
+    }
+    return { f: format === usual ? undefined : f, br: br === usualKilobits(format) ? undefined : br }
+  },
+  transform(sound, { f, br }) {
+    if (sound.waveform) {
+      sound.waveform = { ...sound.waveform, format: f === 'png' ? 'png' : 'json' }
+      return sound
+    }
+    sound.format = SOUNDS.find((format) => format === f) ?? 'mp3'
+    if (br !== undefined) sound.kilobits = br
+    return sound
+  },
+})
+
+function usualKilobits(format: string): number {
+  return format === 'opus' ? 96 : 128
+}

@@ -1,0 +1,130 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Asset } from '../core/asset.ts'
+import { joinSignals } from '../core/joined-signal.ts'
+import type { Format } from '../core/media.ts'
+import type { EngineContext } from '../core/plugin.ts'
+import { Problem, unavailable } from '../core/problem.ts'
+import { outputOf, type Running } from './ffmpeg-process.ts'
+import { assetOfFile } from './file-asset.ts'
+import type { Scratch } from './scratch.ts'
+
+/** A file that ffmpeg is to write in one run. */
+export interface Writing {
+  format: Format
+  /** How long it will be, in seconds; undefined where nobody knows. */
+  seconds: number | undefined
+  /** What ffmpeg is told, to write into the file `target` and to print its progress. */
+  argumentsFor(target: string): readonly string[]
+  /** What is wrong with a source that cannot be decoded. */
+  undecodable(cause: unknown): Problem
+}
+
+/** What it takes to write one. */
+export interface WriteContext extends EngineContext, Pick<Running, 'env'> {
+  scratch: Scratch
+  /** How long it may stand still. */
+  stallMs?: number
+}
+
+// Twice a second a block of lines of 400 bytes, for a day: only the last of them counts.
+const MAX_PRINTED_BYTES = 100_000_000
+const STALL_MS = 30_000
+
+/**
+ * Has ffmpeg write a file, which is removed afterwards.
+ *
+ * @throws Problem 422 for a source that cannot be decoded or takes too long, 503 when the disk is full, 504 when nothing
+ *   moves any more, `signal.reason`
+ */
+export async function writeMedia(
+  { format, seconds, argumentsFor, undecodable }: Writing,
+  context: WriteContext,
+): Promise<Asset> {
+  const { limits, scratch, env, stallMs = STALL_MS } = context
+  const group = format.group === 'audio' ? 'audio' : 'video'
+  const { folder, remove } = await scratch.newFolder()
+  context.afterwards(remove)
+  const target = join(folder, `made.${format.extension}`)
+  const stalled = new AbortController()
+  const { signal, leave } = joinSignals([context.signal, stalled.signal])
+  const reading = readProgress()
+  let movedAt = Date.now()
+  const watching = setInterval(async () => {
+    // While the index is brought to the front it writes, and tells nothing.
+    const writtenAt = await stat(target).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    )
+    if (Date.now() - Math.max(movedAt, writtenAt) > stallMs) stalled.abort(noProgress(group, stallMs))
+  }, stallMs / 10)
+  try {
+    await outputOf('ffmpeg', argumentsFor(target), {
+      ...{ signal, env, group, timeoutMs: limits.timeoutMs, maxBytes: MAX_PRINTED_BYTES },
+      onOutput(chunk) {
+        if (!reading.take(chunk.toString())) return
+        movedAt = Date.now()
+        if (seconds !== undefined && seconds > 0)
+          context.progress?.(Math.min(0.99, reading.seconds() / seconds))
+      },
+    })
+  } catch (error) {
+    context.signal.throwIfAborted()
+    if (error instanceof Problem) throw error
+    throw explained(error, { group, undecodable })
+  } finally {
+    clearInterval(watching)
+    leave()
+  }
+  // It ends well over a source of which nothing can be decoded.
+  const isEmpty = group === 'audio' ? reading.seconds() === 0 : reading.frames() === 0
+  if (isEmpty) throw undecodable(new Error('nothing of it could be decoded'))
+  return assetOfFile(target, format)
+}
+
+/** Reads what `-progress` prints: lines of `name=value`, a block at a time. */
+export function readProgress() {
+  const values = new Map<string, string>()
+  let rest = ''
+  return {
+    /** @returns whether anything has been done since the text before */
+    take(text: string): boolean {
+      const lines = `${rest}${text}`.split('\n')
+      rest = lines.pop() ?? ''
+      let hasMoved = false
+      for (const line of lines) {
+        const at = line.indexOf('=')
+        const [name, value] = [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+        const counts = ['frame', 'out_time_us', 'total_size'].includes(name)
+        if (counts && values.get(name) !== value) hasMoved = true
+        values.set(name, value)
+      }
+      return hasMoved
+    },
+    /** Of the outcome, so far. */
+    seconds: () => Math.max(0, Number(values.get('out_time_us')) / 1_000_000 || 0),
+    frames: () => Number(values.get('frame') ?? 0),
+  }
+}
+
+/** What ended by itself is the file's fault, unless its last words say otherwise. */
+function explained(
+  error: unknown,
+  { group, undecodable }: Pick<Writing, 'undecodable'> & { group: 'video' | 'audio' },
+): unknown {
+  const words = error instanceof Error ? error.message : ''
+  if (/No space left on device|Disk quota exceeded/.test(words))
+    return unavailable(`there is no room to work on this ${group}`, { cause: error })
+  // Somebody has killed it, for memory most likely: that may pass.
+  if (/ended with SIG/.test(words)) return error
+  return undecodable(error)
+}
+
+/** 504: the machine may have stood still, or the decoder has lost itself. */
+function noProgress(group: 'video' | 'audio', stallMs: number): Problem {
+  return new Problem({
+    status: 504,
+    code: 'no_progress',
+    detail: `the transformation of this ${group} made no progress for ${stallMs / 1000} s and was given up`,
+  })
+}
