@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { readProgress } from '../../src/engines/transcode.ts'
 import { outcomeSeconds, outcomeSize, transcodeArguments } from '../../src/engines/transcode-arguments.ts'
 import type { VideoDraft } from '../../src/engines/video-source.ts'
+import { readProgress } from '../../src/engines/write-media.ts'
 import { LIMITS } from './transform.ts'
 
 /** What plugins have asked of a video of this size. */
@@ -55,7 +55,7 @@ describe('what ffmpeg is told', () => {
   })
 
   it('forces the demuxer, keeps to one file, and bounds frames and time before it opens anything', () => {
-    const given = { container: 'mp4', target: '/tmp/out.mp4', limits: LIMITS } as const
+    const given = { container: 'mp4', target: '/tmp/out.mp4', limits: LIMITS, canToneMap: false } as const
     const args = transcodeArguments(draft([64, 64], { startSeconds: 1, endSeconds: 3 }), given)
     const before = args.slice(0, args.indexOf('-i'))
     for (const pair of [

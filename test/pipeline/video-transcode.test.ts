@@ -224,8 +224,9 @@ describe('a video of a video', () => {
 
     it('when nothing moves any more, for now', async () => {
       const elsewhere = await temporaryFolder()
-      const scratch = createScratch(folder, { staleAfterMs: 1000 })
-      const engine = createFfmpeg({ folder })
+      const scratch = createScratch(folder)
+      const env = programEnvironment()
+      const engine = createFfmpeg({ folder, env })
       const leftovers: Array<() => Promise<void>> = []
       const given = context({ afterwards: (remove) => void leftovers.push(remove) })
       const opened = await engine.open(assetOf(source, 'mp4'), {}, given)
@@ -233,7 +234,7 @@ describe('a video of a video', () => {
         const path = join(elsewhere, 'nobody-writes')
         execFileSync('mkfifo', [path])
         const draft = { input: { ...opened.draft.input, path } }
-        const stuck = transcode(draft, 'mp4', { ...given, scratch, stallMs: 300 })
+        const stuck = transcode(draft, 'mp4', { ...given, scratch, env, canToneMap: false, stallMs: 300 })
         expect(await rejection(stuck)).to.include({ status: 504, code: 'no_progress' })
       } finally {
         await engine.close?.(opened)
