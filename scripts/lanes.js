@@ -4,10 +4,11 @@ import { pipeline } from 'node:stream/promises'
 import { root, run } from './ready/run.js'
 
 /**
- * Folders of tests that have a lane to themselves; all others share one. A lane is a process with servers of its own, beside
- * the others: most tests wait for most of their time, and a single lane would leave three quarters of two cores idle.
+ * What the names of the tests of each lane begin with; one that fits several is in the lane of the longest. A lane is a process
+ * with servers of its own, beside the others: most tests wait for most of their time, and a single lane would leave three
+ * quarters of two cores idle. The lanes take about as long as one another.
  */
-const FOLDERS = ['process', 'http']
+const LANES = [['process/'], ['http/'], ['', 'process/crash.', 'process/random-work.']]
 
 /**
  * Runs all tests below `test/`, with these options of mocha. What the first lane prints is seen as it comes, what the others
@@ -63,9 +64,10 @@ function lanes() {
   const tests = readdirSync(join(root, 'test'), { recursive: true }).filter((name) =>
     /\.test\.[jt]s$/.test(name),
   )
-  const isIn = (folder) => (name) => name.startsWith(`${folder}/`)
-  const others = tests.filter((name) => !FOLDERS.some((folder) => isIn(folder)(name)))
-  return [...FOLDERS.map((folder) => tests.filter(isIn(folder))), others]
+  const starts = LANES.flatMap((lane) => lane.map((start) => ({ lane, start })))
+  starts.sort((one, other) => other.start.length - one.start.length)
+  const laneOf = (name) => starts.find(({ start }) => name.startsWith(start))?.lane
+  return LANES.map((lane) => tests.filter((name) => laneOf(name) === lane))
     .filter((files) => files.length > 0)
     .map((files) => files.map((name) => join('test', name)).sort())
 }

@@ -113,11 +113,13 @@ export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_IN }: Config): boolean {
 }
 
 /**
- * One more than there are cores, which are shared with the other web processes of this machine: between the end of one and
- * the beginning of the next a core would stand still, 6 % of the time.
+ * As many as there are cores, which are shared with the other web processes of this machine, and one more where a thread is
+ * left for it: between the end of one and the beginning of the next a core would stand still, 6 % of the time. In another
+ * process that one would cost more than it brings.
  */
-function transformsAtOnce({ WEB_CONCURRENCY }: Config): number {
-  return Math.max(1, Math.floor(availableParallelism() / WEB_CONCURRENCY)) + 1
+function transformsAtOnce(config: Config): number {
+  const cores = Math.max(1, Math.floor(availableParallelism() / config.WEB_CONCURRENCY))
+  return threadsForTransforms(config) > cores ? cores + 1 : cores
 }
 
 /** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */
