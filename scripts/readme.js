@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { loadChain } from '../config/chain.ts'
 import { describeVariables } from '../config/load.ts'
 import { describeParameters } from '../src/core/described.ts'
+import { createAudioEngine } from '../src/engines/audio.ts'
 import { createFfmpeg } from '../src/engines/ffmpeg.ts'
 import { sharpEngine } from '../src/engines/sharp.ts'
 import { loadPlugins } from '../src/pipeline/load.ts'
@@ -16,18 +17,23 @@ With -- --check it writes nothing, and exits with 1 when a table is not up to da
 
 /** README.md with its tables made anew. */
 async function renewed(text) {
+  const programs = { folder: tmpdir(), env: {} }
   const plugins = await loadPlugins({
     folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
     engines: new Map(
-      [sharpEngine, createFfmpeg({ folder: tmpdir() })].map((engine) => [engine.name, engine]),
+      [sharpEngine, createFfmpeg(programs), createAudioEngine(programs)].map((engine) => [
+        engine.name,
+        engine,
+      ]),
     ),
     chain: await loadChain(join(root, 'config', 'chain.json')),
   })
-  const { image, video } = describeParameters(plugins.transforms)
+  const { image, video, audio } = describeParameters(plugins.transforms)
   const tables = {
     variables: variables(),
     parameters: parameters(image),
     'video parameters': parameters(video),
+    'audio parameters': parameters(audio),
   }
   return Object.entries(tables).reduce((filled, [name, content]) => fill(filled, name, content), text)
 }

@@ -91,7 +91,7 @@ describe('a sound of a sound', () => {
       ['br=320', 310, 335],
       ['f=m4a&br=64', 50, 75],
       ['f=ogg&br=320', 150, 290],
-      ['f=ogg&br=16', 15, 45],
+      ['f=ogg&br=16', 15, 60],
       ['f=opus&br=16', 10, 30],
       ['f=opus&br=320', 180, 270],
     ] as const) {

@@ -55,7 +55,7 @@ describe('what ffmpeg is told', () => {
   })
 
   it('forces the demuxer, keeps to one file, and bounds frames and time before it opens anything', () => {
-    const given = { container: 'mp4', target: '/tmp/out.mp4', limits: LIMITS, canToneMap: false } as const
+    const given = { container: 'mp4', target: '/tmp/out.mp4', limits: LIMITS, canToneMap: true } as const
     const args = transcodeArguments(draft([64, 64], { startSeconds: 1, endSeconds: 3 }), given)
     const before = args.slice(0, args.indexOf('-i'))
     for (const pair of [

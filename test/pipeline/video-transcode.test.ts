@@ -234,7 +234,7 @@ describe('a video of a video', () => {
         const path = join(elsewhere, 'nobody-writes')
         execFileSync('mkfifo', [path])
         const draft = { input: { ...opened.draft.input, path } }
-        const stuck = transcode(draft, 'mp4', { ...given, scratch, env, canToneMap: false, stallMs: 300 })
+        const stuck = transcode(draft, 'mp4', { ...given, env, scratch, canToneMap: false, stallMs: 300 })
         expect(await rejection(stuck)).to.include({ status: 504, code: 'no_progress' })
       } finally {
         await engine.close?.(opened)
