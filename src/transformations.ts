@@ -43,6 +43,7 @@ const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.
 const WAITING_TRANSFORMS = 256
 // Of the four that libuv has by itself.
 const THREADS_FOR_FILES = 2
+
 /** What makes derivatives, and finds them: what a web process and a worker both stand on. */
 export function openTransformations(
   { backends, buckets, index, events, findClient, originals }: Foundation,

@@ -1,14 +1,17 @@
 import type { MediaFacts } from '../core/information.ts'
 import type { Format } from '../core/media.ts'
-import { notTransformable } from '../core/problem.ts'
+import { notDecodable, notTransformable } from '../core/problem.ts'
 import { type Probed, shownSize, soundOf, videoOf } from './ffprobe.ts'
 import { containerOf } from './media-input.ts'
 
-/** What a probe tells those who ask for it. @throws Problem 422 for a file with neither pictures nor sound */
+/** What a probe tells those who ask for it. @throws Problem 422 for a file with neither pictures nor sound that can be read */
 export function mediaFacts(probed: Probed, of: Format): MediaFacts {
   const { format } = probed
   const [video, sound] = [videoOf(probed), soundOf(probed)]
   if (!video && !sound) throw notTransformable('expected pictures or sound but this file has neither of them')
+  // Some demuxers take anything, and find nothing in it.
+  if (!video && sound?.sample_rate === undefined)
+    throw notDecodable('expected sound that can be decoded but this cannot')
   const duration = format.duration ?? video?.duration ?? sound?.duration
   const frameRate = video && ratio(video.avg_frame_rate)
   return {

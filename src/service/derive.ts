@@ -27,6 +27,15 @@ export interface DeriveRequest extends FoundOriginal {
   signal: AbortSignal
 }
 
+/** A derivative that was counted before it is made. */
+export interface Reserved {
+  clientId: string
+  original: ObjectKey
+  derivative: ObjectKey
+  /** As `reserve` has answered. */
+  deadline: number
+}
+
 /** Makes derivatives that are not there yet, and stores them. */
 export interface Derivations {
   /**
@@ -38,9 +47,12 @@ export interface Derivations {
   derive(request: DeriveRequest): Promise<Asset>
   /**
    * Counts a derivative that is to be made later among those of its original.
+   * @returns until when, in milliseconds since 1970
    * @throws Problem 404 when the original is going, 429 when it has all the derivatives that it may have
    */
-  reserve(request: Omit<DeriveRequest, 'signal' | 'progress'>): Promise<void>
+  reserve(request: Omit<DeriveRequest, 'signal' | 'progress'>): Promise<number>
+  /** Ends what {@link Derivations.reserve} has begun: it is not made after all. */
+  release(reserved: Reserved): Promise<void>
   /** Resolves when this process neither makes nor stores this derivative any more, well or not. */
   ended(client: Client, key: ObjectKey): Promise<void>
   /** Resolves when nothing is being made or stored; for an orderly end. */
@@ -216,9 +228,9 @@ export function createDerivations({
       const key = derivativeKey(request.name.key, request.plan.variant)
       return flights.join(flightOf(request.client, key), () => fly(request, key), request.signal)
     },
-    async reserve(request) {
-      await note(request, derivativeKey(request.name.key, request.plan.variant))
-    },
+    reserve: (request) => note(request, derivativeKey(request.name.key, request.plan.variant)),
+    release: ({ clientId, original, derivative, deadline }) =>
+      index.dropDerivative({ clientId, key: original }, derivative, deadline),
     ended: (client, key) => flights.ended(flightOf(client, key)),
     async idle() {
       await flights.idle()

@@ -6,7 +6,7 @@ import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath }
 import { type JobFailure, type JobStatus, type Jobs, NotYet } from '../core/ports/jobs.ts'
 import { fileNotFound, Problem, unlessStatus } from '../core/problem.ts'
 import type { Plan, Planner } from '../pipeline/plan.ts'
-import type { Derivations } from './derive.ts'
+import type { Derivations, Reserved } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 
@@ -54,10 +54,7 @@ export interface MediaJob {
 
 const KIND = 'media'
 
-interface QueuedMedia {
-  clientId: string
-  original: ObjectKey
-  derivative: ObjectKey
+interface QueuedMedia extends Reserved {
   query: WantedMedia['query']
   accept: string
   /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
@@ -119,9 +116,9 @@ export function createMediaJobs({
       const meanwhile = await jobs.status(ref)
       if (meanwhile && meanwhile.state !== 'done') return meanwhile
       if ((await jobs.openOf(KIND, client.id)) >= atMost) throw tooManyJobs(atMost)
-      await derivations.reserve({ ...original, client, plan: wanted.plan, timeoutMs })
+      const deadline = await derivations.reserve({ ...original, client, plan: wanted.plan, timeoutMs })
       const data: QueuedMedia = {
-        ...{ clientId: client.id, original: original.name.key, derivative },
+        ...{ clientId: client.id, original: original.name.key, derivative, deadline },
         ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
       }
       await jobs.enqueue({ ...ref, owner: client.id, data })
@@ -129,24 +126,26 @@ export function createMediaJobs({
     })
   }
 
-  /** Resolves when it is stored, or when nobody can want it any more. */
+  /** Resolves when it is stored; or with false, when nobody can want it any more. */
   async function make(
     { clientId, original, derivative, query, accept }: QueuedMedia,
     { signal, progress }: { signal: AbortSignal; progress(fraction: number): void },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const client = findClient(clientId)
     const name = parseKey(original)
     const found = client && name && (await originals.resolve(client, { full: name }))
-    if (!client || !name || !found) return
+    if (!client || !name || !found) return false
     const planned = plan({ query, format: name.format, accept, rules: client.rules })
     // Plugins or rules have changed since: who asks now asks for another one.
-    if (derivativeKey(original, planned.variant) !== derivative) return
+    if (derivativeKey(original, planned.variant) !== derivative) return false
     const request = { ...found, client, plan: planned, timeoutMs, progress, signal }
     const asset = await unlessStatus(404, unlessStatus(429, derivations.derive(request)))
     await derivations.ended(client, derivative)
-    if (!asset || (await originals.derivativeToRead(client, original, derivative))) return
+    if (!asset) return false
+    if (await originals.derivativeToRead(client, original, derivative)) return true
     if (await originals.resolve(client, { full: name }))
       throw new Error('it was made but could not be stored')
+    return false
   }
 
   return {
@@ -182,7 +181,7 @@ export function createMediaJobs({
         async ({ data }, run) => {
           const { signal, leave } = joinSignals([run.signal, stopping.signal])
           try {
-            await make(data, { signal, progress: run.progress })
+            if (!(await make(data, { signal, progress: run.progress }))) await derivations.release(data)
           } catch (error) {
             throw stopping.signal.aborted ? new NotYet(0) : putOff(error, data.until > now())
           } finally {

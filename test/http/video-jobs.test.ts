@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { derivativeKey, storedKey } from '../../src/core/object-key.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { EMBEDDED } from '../support/backend.ts'
 import { onEveryBackend } from '../support/backends.ts'
@@ -111,6 +112,11 @@ onEveryBackend('videos of videos', (start, backend) => {
         expect((await exchange(service, path)).status).to.equal(404)
         expect((await service.objects()).filter((name) => name.includes(gone.sourceName))).to.deep.equal([])
         expect(await readdir(media()).catch(() => [])).to.deep.equal([])
+      })
+      const key = storedKey(gone.s3PathOriginal)
+      await eventually(async () => {
+        const known = service.storage.index.find({ clientId: 'first', key }, derivativeKey(key, 'f=webm'))
+        expect(await known).to.deep.equal({})
       })
       const itsOwn = service.log.lines.filter(({ fields }) =>
         JSON.stringify(fields).includes(gone.sourceName),

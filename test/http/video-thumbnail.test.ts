@@ -99,7 +99,7 @@ onEveryBackend('thumbnails of videos', (start) => {
     let without: Service
     before(async () => {
       process.env.PATH = '/nowhere'
-      without = await start()
+      without = await start({ env: { MEDIA_JOBS_IN: 'web' } })
     })
     after(() => {
       process.env.PATH = path
@@ -109,6 +109,7 @@ onEveryBackend('thumbnails of videos', (start) => {
       const stored = await uploadOne(without, { name: 'film.mp4', bytes: film })
       const { detail, ...problem } = jsonOf(await exchange(without, `${stored.src}?thumbnail`))
       expect(problem).to.include({ status: 501, code: 'not_installed' })
+      expect(jsonOf(await exchange(without, `${stored.src}?w=80`))).to.include({ status: 501, detail })
       expect(detail).to.equal(
         'this installation has no ffmpeg and no ffprobe, which videos and sound need: sudo apt-get install --no-install-recommends ffmpeg',
       )

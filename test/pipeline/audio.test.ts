@@ -274,6 +274,16 @@ describe('a sound of a sound', () => {
       })
     }
 
+    it('of an index without sound', async () => {
+      const { bytes } = await made(source, 'f=m4a')
+      const index = bytes.subarray(0, bytes.indexOf('mdat') + 4)
+      for (const query of ['f=wav', 'waveform', 'loudnorm'])
+        expect(await refusal(index, query, { format: 'm4a' }), query).to.include({
+          status: 422,
+          message: BROKEN,
+        })
+    })
+
     for (const [query, expected] of [
       ['start=3', /^expected a number below 3, as this sound is 3 s long, for start but received "3"$/],
       ['start=2&end=1', /^expected a moment past start, 2 s, for end but received "1"$/],

@@ -141,7 +141,7 @@ describe('a detector plugin', () => {
     [
       'has no engine',
       { 'a.js': "export default { name: 'a', detect() {} }" },
-      /one of sharp, ffmpeg for engine$/,
+      /one of sharp, ffmpeg, ffmpeg-audio for engine$/,
     ],
     [
       'has a version that is none',

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { programEnvironment } from '../../config/programs.ts'
 import type { MediaFacts } from '../../src/core/information.ts'
+import { FORMATS } from '../../src/core/media.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -124,6 +125,15 @@ describe('what the headers of a video or of sound say', () => {
       expect(await refusal(bytes.subarray(0, bytes.length / 2))).to.include({
         ...{ status: 422, message: 'expected a video that can be decoded but this one cannot' },
       })
+    })
+
+    it('whatever format of video or sound it claims to be', async () => {
+      const formats = FORMATS.filter(({ group, name }) => /video|audio/.test(group) && name !== 'midi')
+      for (const { name } of formats) {
+        const { status, message } = await refusal(Buffer.from('neither of them'), name)
+        expect(status, name).to.equal(422)
+        expect(message, name).to.match(/^expected .+ (cannot|neither of them)$/)
+      }
     })
 
     it('of what no program here reads', async () => {

@@ -154,9 +154,9 @@ describe('planning', () => {
 
     it('are only those for the media of the source', async () => {
       const { transforms } = await loadWith({
-        'cut.js': dropIn('cut', { media: "['video']", params: "{ w: { type: 'flag', help: 'Cut' } }" }),
+        'cut.js': dropIn('cut', { media: "['text']", params: "{ w: { type: 'flag', help: 'Cut' } }" }),
       })
-      expect(steps(planOf(transforms, 'w', { format: 'mp4' }))).to.deep.equal(['cut'])
+      expect(steps(planOf(transforms, 'w', { format: 'txt' }))).to.deep.equal(['cut'])
       expect(steps(planOf(transforms, 'w=5', { format: 'png' }))).to.not.include('cut')
     })
 

@@ -10,14 +10,14 @@ import { dropIn, loadWith } from './drop-ins.ts'
 const ACCEPTING = 'image/avif,image/webp'
 
 describe('presets', () => {
-  /** The shipped plugins, a flag, and one for videos that takes widths of its own. */
+  /** The shipped plugins, a flag, and one for texts that takes widths of its own. */
   let transforms: readonly LoadedPlugin[] = []
   before(async () => {
     const params = `{
       w: { type: 'integer', min: 1, max: 8000, help: 'Width' },
       mute: { type: 'flag', help: 'Without sound' },
     }`
-    const files = { 'glow.js': dropIn('glow'), 'clip.js': dropIn('clip', { media: "['video']", params }) }
+    const files = { 'glow.js': dropIn('glow'), 'clip.js': dropIn('clip', { media: "['text']", params }) }
     transforms = (await loadWith(files)).transforms
   })
 
@@ -80,12 +80,12 @@ describe('presets', () => {
     })
 
     it('are for the files whose plugins take all of their parameters', () => {
-      expect(variantOf('preset=silent', { format: 'mp4' })).to.match(/^mute=1/)
-      expect(variantOf('preset=wide', { format: 'mp4' })).to.match(/^w=6000/)
+      expect(variantOf('preset=silent', { format: 'txt' })).to.match(/^mute=1/)
+      expect(variantOf('preset=wide', { format: 'txt' })).to.match(/^w=6000/)
       for (const query of ['preset=silent', 'preset=wide'])
         expect(refusal(query)).to.include({ status: 400, code: 'unknown_preset' })
       for (const query of ['preset=thumb', 'preset=auto'])
-        expect(refusal(query, { format: 'mp4' })).to.include({ status: 400, code: 'unknown_preset' })
+        expect(refusal(query, { format: 'txt' })).to.include({ status: 400, code: 'unknown_preset' })
     })
 
     for (const [name, nearest, detail] of [
@@ -113,7 +113,9 @@ describe('presets', () => {
     }
 
     it('are said to be none where there are none', () => {
-      expect(refusal('preset=a', { format: 'txt' }).message).to.match(/for text files; there are none$/)
+      expect(refusal('preset=a', { format: 'pdf' }).message).to.match(
+        /for application files; there are none$/,
+      )
     })
 
     it('are suggested to whoever misspells the word', () => {

@@ -35,6 +35,7 @@ describe('eager transforms', () => {
       derivations: {
         derive: undefined as never,
         reserve: undefined as never,
+        release: undefined as never,
         ended: async () => {},
         idle: async () => {},
       },
