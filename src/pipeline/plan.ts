@@ -17,7 +17,7 @@ import { knownTo, type Presets, readQuery } from './query.ts'
 export interface Plan {
   /** In the order in which they run; none: the original is what was asked for. */
   steps: readonly Step[]
-  /** The canonical text that names the derivative; empty without steps. */
+  /** The canonical text that names the derivative, with the entry's name where that is several files; empty without steps. */
   variant: string
   /** Whether another `Accept` header could have led to another plan. */
   variesByAccept: boolean
@@ -108,7 +108,9 @@ export function createPlanner(
       steps.push({ ...loaded, params })
     }
     const asking = detects ? detector : undefined
-    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
+    const text = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    const variant = entry === undefined ? text : `${text}/${entry}`
     return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
   }
 }
@@ -125,6 +127,7 @@ function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], fo
  */
 function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue]> {
   const all = Object.entries(params)
+  if (plugin.entry !== undefined) return all.map(([name, value], i) => [name, i === 0 ? '' : value])
   const special = all.filter(([name, value]) => value !== defaultOf(plugin.params[name]))
   return special.length > 0 || plugin.always ? special : all.slice(0, 1)
 }
