@@ -13,14 +13,15 @@ export const INFORMATION_VARIANT = 'info'
  * the order in a URL never matters; values are canonical by then. When a value holds anything but `A-Z a-z 0-9 . , : -`,
  * or the text is longer than 180 bytes, it is `~` and a hash of the text.
  *
- * @param parameters names without aliases, with canonical values; none when every value is the default: `default`. One with
- *   an empty value, which no parameter takes, is its name alone
+ * @param parameters names without aliases, with canonical values; none when every value is the default: `default`. One
+ *   without a value is its name alone
  * @param fingerprint of the plan, when it is not the shipped one: an edited plugin or option is another variant
  */
-export function variantOf(parameters: ReadonlyMap<string, string>, fingerprint?: string): string {
+export function variantOf(parameters: ReadonlyMap<string, string | undefined>, fingerprint?: string): string {
   const sorted = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))
-  const text = sorted.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&')
-  const plain = text.length <= MAX_BYTES && sorted.every(([, value]) => /^[A-Za-z0-9.,:-]*$/.test(value))
+  const text = sorted.map(([name, value]) => (value === undefined ? name : `${name}=${value}`)).join('&')
+  const plain =
+    text.length <= MAX_BYTES && sorted.every(([, value]) => /^[A-Za-z0-9.,:-]*$/.test(value ?? ''))
   // Hashed over JSON: with free text in a value, "a=1&b=2" could be one parameter or two.
   const name = plain ? text || 'default' : `~${sha256(JSON.stringify(sorted)).slice(0, 32)}`
   return fingerprint === undefined ? name : `${name}&~${fingerprint.slice(0, 8)}`

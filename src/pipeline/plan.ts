@@ -90,7 +90,7 @@ export function createPlanner(
       },
       note: (text) => notes.push(text),
     }
-    const named = new Map<string, string>()
+    const named = new Map<string, string | undefined>()
     const steps: Step[] = []
     const chain = asked.size === 0 ? [] : chainFor(plugins, asked)
     for (const loaded of chain) {
@@ -104,7 +104,8 @@ export function createPlanner(
       if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
-      for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))
+      for (const [name, value] of naming(loaded, params))
+        named.set(name, value === undefined ? undefined : canonicalValue(value))
       steps.push({ ...loaded, params })
     }
     const asking = detects ? detector : undefined
@@ -125,9 +126,9 @@ function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], fo
  * The values that tell this step from what the plugin does unasked: equal outcomes have one name, whether a default was
  * spelt out or not. A plugin that runs because it was asked to has at least one.
  */
-function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue]> {
+function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue | undefined]> {
   const all = Object.entries(params)
-  if (plugin.entry !== undefined) return all.map(([name, value], i) => [name, i === 0 ? '' : value])
+  if (plugin.entry !== undefined) return all.map(([name, value], i) => [name, i === 0 ? undefined : value])
   const special = all.filter(([name, value]) => value !== defaultOf(plugin.params[name]))
   return special.length > 0 || plugin.always ? special : all.slice(0, 1)
 }

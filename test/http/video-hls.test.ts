@@ -175,6 +175,29 @@ onEveryBackend('a video that is streamed', (start, backend) => {
     await eventually(async () => expect(await objectsOf(gone)).to.deep.equal([]))
   })
 
+  it('is swept when whoever made it was killed, but not what somebody makes anew', async () => {
+    const one = await uploadOne(service, { name: 'film.mp4', bytes })
+    const key = storedKey(one.s3PathOriginal)
+    const ref = { clientId: 'first', key }
+    const entry = derivativeKey(key, 'hls/master.m3u8')
+    const { index, buckets } = service.storage
+    const bucket = buckets.of({ id: 'first', token: service.tokens.clientToken })
+    const part = partKey(entry, '00000000-120p.m3u8')
+    const put = () => bucket.put(part, Readable.from([Buffer.from('#EXTM3U\n')]), { mediaType: 'text/plain' })
+    await put()
+    // Past its deadline, with a part from after that: somebody is at it again.
+    await index.beginDerivative(ref, entry, Date.now() - 60_000)
+    await service.app.sweep()
+    expect((await objectsOf(one)).filter((name) => name.includes('_hls/'))).to.have.length(1)
+    expect((await index.find(ref, entry)).derivative).to.equal(undefined)
+    await index.beginDerivative(ref, entry, Date.now() + 1500)
+    await eventually(async () => {
+      await service.app.sweep()
+      expect((await objectsOf(one)).filter((name) => name.includes('_hls/'))).to.deep.equal([])
+    })
+    expect((await index.find(ref, entry)).derivative).to.equal(undefined)
+  })
+
   it('leaves no part when one of them cannot be stored', async () => {
     const one = await uploadOne(service, { name: 'film.mp4', bytes })
     let failures = 0
