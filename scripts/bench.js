@@ -17,12 +17,16 @@ doing goes to stderr. For Linux. Takes five to ten minutes; whatever else runs o
 npm run bench -- images  compares one transformation after the other with sharp alone: new derivatives a second, eight
 at a time. Takes six minutes; --only then takes names of its table.
 
+npm run bench -- videos  compares making videos and frames with ffmpeg called by hand. Takes eight minutes; --only then takes
+some of transcode, thumbnail.
+
   --only <works>      some of cold, repeated, upload, zip, with commas between
   --runs <number>     of each contender, one after the other in turn; 3 when not given
   --quick             few requests, one run: whether it works, nothing more. Does not install ipx
   --photo <file>      a picture of your own instead of made ones
   --profile <folder>  keeps a CPU profile of each run of Sluice there, which slows it: figures do not count then`
 
+const GROUPS = ['works', 'images', 'videos']
 const ipxFolder = join(root, 'scripts/bench/ipx')
 
 await command(async () => {
@@ -40,25 +44,37 @@ await command(async () => {
   if (values.help) return console.log(HELP)
   checkNode()
   if (process.platform !== 'linux') throw new Error('The bench reads /proc, which only Linux has.')
-  const ofImages = positionals.length > 0
-  if (ofImages && String(positionals) !== 'images') {
-    throw new Error(`expected images or nothing, received ${JSON.stringify(positionals.join(' '))}`)
+  const [group = 'works', ...others] = positionals
+  if (!GROUPS.includes(group) || others.length > 0) {
+    const received = JSON.stringify(positionals.join(' '))
+    throw new Error(`expected images, videos or nothing, received ${received}`)
   }
   await alone(projectLock, async () => {
     await ensurePackages()
     await ensureBuilt()
-    if (!values.quick && !ofImages) await ensureIpx()
+    if (!values.quick && group === 'works') await ensureIpx()
   })
-  // Not before the packages are sure to be here.
-  const { bench, WORK_NAMES } = await import('./bench/bench.js')
-  const { benchImages, OPERATION_NAMES } = await import('./bench/images/bench.js')
-  const options = checked(values, ofImages ? OPERATION_NAMES : WORK_NAMES)
+  const { measure, names } = await benchOf(group)
+  const options = checked(values, names)
   const temporary = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  const measure = ofImages ? benchImages : bench
   console.log(await measure({ ...options, temporary }))
 })
+
+/** What measures a group of works, and what --only takes. Not before the packages are sure to be here. */
+async function benchOf(group) {
+  if (group === 'images') {
+    const { benchImages, OPERATION_NAMES } = await import('./bench/images/bench.js')
+    return { measure: benchImages, names: OPERATION_NAMES }
+  }
+  if (group === 'videos') {
+    const { benchVideos, VIDEO_WORK_NAMES } = await import('./bench/videos/bench.js')
+    return { measure: benchVideos, names: VIDEO_WORK_NAMES }
+  }
+  const { bench, WORK_NAMES } = await import('./bench/bench.js')
+  return { measure: bench, names: WORK_NAMES }
+}
 
 function checked({ only, runs, quick, photo, profile }, names) {
   const works = only?.split(',')

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
-import { loadConfig } from '../config/load.ts'
+import { describeVariables, loadConfig } from '../config/load.ts'
 import { openMediaWorker } from './app.ts'
+import { workerUsage } from './process/banner.ts'
+import { watchHeap } from './process/heap.ts'
 import { projectRoot } from './process/project-root.ts'
 
 // What is being made is put back within that time, or taken over by another when its lock has run out.
@@ -10,7 +12,14 @@ const CLOSE_MS = 8_000
 
 async function main(): Promise<void> {
   const argument = process.argv[2]
-  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}"`)
+  if (argument === '--help' || argument === '-h') {
+    process.stdout.write(workerUsage(describeVariables()))
+    return
+  }
+  if (argument !== undefined)
+    throw new Error(`expected no arguments but received "${argument}"; --help tells more`)
+
+  watchHeap()
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
   const log = pino({ level: config.LOG_LEVEL })
@@ -27,7 +36,7 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.stdout.write('Sluice makes videos here\n')
+  process.stdout.write('Sluice: the worker is ready, for videos and sound\n')
   log.info({ concurrency: config.MEDIA_CONCURRENCY }, 'ready')
 }
 

@@ -7,6 +7,7 @@ import {
   audioSeconds,
   type Loudness,
   loudnessArguments,
+  loudnessIn,
   samplesArguments,
 } from './audio-arguments.ts'
 import type { AudioDraft, AudioSource, Waveform } from './audio-source.ts'
@@ -102,7 +103,7 @@ async function sourceOf(file: MediaFile, maxPixels: number, running: Running): P
   }
 }
 
-/** How loud it is; undefined for silence, of which no factor makes anything else. @throws Problem 422 */
+/** How loud it is; undefined for silence. @throws Problem 422 */
 async function loudnessOf(
   draft: AudioDraft,
   { limits }: EngineContext,
@@ -112,16 +113,8 @@ async function loudnessOf(
   const { words } = await ran('ffmpeg', asked, { ...running, maxBytes: MAX_PRINTED_BYTES }).catch((cause) => {
     throw orProblem(cause, running.signal)
   })
-  const [json] = /\{[^{}]*"input_i"[^{}]*\}/.exec(words) ?? []
-  if (json === undefined) throw undecodable(new Error(`no loudness in ${words}`))
-  const said = JSON.parse(json) as Record<string, string>
-  const loudness = {
-    integrated: Number(said.input_i),
-    range: Number(said.input_lra),
-    truePeak: Number(said.input_tp),
-    threshold: Number(said.input_thresh),
-  }
-  return Object.values(loudness).every(Number.isFinite) ? loudness : undefined
+  if (!words.includes('Summary:')) throw undecodable(new Error(`no loudness in ${words}`))
+  return loudnessIn(words)
 }
 
 /** @throws Problem 422 for sound of which nothing can be decoded, or that takes too long */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { outputOf, type Running } from './ffmpeg-process.ts'
@@ -37,6 +38,8 @@ const output = z.object({
   format: z.object({ duration: number, bit_rate: number }).partial().default({}),
 })
 
+type ProbedFile = Pick<MediaFile, 'path' | 'demuxer' | 'sha256'>
+
 /** What ffprobe has printed, as far as it is used. */
 export type Probed = z.infer<typeof output>
 
@@ -50,20 +53,28 @@ const ENTRIES = [
 ].join(':')
 const MAX_OUTPUT_BYTES = 1_000_000
 
+// By SHA-256: what ffprobe finds takes it a quarter of the time of a frame, and most videos have several made of them. Each
+// entry as large as what was printed.
+const known = new LRUCache<string, Probed>({ maxSize: 4_000_000 })
+
 /**
- * What the headers of a container and of its streams say.
+ * What the headers of a container and of its streams say. Of a file whose digest is given, it is kept.
  *
  * @throws Problem 422 for what takes too long, 501 where ffprobe is missing, Error with its last words for what it cannot
  * read
  */
 export async function probe(
-  { path, demuxer }: Pick<MediaFile, 'path' | 'demuxer'>,
+  { path, demuxer, sha256 = '' }: ProbedFile,
   { maxPixels, ...running }: Running & { maxPixels: number },
 ): Promise<Probed> {
+  const before = known.get(sha256)
+  if (before) return before
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
   const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
   const text = await outputOf('ffprobe', asked, { ...running, maxBytes: MAX_OUTPUT_BYTES })
-  return output.parse(JSON.parse(text))
+  const probed = output.parse(JSON.parse(text))
+  if (sha256 !== '') known.set(sha256, probed, { size: text.length })
+  return probed
 }
 
 /** The stream with the pictures. One that is attached is a cover, not a moment. */
@@ -91,7 +102,7 @@ export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' |
  * @throws Problem 422 for what is none, or has no pictures; 501 where ffprobe is missing
  */
 export async function probeVideo(
-  file: Pick<MediaFile, 'path' | 'demuxer'>,
+  file: ProbedFile,
   options: Running & { maxPixels: number },
 ): Promise<VideoSource> {
   const { maxPixels, signal } = options

@@ -9,6 +9,8 @@ import type { Scratch, ScratchFile } from './scratch.ts'
 /** A file on this machine's disk, and what it is read by. */
 export interface MediaFile extends ScratchFile {
   demuxer: string
+  /** Of all its bytes, where that is known. */
+  sha256?: string | undefined
 }
 
 /**
@@ -27,7 +29,7 @@ export async function openMedia<T>(
   const demuxer = demuxerOf(format)
   if (demuxer === undefined)
     throw notTransformable(`expected a video or sound that can be read but this file is ${format.name}`)
-  const file = { ...(await scratch.take(asset, signal)), demuxer }
+  const file = { ...(await scratch.take(asset, signal)), demuxer, sha256: asset.sha256 }
   try {
     return { file, found: await unlessGone(file.path, look(file)) }
   } catch (error) {

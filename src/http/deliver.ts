@@ -144,7 +144,7 @@ export const readableByAll: RequestHandler = (req, res, next) => {
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader(
     'Access-Control-Expose-Headers',
-    'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, X-Request-Id, X-Sluice-Transform',
+    'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After, X-Request-Id, X-Sluice-Transform',
   )
   if (req.method !== 'OPTIONS') return next()
   res.setHeader('Allow', 'GET, HEAD, OPTIONS')

@@ -42,12 +42,8 @@ export interface DescribedVariable {
   help: string
 }
 
-/** The text of `--help`. */
+/** The text of the web process's `--help`. */
 export function usage(variables: readonly DescribedVariable[]): string {
-  const rows = variables.map(
-    ({ name, default: value, expected, help }) =>
-      `  ${name}${value ? ` (default ${value})` : ''}\n      ${help}: ${expected}\n`,
-  )
   return `Sluice: file storage, transformation and delivery
 
 Usage: npm start            install, build and start, on a fresh clone
@@ -56,7 +52,27 @@ Usage: npm start            install, build and start, on a fresh clone
        node dist/src/main.js --check
                         only look at configuration and plugins, and end
 
-Environment variables:
+${environmentOf(variables)}`
+}
 
-${rows.join('')}`
+/** The text of the worker's `--help`. */
+export function workerUsage(variables: readonly DescribedVariable[]): string {
+  return `Sluice: a worker, which makes videos and sound for web processes on the same Redis
+
+Usage: npm run worker       start what is built
+       sh scripts/node.sh dist/src/worker.js
+                        the same
+
+It takes the environment of the web processes. REDIS_URL has to be set, and ffmpeg installed. As many of them as there are
+share the work; SIGTERM puts back what one is making.
+
+${environmentOf(variables)}`
+}
+
+function environmentOf(variables: readonly DescribedVariable[]): string {
+  const rows = variables.map(
+    ({ name, default: value, expected, help }) =>
+      `  ${name}${value ? ` (default ${value})` : ''}\n      ${help}: ${expected}\n`,
+  )
+  return `Environment variables:\n\n${rows.join('')}`
 }

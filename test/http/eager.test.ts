@@ -337,6 +337,8 @@ onEveryBackend('eager transforms', (start) => {
     const busy = watchedEngine()
     const puts: string[] = []
     const crowded = await start({
+      // As scripts/node.sh has it: one more than there are cores run at once.
+      env: { UV_THREADPOOL_SIZE: String(availableParallelism() + 3) },
       engines: [busy.engine],
       wrapStorage: wrapBuckets((bucket) => ({
         async put(key, bytes, options) {

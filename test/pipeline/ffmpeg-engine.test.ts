@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { programEnvironment } from '../../config/programs.ts'
 import { type Asset, readAll } from '../../src/core/asset.ts'
+import { sha256 } from '../../src/core/digest.ts'
 import { FORMATS, knownFormat } from '../../src/core/media.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { watched } from '../../src/engines/ffmpeg-process.ts'
@@ -165,6 +166,30 @@ describe('the ffmpeg engine', () => {
     const given = (await readFile(join(programs, 'given'), 'utf8')).trim().split('\n')
     expect(given).to.have.length(2 * 4)
     expect(new Set(given)).to.deep.equal(new Set([`PATH=${told.PATH}`, 'LD_LIBRARY_PATH=/opt/lib']))
+  })
+
+  it('looks once into a file whose digest is known, and into another one anew', async () => {
+    const programs = join(folder, 'counted')
+    await mkdir(programs)
+    const { PATH } = process.env
+    const text = `#!/bin/sh\necho >> "${programs}/looks"\nPATH="${PATH}" exec ffprobe "$@"\n`
+    await writeFile(join(programs, 'ffprobe'), text, { mode: 0o755 })
+    const own = createFfmpeg({ folder: scratch, env: { PATH: `${programs}:${PATH}` } })
+    const looks = async (bytes: Buffer) => {
+      await writeFile(join(programs, 'looks'), '')
+      const asset = { ...assetOf(bytes, 'mp4'), sha256: sha256(bytes) }
+      const { width, videoCodec } = (await own.facts(asset, context())) as unknown as Record<string, unknown>
+      const opened = await own.open(asset, {}, context())
+      await own.close?.(opened)
+      expect({ width, videoCodec }).to.deep.equal({
+        width: opened.source.width,
+        videoCodec: opened.source.videoCodec,
+      })
+      return (await readFile(join(programs, 'looks'), 'utf8')).length
+    }
+    expect(await looks(film)).to.equal(1)
+    expect(await looks(film)).to.equal(0)
+    expect(await looks(await video({ colours: ['red'], width: 48, height: 32 }))).to.equal(1)
   })
 
   it('takes HDR as it is stored where ffmpeg was built without the filters for it', async () => {

@@ -215,7 +215,7 @@ describe('a video of a video', () => {
     })
 
     it('when it takes too long', async () => {
-      const limits = { ...LIMITS, timeoutMs: 700 }
+      const limits = { ...LIMITS, timeoutMs: 200 }
       const long = await video({ colours: Array(20).fill('red'), width: 640, height: 480 })
       expect(await refusal(long, 'f=webm', { limits })).to.include({
         ...{ status: 422, message: 'this video takes too long to transform' },

@@ -62,13 +62,26 @@ describe('the bench', function () {
     expect(left).to.deep.equal([])
   })
 
+  it('compares videos and frames with ffmpeg called by hand, and leaves nothing', async () => {
+    const { code, table, output, left } = await bench('videos', '--quick')
+    expect(code, output).to.equal(0)
+    const [machine, , , , ...rows] = table.trimEnd().split('\n')
+    expect(machine).to.match(/^\d{4}-\d\d-\d\d, Node \d+\.\d+\.\d+, \d+ cores \(.+\), \d+ GB/)
+    expect(rows).to.have.length(2)
+    for (const row of rows) {
+      const figure = String.raw`\*\*[\d.]+\*\* \([\d.]+ : [\d.]+ ms\)`
+      expect(row).to.match(new RegExp(String.raw`^\| [^|]+ \| ${figure} \| ${figure} \|$`))
+    }
+    expect(left).to.deep.equal([])
+  })
+
   it('names the transformations there are when it is asked for another', async () => {
     const { code, output } = await bench('images', '--only', 'blur,sepia')
     expect(code).to.equal(1)
     expect(output).to.match(/expected some of resize, .*blur, .*avif for --only, received "sepia"/)
     const other = await bench('pictures')
     expect(other.code).to.equal(1)
-    expect(other.output).to.include('expected images or nothing, received "pictures"')
+    expect(other.output).to.include('expected images, videos or nothing, received "pictures"')
   })
 
   it('names the works there are when it is asked for another', async () => {

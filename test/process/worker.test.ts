@@ -25,7 +25,7 @@ describe('workers', function () {
 
   async function worker(): Promise<Running> {
     const running = fleet.run({ script: WORKER })
-    await eventually(() => expect(running.output()).to.match(/Sluice makes videos here/), {
+    await eventually(() => expect(running.output()).to.match(/the worker is ready/), {
       withinMs: 20_000,
     })
     return running
@@ -80,6 +80,18 @@ describe('workers', function () {
     expect((await probed(made.body)).seconds).to.be.closeTo(12, 0.2)
     last.child.kill('SIGTERM')
     expect(await last.ended).to.equal(0)
+  })
+
+  it('print with --help what they need, and every variable', async () => {
+    const { ended, output } = run({ script: [...WORKER, '--help'] })
+    expect(await ended).to.equal(0)
+    expect(output())
+      .to.match(/npm run worker/)
+      .and.include('REDIS_URL has to be set')
+      .and.include('MEDIA_CONCURRENCY')
+    const other = run({ script: [...WORKER, '--port=80'] })
+    expect(await other.ended).to.equal(1)
+    expect(other.output()).to.include('"--port=80"').and.include('--help')
   })
 
   it('need the Redis of the web processes', async () => {
