@@ -5,7 +5,7 @@ import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { EMBEDDED } from '../support/backend.ts'
 import { onEveryBackend } from '../support/backends.ts'
-import { deleteFile, postZip, uploadOne, type WireRecord } from '../support/client.ts'
+import { deleteFile, newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -216,6 +216,23 @@ onEveryBackend('a video that is streamed', (start, backend) => {
       expect(failures).to.equal(1)
       expect((await objectsOf(one)).filter((name) => name.includes('_hls/'))).to.deep.equal([])
     })
+  })
+
+  // On Redis a removal waits for other processes to hear of it, whatever there is to remove.
+  if (backend.name.includes('Redis')) return
+
+  it('goes with its client, with parts that nobody knows of', async () => {
+    const other = await newClient(service)
+    const one = await uploadOne(other, { name: 'film.mp4', bytes })
+    await streamed(one)
+    const bucket = service.storage.buckets.of({ id: other.id, token: other.tokens.clientToken })
+    const entry = derivativeKey(storedKey(one.s3PathOriginal), 'hls&mute/master.m3u8')
+    const stray = Readable.from([Buffer.from('#EXTM3U\n')])
+    await bucket.put(partKey(entry, '00000000-120p.m3u8'), stray, { mediaType: 'text/plain' })
+    expect(await objectsOf(one)).to.have.length(2 + 7 + 1)
+    const { answer } = await command(service, 'client remove', { id: other.id, files: true })
+    expect(answer).to.deep.equal({ originals: 1 })
+    expect(await objectsOf(one)).to.deep.equal([])
   })
 
   // The rest has nothing to do with where files and states are kept.
