@@ -6,6 +6,8 @@ export const FINDINGS = {
   'original without record': 'bytes that no upload has finished, and that the index does not know',
   'derivative not indexed': 'stored, but the index does not know it: reindex takes it in',
   'derivative without original': 'stored, but there is no original of it that is or could be indexed',
+  'part without derivative':
+    'stored for a derivative that is not there: it goes when that is made again, or with its original',
   'record without original': 'a record, but neither bucket nor index have its original',
   'original missing':
     'the index has it as stored, but the bucket has no bytes: delete it, or restore the bytes',

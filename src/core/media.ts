@@ -64,6 +64,7 @@ const ROWS: ReadonlyArray<
   ['vtt', 'text/vtt'],
   ['tsv', 'text/tab-separated-values'],
   ['json', 'application/json'],
+  ['m3u8', 'application/vnd.apple.mpegurl'],
   ['xml', 'application/xml'],
   ['pdf', 'application/pdf'],
   ['zip', 'application/zip'],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
+import { bundleFile } from './bundle.ts'
 import { type Format, formatNamed, formatOfExtension, type MediaGroup } from './media.ts'
 import { badPath } from './problem.ts'
 import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
@@ -11,7 +12,8 @@ declare const checked: unique symbol
  * this file makes one, so no request can name a file outside the grammar:
  *
  * - original: `[<folder>/]<group>/<format>/<id>.<extension>`
- * - derivative, beside it: `<original>_<variant>`
+ * - derivative, beside it: `<original>_<variant>`; of several files: `<original>_<variant>/<entry>`, and its parts beside the
+ *   entry, by names of `core/bundle.ts`
  * - the service's own records: `.sluice/…`, which no path of a request resolves to
  */
 export type ObjectKey = string & { readonly [checked]: true }
@@ -28,7 +30,7 @@ export interface OriginalName {
 
 /** What a request's path may mean, in the order in which the meanings are tried. */
 export interface PathMeanings {
-  /** The path as a full key of an original, or of a derivative (`variant` set). */
+  /** The path as a full key of an original, or of a derivative or a part of one (`variant` set). */
   full?: OriginalName & { variant?: string }
   /** The path as `[folder/]<sourceName>`. */
   short?: OriginalName
@@ -74,6 +76,22 @@ export function derivativeKey(originalKey: ObjectKey, variant: string): ObjectKe
   return `${originalKey}_${variant}` as ObjectKey
 }
 
+/**
+ * What the keys of a derivative's parts begin with, and its own where it has parts; undefined for one that is a single file.
+ */
+export function partsPrefix(derivative: ObjectKey): string | undefined {
+  const slash = derivative.lastIndexOf('/') + 1
+  return bundleFile(derivative.slice(slash))?.kind === 'entry' ? derivative.slice(0, slash) : undefined
+}
+
+/** The key of a part of a derivative. @throws Error for a derivative or a name that has none */
+export function partKey(derivative: ObjectKey, name: string): ObjectKey {
+  const prefix = partsPrefix(derivative)
+  if (prefix === undefined || bundleFile(name)?.kind !== 'part')
+    throw new Error(`not a part of ${derivative}: ${JSON.stringify(name)}`)
+  return `${prefix}${name}` as ObjectKey
+}
+
 /** What every derivative's key begins with, and no other key of the grammar does. */
 export function derivativePrefix(originalKey: ObjectKey): string {
   return `${originalKey}_`
@@ -87,7 +105,9 @@ export function recordKey(originalKey: ObjectKey): ObjectKey {
 export const recordPrefix = `${RECORDS}/meta/`
 
 /** What a key of ours stands for. */
-export type KeyMeaning = { kind: 'original' | 'derivative' | 'record'; original: OriginalName }
+export type KeyMeaning =
+  | { kind: 'original' | 'derivative' | 'record'; original: OriginalName }
+  | { kind: 'part'; original: OriginalName; derivative: ObjectKey }
 
 /** The original that a key belongs to; undefined for a client's record, and for what is no key of ours. */
 export function keyMeaning(key: ObjectKey): KeyMeaning | undefined {
@@ -96,7 +116,12 @@ export function keyMeaning(key: ObjectKey): KeyMeaning | undefined {
   if (!name) return undefined
   const { variant, ...original } = name
   if (variant === undefined) return { kind: isRecord ? 'record' : 'original', original }
-  return isRecord ? undefined : { kind: 'derivative', original }
+  if (isRecord) return undefined
+  const slash = variant.indexOf('/') + 1
+  const file = slash > 0 ? bundleFile(variant.slice(slash)) : undefined
+  if (file?.kind !== 'part') return { kind: 'derivative', original }
+  const derivative = derivativeKey(original.key, `${variant.slice(0, slash)}${file.entry}`)
+  return { kind: 'part', original, derivative }
 }
 
 /** Where a client's record lies, in the first client's root. */
@@ -120,9 +145,14 @@ export function encodedPath(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Takes a key of the grammar apart; undefined for anything else, `.sluice/` included. */
+/**
+ * Takes a key of the grammar apart; undefined for anything else, `.sluice/` included. The `variant` of a file of a bundle
+ * has its name at the end: `hls/master.m3u8`.
+ */
 export function parseKey(text: string): (OriginalName & { variant?: string }) | undefined {
   const segments = text.split('/')
+  const isBundled = bundleFile(segments.at(-1) ?? '') !== undefined
+  const file = isBundled ? `/${segments.pop()}` : ''
   const last = LAST_SEGMENT.exec(segments.pop() ?? '')
   const formatName = segments.pop() ?? ''
   const group = segments.pop() ?? ''
@@ -132,7 +162,9 @@ export function parseKey(text: string): (OriginalName & { variant?: string }) | 
     return undefined
   if (isRecords(segments[0])) return undefined
   const name = original(segments.join('/'), format, sourceName)
-  return last?.[2] === undefined ? name : { ...name, variant: last[2] }
+  const variant = last?.[2]
+  if (variant === undefined) return isBundled ? undefined : name
+  return { ...name, variant: `${variant}${file}` }
 }
 
 /**

@@ -53,6 +53,11 @@ export interface TransformPlugin<
    * is then the first step of its plan, and what else the query names are parameters of plugins for the new group.
    */
   makes?: string
+  /**
+   * Where several files come of it: the name of the one that leads to the others, of those in `core/bundle.ts`. The first of
+   * its parameters is a flag, and stands in the derivative's key without a value.
+   */
+  entry?: string
   /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
   conceals?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
@@ -227,6 +232,11 @@ export interface EngineContext extends Pick<TransformContext, 'asset' | 'signal'
    * Takes what is to be done when nobody needs what is rendered any more, stored or given up: a rendered file is removed.
    */
   afterwards(remove: () => Promise<void>): void
+  /**
+   * Stores a part of what is rendered, where that is several files: all of them before `render` answers with the entry.
+   * @throws as a bucket does, `signal.reason`
+   */
+  storePart(name: string, part: Asset): Promise<void>
 }
 
 /** A plugin that sees what is in a picture, faces for one, so that a cut keeps it. At most one is loaded. */

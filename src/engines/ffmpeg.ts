@@ -9,6 +9,7 @@ import type { Engine, TransformLimits } from '../core/plugin.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { INSTALL, notInstalled, outputOf, type Running } from './ffmpeg-process.ts'
 import { lastShownUntil, probe, probeVideo, undecodable } from './ffprobe.ts'
+import { streamed } from './hls.ts'
 import { mediaFacts } from './media-facts.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from './media-file.ts'
 import { guardedInput, inputPath } from './media-input.ts'
@@ -103,6 +104,7 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
       const canToneMap = needsToneMapping(input.source) && (await programs.have(TONE_MAPPING_FILTERS))
       const all = { ...context, env, canToneMap }
       if (frameAtSeconds !== undefined) return unlessGone(input.path, frameOf(input, frameAtSeconds, all))
+      if (draft.ladder !== undefined) return unlessGone(input.path, streamed(draft, { ...all, scratch }))
       if (container === undefined) throw new Error('no plugin has asked for anything of the video')
       return unlessGone(input.path, transcode(draft, container, { ...all, scratch }))
     },

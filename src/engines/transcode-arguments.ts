@@ -5,7 +5,7 @@ import { toneMapping } from './tone-mapping.ts'
 import type { VideoContainer, VideoDraft } from './video-source.ts'
 
 /** A size in pixels. */
-interface Size {
+export interface Size {
   width: number
   height: number
 }
@@ -15,8 +15,8 @@ const AUTOMATIC_SIDE = 720
 // Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
 const HD_HEIGHT = 720
 // Of one stream that the others are ahead of: sound that begins late, for one. The default, 128, is too few for some.
-const MUXING_PACKETS = 4096
-const SOUND_KBITS = 128
+export const MUXING_PACKETS = 4096
+export const SOUND_KBITS = 128
 
 interface TranscodeOptions {
   /** Of the outcome. */
@@ -35,28 +35,41 @@ export function transcodeArguments(
   draft: VideoDraft,
   { container, target, limits, canToneMap }: TranscodeOptions,
 ): string[] {
-  const { input, startSeconds = 0, endSeconds } = draft
-  const { source } = input
-  const cores = availableParallelism()
+  const { source } = draft.input
   return [
-    ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
-    // In seconds of a core: it ends itself, should nobody be left to end it.
-    ...['-timelimit', String(Math.ceil((limits.timeoutMs / 1000) * cores))],
-    ...guardedInput(input.demuxer, limits.sourceMaxPixels),
-    ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
-    ...['-i', inputPath(input.path)],
-    ...(endSeconds === undefined ? [] : ['-t', String(endSeconds - startSeconds)]),
-    // Where it was filmed, and by whom, is nobody's business.
-    ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'],
+    ...sourceArguments(draft, limits),
     ...['-map', `0:${source.stream}`, ...(draft.isMute ? ['-an'] : ['-map', '0:a:0?', '-ac', '2'])],
     ...['-vf', filters(draft, canToneMap).join(','), ...keyFrames(draft)],
     // Each at its own moment: a constant rate would make a thousand frames a second of a few.
     ...['-vsync', 'vfr'],
     ...encoders(container, draft.quality ?? 'high'),
-    ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+    ...OUTCOME_COLOURS,
     ...['-max_muxing_queue_size', String(MUXING_PACKETS), '-y', target],
   ]
 }
+
+/** How ffmpeg tells of its progress, which file it reads, safely, and what of it. */
+export function sourceArguments(
+  { input, startSeconds = 0, endSeconds }: VideoDraft,
+  { timeoutMs, sourceMaxPixels }: TransformLimits,
+): string[] {
+  return [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
+    // In seconds of a core: it ends itself, should nobody be left to end it.
+    ...['-timelimit', String(Math.ceil((timeoutMs / 1000) * availableParallelism()))],
+    ...guardedInput(input.demuxer, sourceMaxPixels),
+    ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
+    ...['-i', inputPath(input.path)],
+    ...(endSeconds === undefined ? [] : ['-t', String(endSeconds - startSeconds)]),
+    // Where it was filmed, and by whom, is nobody's business.
+    ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'],
+  ]
+}
+
+/** What {@link filters} makes of all colours. */
+export const OUTCOME_COLOURS: readonly string[] = [
+  ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+]
 
 /** What comes of a draft, in pixels: both sides even, as most players need it. */
 export function outcomeSize(draft: VideoDraft): Size {
@@ -77,7 +90,7 @@ export function outcomeSeconds({ input, startSeconds = 0, endSeconds }: VideoDra
 }
 
 /** What of a frame is kept, as it is shown. */
-function keptOf({ aspectRatio, input }: VideoDraft): Size {
+export function keptOf({ aspectRatio, input }: VideoDraft): Size {
   const { width, height } = input.source
   if (aspectRatio === undefined) return { width, height }
   return { width: Math.min(width, height * aspectRatio), height: Math.min(height, width / aspectRatio) }
@@ -99,7 +112,7 @@ function evenSide(side: number, most: number): number {
 }
 
 /** The part that is kept, in square pixels and BT.709, as every player takes it. ffmpeg has turned it upright by then. */
-function filters(draft: VideoDraft, canToneMap: boolean): string[] {
+export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
   const { colorMatrix, ...shown } = draft.input.source
   const kept = keptOf(draft)
   // Its pixels may not be square before they are scaled: a part of a side is the same part of both.

@@ -9,9 +9,11 @@ import { outputOf, type Running } from './ffmpeg-process.ts'
 import { assetOfFile } from './file-asset.ts'
 import type { Scratch } from './scratch.ts'
 
-/** A file that ffmpeg is to write in one run. */
+/** A file that ffmpeg is to write in one run, perhaps with others beside it. */
 export interface Writing {
-  format: Format
+  group: 'video' | 'audio'
+  /** Within a folder of its own. */
+  fileName: string
   /** How long it will be, in seconds; undefined where nobody knows. */
   seconds: number | undefined
   /** What ffmpeg is told, to write into the file `target` and to print its progress. */
@@ -31,21 +33,31 @@ export interface WriteContext extends EngineContext, Pick<Running, 'env'> {
 const MAX_PRINTED_BYTES = 100_000_000
 const STALL_MS = 30_000
 
+/** Has ffmpeg write a file of a format, which is removed afterwards. @throws as {@link writeInto} does */
+export async function writeMedia(
+  { format, ...writing }: Omit<Writing, 'group' | 'fileName'> & { format: Format },
+  context: WriteContext,
+): Promise<Asset> {
+  const group = format.group === 'audio' ? 'audio' : 'video'
+  const target = await writeInto({ ...writing, group, fileName: `made.${format.extension}` }, context)
+  return assetOfFile(target, format)
+}
+
 /**
- * Has ffmpeg write a file, which is removed afterwards.
+ * Has ffmpeg write into a new folder, which is removed afterwards.
  *
+ * @returns the path of the file
  * @throws Problem 422 for a source that cannot be decoded or takes too long, 503 when the disk is full, 504 when nothing
  *   moves any more, `signal.reason`
  */
-export async function writeMedia(
-  { format, seconds, argumentsFor, undecodable }: Writing,
+export async function writeInto(
+  { group, fileName, seconds, argumentsFor, undecodable }: Writing,
   context: WriteContext,
-): Promise<Asset> {
+): Promise<string> {
   const { limits, scratch, env, stallMs = STALL_MS } = context
-  const group = format.group === 'audio' ? 'audio' : 'video'
   const { folder, remove } = await scratch.newFolder()
   context.afterwards(remove)
-  const target = join(folder, `made.${format.extension}`)
+  const target = join(folder, fileName)
   const stalled = new AbortController()
   const { signal, leave } = joinSignals([context.signal, stalled.signal])
   const reading = readProgress()
@@ -79,7 +91,7 @@ export async function writeMedia(
   // It ends well over a source of which nothing can be decoded.
   const isEmpty = group === 'audio' ? reading.seconds() === 0 : reading.frames() === 0
   if (isEmpty) throw undecodable(new Error('nothing of it could be decoded'))
-  return assetOfFile(target, format)
+  return target
 }
 
 /** Reads what `-progress` prints: lines of `name=value`, a block at a time. */
@@ -108,10 +120,7 @@ export function readProgress() {
 }
 
 /** What ended by itself is the file's fault, unless its last words say otherwise. */
-function explained(
-  error: unknown,
-  { group, undecodable }: Pick<Writing, 'undecodable'> & { group: 'video' | 'audio' },
-): unknown {
+function explained(error: unknown, { group, undecodable }: Pick<Writing, 'undecodable' | 'group'>): unknown {
   const words = error instanceof Error ? error.message : ''
   if (/No space left on device|Disk quota exceeded/.test(words))
     return unavailable(`there is no room to work on this ${group}`, { cause: error })

@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express'
+import { type RequestHandler, type Response, Router } from 'express'
 import { cleanFileName, nameInFormat } from '../core/file-name.ts'
 import { isMediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
@@ -10,8 +10,8 @@ import type { Deliveries, Delivery } from '../service/deliver.ts'
 import { callerByToken } from './caller.ts'
 import { methodNotAllowed, notFound } from './problem.ts'
 import { clientGone, onlyValue, queryPairs, wildcardPath } from './request.ts'
-import { type FullContentRange, sendAsset } from './send.ts'
-import { deliveryUrl } from './urls.ts'
+import { type FullContentRange, MAX_AGE_SECONDS, sendAsset } from './send.ts'
+import { deliveryUrl, derivativeUrl } from './urls.ts'
 
 interface Dependencies {
   clients: Clients
@@ -73,6 +73,7 @@ export function deliverRoutes({
     })
     const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
     if (notes.length > 0) res.setHeader('X-Sluice-Transform', notes.join(', '))
+    if (delivery.isElsewhere) return redirect(res, delivery, { baseUrl, token: client.token, group })
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
@@ -83,6 +84,17 @@ export function deliverRoutes({
 
   for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes
+}
+
+/** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
+function redirect(
+  res: Response,
+  { key, variesByAccept }: Delivery,
+  place: Parameters<typeof derivativeUrl>[1],
+): void {
+  if (variesByAccept) res.vary('Accept')
+  res.setHeader('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)
+  res.redirect(302, derivativeUrl(key, place))
 }
 
 // Half of what usual proxies let a request wait.

@@ -26,6 +26,8 @@ export interface SendOptions {
   signal: AbortSignal
 }
 
+// A week.
+export const MAX_AGE_SECONDS = 604_800
 // What a disk gives in one piece goes out in one, its headers included: a stream costs twice as much.
 const ONE_PIECE_BYTES = 256 * 1024
 
@@ -76,7 +78,7 @@ function entityTag(key: string): string {
 
 function setValidators(
   res: Response,
-  { asset, variesByAccept, maxAgeSeconds = 604_800 }: SendOptions,
+  { asset, variesByAccept, maxAgeSeconds = MAX_AGE_SECONDS }: SendOptions,
   etag: string,
 ): void {
   res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}`)

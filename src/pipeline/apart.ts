@@ -37,9 +37,14 @@ export function workApart(run: Runner, plugins: Pick<PluginSet, 'transforms' | '
     // Whoever would abort it kills this process.
     const { signal } = new AbortController()
     // What is rendered here is in memory: there is nothing to remove.
-    const context = { signal, limits, log, asset, afterwards() {} }
+    const context = { signal, limits, log, asset, afterwards() {}, storePart: noParts }
     return run(receivedPlan(plan, plugins), given.source, context)
   }
+}
+
+/** Several files come of what runs for minutes, which is never apart. */
+async function noParts(name: string): Promise<never> {
+  throw new Error(`expected one file of a transformation in a process apart but it stores ${name}`)
 }
 
 function sentPlan({ variant, steps, detector }: Plan): SentPlan {

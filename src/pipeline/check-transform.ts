@@ -1,3 +1,4 @@
+import { isBundleEntry } from '../core/bundle.ts'
 import { formatNamed, isMediaGroup } from '../core/media.ts'
 import type { ParameterSpec } from '../core/parameter.ts'
 import { type Engine, type EngineName, PHASES, type TransformPlugin } from '../core/plugin.ts'
@@ -44,6 +45,11 @@ export function checkTransform(
     'the name of a format',
     'makes',
   )
+  expect(
+    plugin.entry === undefined || isBundleEntry(String(plugin.entry)),
+    'the name of the first of several files',
+    'entry',
+  )
   expect(isRecord(plugin.params), 'an object of parameters', 'params')
   for (const [name, spec] of Object.entries(plugin.params as object)) checkParameter(file, name, spec)
   return candidate as TransformPlugin
@@ -85,6 +91,7 @@ const TRANSFORM_MEMBERS = Object.keys({
   newPass: true,
   holds: true,
   makes: true,
+  entry: true,
   conceals: true,
   version: true,
   options: true,

@@ -17,7 +17,7 @@ import { knownTo, type Presets, readQuery } from './query.ts'
 export interface Plan {
   /** In the order in which they run; none: the original is what was asked for. */
   steps: readonly Step[]
-  /** The canonical text that names the derivative; empty without steps. */
+  /** The canonical text that names the derivative, with the entry's name where that is several files; empty without steps. */
   variant: string
   /** Whether another `Accept` header could have led to another plan. */
   variesByAccept: boolean
@@ -90,7 +90,7 @@ export function createPlanner(
       },
       note: (text) => notes.push(text),
     }
-    const named = new Map<string, string>()
+    const named = new Map<string, string | undefined>()
     const steps: Step[] = []
     const chain = asked.size === 0 ? [] : chainFor(plugins, asked)
     for (const loaded of chain) {
@@ -104,11 +104,14 @@ export function createPlanner(
       if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
       if (resolved === undefined) continue
       const params = withDefaults(plugin.params, resolved)
-      for (const [name, value] of naming(loaded, params)) named.set(name, canonicalValue(value))
+      for (const [name, value] of naming(loaded, params))
+        named.set(name, value === undefined ? undefined : canonicalValue(value))
       steps.push({ ...loaded, params })
     }
     const asking = detects ? detector : undefined
-    const variant = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
+    const text = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    const variant = entry === undefined ? text : `${text}/${entry}`
     return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
   }
 }
@@ -123,8 +126,9 @@ function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], fo
  * The values that tell this step from what the plugin does unasked: equal outcomes have one name, whether a default was
  * spelt out or not. A plugin that runs because it was asked to has at least one.
  */
-function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue]> {
+function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue | undefined]> {
   const all = Object.entries(params)
+  if (plugin.entry !== undefined) return all.map(([name, value], i) => [name, i === 0 ? undefined : value])
   const special = all.filter(([name, value]) => value !== defaultOf(plugin.params[name]))
   return special.length > 0 || plugin.always ? special : all.slice(0, 1)
 }

@@ -11,6 +11,7 @@ export const SHIPPED_ORDER: readonly string[] = [
   'video-quality',
   'video-key-frames',
   'video-format',
+  'video-hls',
   'audio-trim',
   'audio-loudness',
   'audio-waveform',

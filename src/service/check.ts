@@ -39,7 +39,7 @@ export interface CheckReport {
 export type Check = (walk: Walk) => Promise<CheckReport>
 
 /** What was seen of one object or entry. */
-type Seen = 'original' | 'derivative' | 'record' | 'other' | 'in progress' | 'entry' | Finding
+type Seen = KeyMeaning['kind'] | 'other' | 'in progress' | 'entry' | Finding
 
 export function createCheck({
   index,
@@ -57,11 +57,12 @@ export function createCheck({
     const { kind, original } = meaning
     const bucket = buckets.of(client)
     const ref = { clientId: client.id, key: original.key }
-    const lookUp = () => index.find(ref, kind === 'derivative' ? key : undefined)
+    const derivative = meaning.kind === 'part' ? meaning.derivative : kind === 'derivative' ? key : undefined
+    const lookUp = () => index.find(ref, derivative)
     const known = await lookUp()
     const isSettled = known.original === undefined || known.original.state === 'stored'
     if (!isSettled || known.derivative?.state === 'pending') return 'in progress'
-    if (kind === 'derivative' ? known.derivative : known.original) return kind
+    if (derivative ? known.derivative : known.original) return kind
     const suspect = await suspicion(bucket, { ...meaning, isIndexed: known.original !== undefined })
     // It may have been deleted, or be known, since it was listed.
     if (!suspect || !(await bucket.find(key)) || !isDeepStrictEqual(await lookUp(), known)) return kind
@@ -144,16 +145,19 @@ type Entry = { kind: 'original'; record: OriginalRecord } | { kind: 'derivative'
 /** What an object is that the index does not know; undefined when another object tells as much. */
 async function suspicion(
   bucket: Bucket,
-  { kind, original, isIndexed }: KeyMeaning & { isIndexed: boolean },
+  meaning: KeyMeaning & { isIndexed: boolean },
 ): Promise<FindingKind | undefined> {
+  const { original, isIndexed } = meaning
   const has = async (key: ObjectKey) => (await bucket.find(key)) !== undefined
-  switch (kind) {
+  switch (meaning.kind) {
     case 'original':
       return (await has(recordKey(original.key))) ? 'original not indexed' : 'original without record'
     case 'derivative':
       return isIndexed || ((await has(original.key)) && (await has(recordKey(original.key))))
         ? 'derivative not indexed'
         : 'derivative without original'
+    case 'part':
+      return (await has(meaning.derivative)) ? undefined : 'part without derivative'
     case 'record':
       return (await has(original.key)) ? undefined : 'record without original'
   }

@@ -1,7 +1,14 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
-import { derivativeKey, type ObjectKey, type OriginalName, parsePath } from '../core/object-key.ts'
+import {
+  derivativeKey,
+  keyMeaning,
+  type ObjectKey,
+  type OriginalName,
+  parsePath,
+  partsPrefix,
+} from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { JobStatus } from '../core/ports/jobs.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
@@ -12,7 +19,7 @@ import { isLasting } from '../pipeline/lasting.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { MediaJobs } from './media-jobs.ts'
-import type { FoundOriginal, Originals } from './originals.ts'
+import type { FoundOriginal, Originals, PartKey } from './originals.ts'
 
 export interface DeliveryRequest {
   client: Client
@@ -43,6 +50,8 @@ export interface Delivery {
   insteadFor?: string
   /** What was done otherwise than asked. */
   notes: readonly string[]
+  /** It leads to files beside it, so it is of use only at its own address, and what was asked for had another. */
+  isElsewhere?: true
 }
 
 /** A delivery without what the request has made of it. */
@@ -105,10 +114,21 @@ export function createDeliveries({
   /** A derivative that a path names: it is there, or there is no such file. */
   async function namedDerivative(client: Client, found: FoundOriginal, variant: string): Promise<Delivery> {
     // What is known of a picture is no picture, and has an address of its own.
-    const isFile = variant !== INFORMATION_VARIANT
-    const derivative = isFile && (await stored(client, found, derivativeKey(found.name.key, variant)))
+    if (variant === INFORMATION_VARIANT) throw fileNotFound()
+    const key = derivativeKey(found.name.key, variant)
+    const meaning = keyMeaning(key)
+    const derivative =
+      meaning?.kind === 'part'
+        ? await part(client, found, { key, derivative: meaning.derivative })
+        : await stored(client, found, key)
     if (!derivative) throw fileNotFound()
     return { ...derivative, ...AS_IT_IS }
+  }
+
+  async function part(client: Client, found: FoundOriginal, wanted: PartKey) {
+    const { name, record } = found
+    const asset = await originals.partToRead(client, name.key, wanted)
+    return asset && derived(found, wanted.key, withLastModified(asset, record.storedAt))
   }
 
   /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
@@ -171,7 +191,8 @@ export function createDeliveries({
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
       try {
         const derivative = await storedOrMade(found, planned, input, { client, waitMs, signal })
-        return { ...derivative, variesByAccept, notes }
+        const isElsewhere = partsPrefix(derivative.key) !== undefined
+        return { ...derivative, variesByAccept, notes, ...(isElsewhere ? { isElsewhere } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
         return { ...(await original(client, found)), variesByAccept, notes: [], insteadFor: error.code }

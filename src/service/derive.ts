@@ -1,8 +1,8 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
-import { derivativeKey, type ObjectKey } from '../core/object-key.ts'
-import type { TransformLimits } from '../core/plugin.ts'
+import { derivativeKey, type ObjectKey, partKey } from '../core/object-key.ts'
+import type { EngineContext, TransformLimits } from '../core/plugin.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
@@ -13,7 +13,7 @@ import { INFORMATION_VARIANT } from '../core/variant.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
-import { deleteAll } from './delete-all.ts'
+import { deleteDerivative, deleteParts } from './delete-all.ts'
 import type { FoundOriginal } from './originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
@@ -112,7 +112,7 @@ export function createDerivations({
     return deadline
   }
 
-  /** `pending` → render → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
+  /** `pending` → render, parts → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
   async function make(
     request: DeriveRequest,
     { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: Asset) => void },
@@ -132,15 +132,23 @@ export function createDerivations({
     }
     const deadline = await note(request, key)
     let putBegun = false
+    // Flushed to the disk: after a power cut the derivative, which is put last, may be there, and then they are as well.
+    const storePart: EngineContext['storePart'] = async (partName, part) => {
+      const bytes = await part.open({ signal })
+      putBegun = true
+      await bucket.put(partKey(key, partName), bytes, { mediaType: part.mediaType, signal })
+    }
     const leftovers: Array<() => Promise<void>> = []
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
+      // Those of a run that was killed.
+      await deleteParts(bucket, key)
       const rendered = await run(
         plan,
         { ...source, sha256: record.sha256 },
         {
-          ...{ asset, signal, log },
+          ...{ asset, signal, log, storePart },
           limits: { ...limits, timeoutMs },
           ...(progress ? { progress } : {}),
           afterwards: (remove) => void leftovers.push(remove),
@@ -160,12 +168,16 @@ export function createDerivations({
         else if (isLarge) throw fileNotFound()
         return
       }
-      await deleteAll(bucket, [key])
+      await deleteDerivative(bucket, key)
       await index.dropDerivative(ref, key, deadline)
       if (isLarge) throw fileNotFound()
     } catch (error) {
       // After an outage bytes may be there, or still appear: then the entry stays, and a sweep ends it past its deadline.
-      if (!putBegun) {
+      if (putBegun) {
+        await deleteParts(bucket, key).catch((cause) =>
+          log.warn({ err: cause, key }, 'parts of a derivative are left to the sweep'),
+        )
+      } else {
         await index
           .dropDerivative(ref, key, deadline)
           .catch((cause) => log.warn({ err: cause, key }, 'a derivative is left to the sweep'))

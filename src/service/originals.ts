@@ -26,6 +26,12 @@ export type ResolvedOriginal = FoundOriginal & {
   variant?: string
 }
 
+/** A part's key, and that of its derivative. */
+export interface PartKey {
+  key: ObjectKey
+  derivative: ObjectKey
+}
+
 /** Finds originals by what a path may mean. */
 export interface Originals {
   /**
@@ -40,6 +46,8 @@ export interface Originals {
    * index cannot be asked, the bucket alone is.
    */
   derivativeToRead(client: Client, original: ObjectKey, derivative: ObjectKey): Promise<Asset | undefined>
+  /** The bytes of a part of a stored derivative. */
+  partToRead(client: Client, original: ObjectKey, part: PartKey): Promise<Asset | undefined>
   /**
    * `pending` → `stored`, if all of it is in the bucket: a record is written after all bytes of its form, so its sender
    * may have been told that it is stored. Does no harm beside an uploader who is only slow.
@@ -111,7 +119,7 @@ export function createOriginals({
     return short && short.key !== full?.key ? by(client, short) : undefined
   }
 
-  return {
+  const originals: Originals = {
     resolve: (client, meanings) => firstOf(find, client, meanings),
     resolveToRead: (client, meanings) => firstOf(findToRead, client, meanings),
     async derivativeToRead(client, key, derivative) {
@@ -128,8 +136,13 @@ export function createOriginals({
       // Begun anew since we looked, or its original is going: these bytes are not it any more.
       return !now || now.taken?.state === 'stored' ? asset : undefined
     },
+    async partToRead(client, original, { key, derivative }) {
+      if (!(await originals.derivativeToRead(client, original, derivative))) return undefined
+      return buckets.of(client).find(key)
+    },
     commit,
   }
+  return originals
 }
 
 /** Tells that an original is stored; some are told of twice. */

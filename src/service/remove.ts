@@ -1,6 +1,12 @@
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
-import { derivativePrefix, type ObjectKey, type PathMeanings, recordKey } from '../core/object-key.ts'
+import {
+  derivativePrefix,
+  keyMeaning,
+  type ObjectKey,
+  type PathMeanings,
+  recordKey,
+} from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.ts'
@@ -32,6 +38,7 @@ export interface FailedUpload {
 }
 
 interface Taken {
+  /** With their parts. */
   derivatives: ObjectKey[]
   /** Whether nobody else has. */
   finished: boolean
@@ -99,7 +106,7 @@ export function createRemovals({
         const { derivatives, finished } = taken
         // Of two deletes at the same moment both have deleted, one tells.
         if (finished) events.emit('original.deleted', { clientId: client.id, key: name.key, derivatives })
-        return { key: name.key, derivatives: derivatives.length }
+        return { key: name.key, derivatives: derivatives.filter(isDerivative).length }
       }
       throw fileNotFound()
     },
@@ -128,4 +135,8 @@ export function createRemovals({
       await take(client, ref, { cause: 'sweep' })
     },
   }
+}
+
+function isDerivative(key: ObjectKey): boolean {
+  return keyMeaning(key)?.kind !== 'part'
 }

@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex, Overdue } from '../core/ports/file-index.ts'
-import { deleteAll } from './delete-all.ts'
+import { deleteDerivative, deleteParts } from './delete-all.ts'
 import type { Removals } from './remove.ts'
 import { AT_ONCE } from './walk.ts'
 
@@ -45,8 +45,12 @@ export function createSweep({
       asset &&
       (await index.finishDerivative(ref, { key: derivative, mediaType: asset.mediaType, size: asset.size }))
     if (kept) return
-    if (asset) await deleteAll(bucket, [derivative])
-    else await bucket.abortPuts(derivative)
+    if (asset) await deleteDerivative(bucket, derivative)
+    else {
+      await bucket.abortPuts(derivative)
+      // Whoever makes it anew stores later ones.
+      await deleteParts(bucket, derivative, { before: deadline })
+    }
     await index.dropDerivative(ref, derivative, deadline)
   }
 

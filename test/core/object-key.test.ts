@@ -12,6 +12,8 @@ import {
   parseFolder,
   parseKey,
   parsePath,
+  partKey,
+  partsPrefix,
   recordKey,
   storedKey,
 } from '../../src/core/object-key.ts'
@@ -123,6 +125,51 @@ describe('object keys', () => {
         }
       })
     }
+
+    it('takes apart the files of a bundle, which lie in a folder of their own', () => {
+      const name = newOriginal({ folder: 'a/b', format: knownFormat('mp4'), id: ID })
+      const entry = derivativeKey(name.key, 'hls&start=1/master.m3u8')
+      expect(parseKey(entry)).to.deep.equal({ ...name, variant: 'hls&start=1/master.m3u8' })
+      expect(keyMeaning(entry)).to.deep.equal({ kind: 'derivative', original: name })
+      expect(partsPrefix(entry)).to.equal(`${name.key}_hls&start=1/`)
+      for (const file of ['0a1b2c3d-720p.m3u8', '0a1b2c3d-sound.mp4', '0a1b2c3d-720p-00012.m4s']) {
+        const part = partKey(entry, file)
+        expect(part).to.equal(`${name.key}_hls&start=1/${file}`)
+        expect(keyMeaning(part)).to.deep.equal({ kind: 'part', original: name, derivative: entry })
+        expect(parsePath(part, { group: 'video' }).full?.variant).to.equal(`hls&start=1/${file}`)
+        expect(partsPrefix(part)).to.equal(undefined)
+      }
+    })
+
+    for (const file of [
+      'x',
+      'other.m3u8',
+      'MASTER.m3u8',
+      'master.m3u8/x',
+      'a/master.m3u8',
+      '0a1b2c3d-720p.mp4.json',
+      '0a1b2c3d-720p-1.m4s',
+      '0a1b2c3-720p.mp4',
+      '0a1b2c3d-.mp4',
+      '0a1b2c3d-720 p.mp4',
+      `0a1b2c3d-${'a'.repeat(17)}.mp4`,
+      '../master.m3u8',
+    ]) {
+      it(`makes no part of ${file}`, () => {
+        const key = newOriginal({ folder: '', format: knownFormat('mp4'), id: ID }).key
+        const entry = derivativeKey(key, 'hls/master.m3u8')
+        expect(() => partKey(entry, file)).to.throw('not a part of')
+        expect(parseKey(`${key}_hls/${file}`)).to.equal(undefined)
+        expect(() => partKey(derivativeKey(key, 'w=16'), '0a1b2c3d-720p.mp4')).to.throw('not a part of')
+        expect(partsPrefix(derivativeKey(key, 'w=16'))).to.equal(undefined)
+      })
+    }
+
+    it('has no bundle beside an original', () => {
+      const { key } = newOriginal({ folder: '', format: knownFormat('mp4'), id: ID })
+      expect(parseKey(`${key}/master.m3u8`)).to.equal(undefined)
+      expect(parseKey('video/mp4/master.m3u8')).to.equal(undefined)
+    })
 
     it('leaves a folder that looks like group and format a folder', () => {
       const name = newOriginal({ folder: 'image/png', format: knownFormat('png'), id: ID })

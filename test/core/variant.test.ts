@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { sha256 } from '../../src/core/digest.ts'
 import { variantOf } from '../../src/core/variant.ts'
 
-const of = (parameters: Record<string, string>, fingerprint?: string) =>
+const of = (parameters: Record<string, string | undefined>, fingerprint?: string) =>
   variantOf(new Map(Object.entries(parameters)), fingerprint)
 
 describe('a variant', () => {
@@ -23,6 +23,11 @@ describe('a variant', () => {
   it('keeps every character of plain values', () => {
     const value = 'AZaz09.,:-'
     expect(of({ crop: value, wm: '' })).to.equal(`crop=${value}&wm=`)
+  })
+
+  it('has the name alone of what has no value', () => {
+    expect(of({ start: '1', hls: undefined })).to.equal('hls&start=1')
+    expect(of({ text: 'a b', hls: undefined })).not.to.equal(of({ text: 'a b', hls: '' }))
   })
 
   for (const value of ['a b', 'a/b', 'ä', '../x', 'a&w=2', 'a=b', '~', '_', '%2f', '\n', '100\n']) {

@@ -22,9 +22,10 @@ export function context({
   signal = new AbortController().signal,
   limits = LIMITS,
   afterwards = () => {},
+  storePart = (name) => Promise.reject(new Error(`there is no place for ${name}`)),
   ...rest
 }: Partial<EngineContext> = {}): EngineContext {
-  return { ...rest, asset, signal, limits, afterwards, log: keptLog() }
+  return { ...rest, asset, signal, limits, afterwards, storePart, log: keptLog() }
 }
 
 /** The file in the bucket. */

@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Asset, lengthOf } from '../../core/asset.ts'
+import { bundleFile, bundleMediaType } from '../../core/bundle.ts'
 import type { Client } from '../../core/client.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
@@ -220,6 +221,8 @@ async function onePiece(
 async function mediaTypeOf(key: ObjectKey, path: string): Promise<string> {
   const name = parseKey(key)
   if (name && name.variant === undefined) return name.format.mediaType
+  const fileName = key.slice(key.lastIndexOf('/') + 1)
+  if (name && bundleFile(fileName)) return bundleMediaType(fileName)
   const file = await unlessMissing(open(path, 'r'))
   if (!file) return 'application/octet-stream'
   try {

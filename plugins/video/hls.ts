@@ -1,0 +1,31 @@
+import { definePlugin } from '../../src/core/plugin.ts'
+import { badParameter } from '../../src/core/problem.ts'
+
+// The ladder has sizes, rates, key frames and a container of its own.
+const LADDERS_OWN = ['w', 'h', 'q_a', 'kf', 'kf_boost', 'f']
+
+/** A video to be streamed: HTTP Live Streaming, in several sizes, each cut into segments of 4 s. @see RFC 8216 */
+export default definePlugin({
+  name: 'video-hls',
+  engine: 'ffmpeg',
+  phase: 'encode',
+  media: ['video'],
+  entry: 'master.m3u8',
+  // A file in the place of a playlist would be of no use.
+  conceals: true,
+  params: {
+    hls: {
+      type: 'flag',
+      help: 'HTTP Live Streaming: a redirect to the playlist of up to 1080p, 720p, 480p and 360p, with start, end, mute and vt',
+    },
+  },
+  resolve(asked, { named }) {
+    const other = LADDERS_OWN.find((name) => named.has(name))
+    if (other !== undefined) throw badParameter({ param: other, expected: 'no value beside hls' })
+    return asked
+  },
+  transform(video) {
+    video.ladder = 'hls'
+    return video
+  },
+})

@@ -1,0 +1,115 @@
+/** A segment of a media playlist. */
+export interface Segment {
+  seconds: number
+  uri: string
+}
+
+/** The segments of a media playlist, as ffmpeg writes it. @see RFC 8216 section 4.3.2.1 */
+export function segmentsOf(playlist: string): Segment[] {
+  const segments: Segment[] = []
+  let seconds: number | undefined
+  for (const line of playlist.split(/\r?\n/)) {
+    const [, duration] = /^#EXTINF:([\d.]+),/.exec(line) ?? []
+    if (duration !== undefined) seconds = Number(duration)
+    else if (line !== '' && !line.startsWith('#') && seconds !== undefined) {
+      segments.push({ seconds, uri: line })
+      seconds = undefined
+    }
+  }
+  return segments
+}
+
+/** What a media playlist needs of a connection, in bits a second. */
+export interface BitRates {
+  /** Of those segments that follow one another for about as long as the longest lasts. */
+  peak: number
+  average: number
+}
+
+/**
+ * @param segments of one media playlist, at least one, with their sizes in bytes
+ * @see RFC 8216 section 4.1: the peak is over contiguous segments of 0.5 to 1.5 target durations in all
+ */
+export function bitRatesOf(segments: ReadonlyArray<{ seconds: number; bytes: number }>): BitRates {
+  const target = segments.reduce((longest, { seconds }) => Math.max(longest, seconds), 0)
+  const whole = { seconds: 0, bits: 0 }
+  let peak = 0
+  for (const [i, first] of segments.entries()) {
+    whole.seconds += first.seconds
+    whole.bits += 8 * first.bytes
+    let [seconds, bits] = [0, 0]
+    for (let next = i; next < segments.length; next += 1) {
+      const segment = segments[next] ?? first
+      seconds += segment.seconds
+      bits += 8 * segment.bytes
+      if (seconds > 1.5 * target) break
+      if (seconds >= 0.5 * target) peak = Math.max(peak, bits / seconds)
+    }
+  }
+  return { peak: Math.ceil(peak), average: Math.ceil(whole.bits / whole.seconds) }
+}
+
+/** A media playlist, as the master playlist tells of it. */
+export interface Rendition extends BitRates {
+  uri: string
+  /** By RFC 6381: `avc1.64001f`. */
+  codec: string
+}
+
+/** Of pictures; sides in pixels. */
+export interface PictureRendition extends Rendition {
+  width: number
+  height: number
+}
+
+/**
+ * A master playlist: the same video in several sizes, each with the same sound, where there is one.
+ *
+ * @param pictures what a player begins with comes first
+ * @see RFC 8216 section 4.3.4
+ */
+export function masterPlaylist({
+  pictures,
+  sound,
+}: {
+  pictures: readonly PictureRendition[]
+  sound: Rendition | undefined
+}): string {
+  const group = 'AUDIO="sound"'
+  const lines = [
+    '#EXTM3U',
+    '#EXT-X-VERSION:7',
+    '#EXT-X-INDEPENDENT-SEGMENTS',
+    ...(sound
+      ? [
+          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="sound",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="${sound.uri}"`,
+        ]
+      : []),
+    ...pictures.flatMap(({ uri, width, height, codec, peak, average }) => [
+      `#EXT-X-STREAM-INF:${[
+        `BANDWIDTH=${peak + (sound?.peak ?? 0)}`,
+        `AVERAGE-BANDWIDTH=${average + (sound?.average ?? 0)}`,
+        `RESOLUTION=${width}x${height}`,
+        `CODECS="${[codec, ...(sound ? [sound.codec] : [])].join()}"`,
+        ...(sound ? [group] : []),
+      ].join()}`,
+      uri,
+    ]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/**
+ * The name of an H.264 stream's coding, from the initialization section of its file.
+ *
+ * @throws Error for one without
+ * @see RFC 6381 section 3.3; ISO/IEC 14496-15 section 5.3.3.1 (the record begins with a version, then these three bytes)
+ */
+export function avcCodec(initialization: Buffer): string {
+  const at = initialization.indexOf('avcC')
+  if (at === -1) throw new Error('expected an avcC box in an initialization section but found none')
+  return `avc1.${initialization.subarray(at + 5, at + 8).toString('hex')}`
+}
+
+/** AAC of low complexity, which ffmpeg's own encoder makes. @see RFC 6381 section 3.3 */
+export const AAC_CODEC = 'mp4a.40.2'
