@@ -1,28 +1,22 @@
 /**
  * Sluice's own plugins, in the order in which they run unless `config/chain.json` says otherwise: what the variants of a
- * plain installation are named for.
+ * plain installation are named for. The first makes pictures of videos, so it comes before all for these. Then by phase, and
+ * in each sound, images, videos, as their names would have them: a plugin that is not named here keeps its place among them.
  */
 export const SHIPPED_ORDER: readonly string[] = [
   'video-thumbnail',
-  'video-trim',
-  'video-vertical',
-  'video-resize',
-  'video-mute',
-  'video-quality',
-  'video-key-frames',
-  'video-format',
-  'video-hls',
   'audio-trim',
-  'audio-loudness',
-  'audio-waveform',
-  'audio-format',
   'image-orient',
   'image-trim',
+  'video-trim',
   'image-crop',
   'image-resize',
   'image-rotate',
   'image-flip',
   'image-flop',
+  'video-vertical',
+  'video-resize',
+  'audio-loudness',
   'image-normalize',
   'image-gamma',
   'image-modulate',
@@ -31,10 +25,17 @@ export const SHIPPED_ORDER: readonly string[] = [
   'image-negate',
   'image-blur',
   'image-sharpen',
+  'video-mute',
+  'audio-waveform',
   'image-pad',
   'image-watermark',
   'image-text',
   'image-radius',
   'image-background',
+  'audio-format',
   'image-format',
+  'video-quality',
+  'video-key-frames',
+  'video-format',
+  'video-hls',
 ]
