@@ -17,7 +17,7 @@ doing goes to stderr. For Linux. Takes five to ten minutes; whatever else runs o
 npm run bench -- images  compares one transformation after the other with sharp alone: new derivatives a second, eight
 at a time. Takes six minutes; --only then takes names of its table.
 
-npm run bench -- videos  compares making videos and frames with ffmpeg called by hand. Takes eight minutes; --only then takes
+npm run bench -- videos  compares making videos and frames with ffmpeg called by hand. Takes a quarter of an hour; --only then takes
 some of transcode, thumbnail.
 
   --only <works>      some of cold, repeated, upload, zip, with commas between
