@@ -24,6 +24,8 @@ export interface DeriveRequest extends FoundOriginal {
   timeoutMs?: number
   /** Is told how much of it is done, from 0 to 1, by what takes minutes. */
   progress?: (fraction: number) => void
+  /** Whether a failure is not the end: it is told of when no other try follows. */
+  isTriedAgain?: (error: unknown) => boolean
   signal: AbortSignal
 }
 
@@ -196,7 +198,7 @@ export function createDerivations({
       }
       const { code, message } =
         error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
-      if (!signal.aborted) {
+      if (!signal.aborted && !request.isTriedAgain?.(error)) {
         events.emit('derivative.failed', {
           clientId: client.id,
           key,
