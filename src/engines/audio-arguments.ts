@@ -32,6 +32,7 @@ interface Encoder {
   bounds?: { mono: readonly [number, number]; stereo: readonly [number, number] }
 }
 
+const PROGRESS = ['-nostats', '-progress', 'pipe:1']
 // Of FLAC.
 const MAX_CHANNELS = 8
 // libvorbis knows bit rates for these only: other sound is resampled.
@@ -60,7 +61,7 @@ export function audioArguments(
   const [atLeast, atMost] = bounds?.[channels === 1 ? 'mono' : 'stereo'] ?? [0, Number.POSITIVE_INFINITY]
   const bitRate = Math.max(atLeast, Math.min(atMost, draft.kilobits ?? kilobits ?? 0))
   return [
-    ...['-nostats', '-progress', 'pipe:1', ...reading(draft, limits)],
+    ...[...PROGRESS, ...reading(draft, limits)],
     // Said in any case: of some files no filter knows which channels there are.
     ...['-ac', String(Math.min(channels, isLossless ? MAX_CHANNELS : 2))],
     ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
@@ -74,11 +75,11 @@ export function audioArguments(
 
 /**
  * The arguments with which ffmpeg says how loud a draft is, at the end of its words: a fifth of the time that `loudnorm`
- * takes to measure the same.
+ * takes to measure the same. The lines of its progress go to its standard output.
  */
 export function loudnessArguments(draft: AudioDraft, limits: TransformLimits): string[] {
   const measuring = ['-af', 'ebur128=peak=true:framelog=verbose']
-  return ['-nostats', ...reading(draft, limits, 'info'), ...measuring, '-f', 'null', '-']
+  return [...PROGRESS, ...reading(draft, limits, 'info'), ...measuring, '-f', 'null', '-']
 }
 
 /** The arguments with which ffmpeg writes a draft's samples to its standard output: one channel, 16 bits, lowest byte first. */

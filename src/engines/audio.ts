@@ -11,27 +11,29 @@ import {
   samplesArguments,
 } from './audio-arguments.ts'
 import type { AudioDraft, AudioSource, Waveform } from './audio-source.ts'
-import { notInstalled, type Running, ran } from './ffmpeg-process.ts'
+import { notInstalled, type Running, ran, type Said } from './ffmpeg-process.ts'
 import { probe, soundOf } from './ffprobe.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from './media-file.ts'
 import { createPrograms } from './programs.ts'
 import { createScratch } from './scratch.ts'
+import { unlessStalled } from './stalled.ts'
 import { drawn, findPeaks } from './waveform.ts'
-import { writeMedia } from './write-media.ts'
+import { readProgress, writeMedia } from './write-media.ts'
 
 // ffmpeg takes 40 MB for sound, of whatever length, and finding peaks another ten.
 const SOUND_BYTES = 50_000_000
-const MAX_PRINTED_BYTES = 100_000
 
 export interface AudioEngineOptions {
   /** For temporary files, also those of videos; made when it is needed. */
   folder: string
   /** All of the environment that ffmpeg and ffprobe get. */
   env: Running['env']
+  /** How long it may stand still; half a minute when not given. */
+  stallMs?: number
 }
 
 /** Makes the engine for sound, through ffmpeg as a process of its own; nothing runs yet. */
-export function createAudioEngine({ folder, env }: AudioEngineOptions): Engine<'ffmpeg-audio'> {
+export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions): Engine<'ffmpeg-audio'> {
   const scratch = createScratch(folder)
   const programs = createPrograms(env)
   const runningOf = ({ signal, limits }: EngineContext): Running => ({
@@ -40,10 +42,10 @@ export function createAudioEngine({ folder, env }: AudioEngineOptions): Engine<'
 
   async function rendered(draft: AudioDraft, context: EngineContext): Promise<Asset> {
     const { limits } = context
-    const running = runningOf(context)
-    const loudness = draft.isNormalized ? await loudnessOf(draft, context, running) : undefined
+    const running = { ...runningOf(context), limits, stallMs }
+    const loudness = draft.isNormalized ? await loudnessOf(draft, running) : undefined
     const { waveform, format } = draft
-    if (waveform) return waveformOf(draft, waveform, { limits, loudness, running })
+    if (waveform) return waveformOf(draft, waveform, { ...running, loudness })
     if (format === undefined) throw new Error('no plugin has asked for anything of the sound')
     const writing = {
       format: knownFormat(format),
@@ -51,7 +53,7 @@ export function createAudioEngine({ folder, env }: AudioEngineOptions): Engine<'
       argumentsFor: (target: string) => audioArguments(draft, { format, target, limits, loudness }),
       undecodable,
     }
-    return writeMedia(writing, { ...context, scratch, env })
+    return writeMedia(writing, { ...context, scratch, env, ...(stallMs === undefined ? {} : { stallMs }) })
   }
 
   return {
@@ -103,39 +105,59 @@ async function sourceOf(file: MediaFile, maxPixels: number, running: Running): P
   }
 }
 
-/** How loud it is; undefined for silence. @throws Problem 422 */
-async function loudnessOf(
-  draft: AudioDraft,
-  { limits }: EngineContext,
-  running: Running,
-): Promise<Loudness | undefined> {
-  const asked = loudnessArguments(draft, limits)
-  const { words } = await ran('ffmpeg', asked, { ...running, maxBytes: MAX_PRINTED_BYTES }).catch((cause) => {
-    throw orProblem(cause, running.signal)
+interface Reading extends Running, Pick<EngineContext, 'limits'> {
+  stallMs: number | undefined
+}
+
+/** How loud it is; undefined for silence. @throws as {@link readThrough} */
+async function loudnessOf(draft: AudioDraft, reading: Reading): Promise<Loudness | undefined> {
+  const progress = readProgress()
+  const { words } = await readThrough(loudnessArguments(draft, reading.limits), {
+    ...reading,
+    onOutput: (chunk) => progress.take(chunk.toString()),
   })
   if (!words.includes('Summary:')) throw undecodable(new Error(`no loudness in ${words}`))
   return loudnessIn(words)
 }
 
-/** @throws Problem 422 for sound of which nothing can be decoded, or that takes too long */
+/** @throws as {@link readThrough}, Problem 422 for sound of which nothing can be decoded */
 async function waveformOf(
   draft: AudioDraft,
   waveform: Waveform,
-  {
-    limits,
-    loudness,
-    running,
-  }: Pick<EngineContext, 'limits'> & { loudness: Loudness | undefined; running: Running },
+  { loudness, ...reading }: Reading & { loudness: Loudness | undefined },
 ): Promise<Asset> {
   const finder = findPeaks()
-  const asked = samplesArguments(draft, { limits, loudness })
-  const reading = { ...running, maxBytes: Number.POSITIVE_INFINITY, onOutput: finder.take }
-  await ran('ffmpeg', asked, reading).catch((cause) => {
-    throw orProblem(cause, running.signal)
+  await readThrough(samplesArguments(draft, { limits: reading.limits, loudness }), {
+    ...reading,
+    onOutput(chunk) {
+      finder.take(chunk)
+      return true
+    },
   })
   const peaks = finder.peaks(waveform.width)
   if (peaks.data.length === 0) throw undecodable(new Error('nothing of it could be decoded'))
   return drawn(peaks, { waveform, sampleRate: draft.input.source.sampleRate })
+}
+
+/**
+ * Runs ffmpeg over all of a sound. @param options.onOutput takes what it prints, and tells whether it has moved
+ *
+ * @throws Problem 422 for what cannot be decoded or takes too long, 504 when nothing moves any more, `signal.reason`
+ */
+async function readThrough(
+  args: readonly string[],
+  { onOutput, stallMs, signal, ...running }: Reading & { onOutput(chunk: Buffer): boolean },
+): Promise<Said> {
+  return unlessStalled({ group: 'audio', stallMs, signal }, (joined, moved) =>
+    ran('ffmpeg', args, {
+      ...{ ...running, signal: joined, maxBytes: Number.POSITIVE_INFINITY },
+      onOutput(chunk) {
+        if (onOutput(chunk)) moved()
+      },
+    }),
+  ).catch((cause) => {
+    throw orProblem(cause, signal)
+  })
 }
 
 function orProblem(cause: unknown, signal: AbortSignal): Problem {

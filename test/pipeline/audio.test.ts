@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -346,6 +347,33 @@ describe('a sound of a sound', () => {
         const { status, message } = await refusal(source, query)
         expect(status).to.equal(400)
         expect(message).to.match(expected)
+      })
+    }
+
+    for (const [what, asked] of [
+      ['written', { format: 'mp3' }],
+      ['measured', { format: 'mp3', isNormalized: true }],
+      ['drawn', { waveform: { format: 'json', width: 10, height: 10 } }],
+    ] as const) {
+      it(`when nothing moves any more while it is ${what}, for now`, async () => {
+        const elsewhere = await temporaryFolder()
+        const engine = createAudioEngine({ folder, env: programEnvironment(), stallMs: 300 })
+        const leftovers: Array<() => Promise<void>> = []
+        const given = context({ afterwards: (remove) => void leftovers.push(remove) })
+        const opened = await engine.open(assetOf(source, 'wav'), {}, given)
+        try {
+          const path = join(elsewhere, 'nobody-writes')
+          execFileSync('mkfifo', [path])
+          const draft = { ...opened.draft, ...asked, input: { ...opened.draft.input, path } }
+          expect(await rejection(engine.render(draft, given))).to.include({
+            status: 504,
+            code: 'no_progress',
+          })
+        } finally {
+          await engine.close?.(opened)
+          for (const remove of leftovers) await remove()
+          await rm(elsewhere, { recursive: true })
+        }
       })
     }
 
