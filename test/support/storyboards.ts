@@ -42,7 +42,7 @@ export async function colourOf(sprite: Buffer, { tile }: Pick<BoardCue, 'tile'>)
   const pixel = sharp(sprite).extract({ ...spot, width: 1, height: 1 })
   const rgb = [...(await pixel.removeAlpha().raw().toBuffer())]
   const near = Object.entries(COLOURS).find(([, wanted]) =>
-    wanted.every((value, i) => Math.abs(value - Number(rgb[i])) < 25),
+    wanted.every((value, i) => Math.abs(value - Number(rgb[i])) < 12),
   )
   return near?.[0] ?? String(rgb)
 }
