@@ -9,6 +9,7 @@ const BUNDLES = [
     entry: 'master.m3u8',
     part: /^[a-z0-9]{8}-(?:[a-z0-9]{1,16}\.m3u8|[a-z0-9]{1,16}\.mp4|[a-z0-9]{1,16}-[0-9]{5,7}\.m4s)$/,
   },
+  { entry: 'storyboard.vtt', part: /^[a-z0-9]{8}-[a-z0-9]{1,16}\.jpg$/ },
 ] as const
 
 /** Of which `entry` a file of this name is a part; undefined for one that no bundle has. */
@@ -32,6 +33,9 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   // RFC 8216 section 3.3: an initialization section, and segments, of fragmented MP4.
   mp4: 'video/mp4',
   m4s: 'video/mp4',
+  // WebVTT section 6.1.
+  vtt: 'text/vtt; charset=utf-8',
+  jpg: 'image/jpeg',
 }
 
 /** As sent in `Content-Type`. `name`: one for which there is a {@link bundleFile}. */

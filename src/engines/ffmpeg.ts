@@ -16,6 +16,7 @@ import { checkMediaSize, type MediaFile, openMedia, unlessGone } from './media-f
 import { guardedInput, inputPath } from './media-input.ts'
 import { createPrograms } from './programs.ts'
 import { createScratch } from './scratch.ts'
+import { storyboard } from './storyboard.ts'
 import { needsToneMapping, TONE_MAPPING_FILTERS, toneMapping } from './tone-mapping.ts'
 import { transcode } from './transcode.ts'
 import type { RenderContext, VideoInput, VideoSource } from './video-source.ts'
@@ -108,6 +109,7 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
       const all = { ...context, env, canToneMap }
       if (frameAtSeconds !== undefined) return unlessGone(input.path, frameOf(input, frameAtSeconds, all))
       if (draft.ladder !== undefined) return unlessGone(input.path, streamed(draft, { ...all, scratch }))
+      if (draft.isStoryboard) return unlessGone(input.path, storyboard(draft, { ...all, scratch }))
       if (container === undefined) throw new Error('no plugin has asked for anything of the video')
       return unlessGone(input.path, transcode(draft, container, { ...all, scratch }))
     },

@@ -10,7 +10,8 @@ declare module '../core/plugin.ts' {
 
 /**
  * What is to be made of a video: plugins write here what they ask for, and one process does all of it. With
- * `frameAtSeconds` a picture comes of it, and the rest does not count; with `container` a video, or with `ladder` the same in several sizes.
+ * `frameAtSeconds` a picture comes of it, and the rest does not count; with `container` a video, or with `ladder` the same in several sizes; with
+ * `isStoryboard` pictures of all of it.
  */
 export interface VideoDraft {
   /** The frame that is shown at this moment becomes a picture; in seconds from 0. */
@@ -18,6 +19,8 @@ export interface VideoDraft {
   container?: VideoContainer
   /** Several sizes of it in short pieces, of which a player takes what its connection can carry. */
   ladder?: 'hls'
+  /** Small pictures of it, all in one, and which stands for when. */
+  isStoryboard?: boolean
   /** From this moment on, in seconds from 0. */
   startSeconds?: number
   /** Up to this moment, not including it; the end of the video where that is earlier. */

@@ -38,4 +38,5 @@ export const SHIPPED_ORDER: readonly string[] = [
   'video-key-frames',
   'video-format',
   'video-hls',
+  'video-storyboard',
 ]

@@ -141,8 +141,17 @@ describe('object keys', () => {
       }
     })
 
+    it('knows of which bundle a file is a part', () => {
+      const name = newOriginal({ folder: '', format: knownFormat('mp4'), id: ID })
+      const entry = derivativeKey(name.key, 'storyboard/storyboard.vtt')
+      const sprite = partKey(entry, '0a1b2c3d-sprite.jpg')
+      expect(keyMeaning(sprite)).to.deep.equal({ kind: 'part', original: name, derivative: entry })
+    })
+
     for (const file of [
       'x',
+      'sprite.jpg',
+      '0a1b2c3d-sprite.png',
       'other.m3u8',
       'MASTER.m3u8',
       'master.m3u8/x',

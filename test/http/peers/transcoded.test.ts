@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Asset } from '../../../src/core/asset.ts'
+import { onEveryBucket } from '../../support/backends.ts'
+import { uploadOne, type WireRecord } from '../../support/client.ts'
+import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
+import type { Service } from '../../support/service.ts'
+import { wrapBuckets } from '../../support/storage.ts'
+
+// As over a connection: from this machine all of it would be there before anybody seeks.
+const WHOLE_SECONDS = 8
+const PIECE_BYTES = 16_384
+
+function paced(bytes: Readable, bytesPerSecond: number): Readable {
+  return Readable.from(
+    (async function* () {
+      for await (const chunk of bytes as AsyncIterable<Buffer>) {
+        for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+          const piece = chunk.subarray(at, at + PIECE_BYTES)
+          yield piece
+          await pause((1000 * piece.length) / bytesPerSecond)
+        }
+      }
+    })(),
+  )
+}
+
+/** Goes to some moments of a video, plays it over the tenth second, and tells which colours were there. */
+const watch = (src: string, moments: readonly number[]) => `(async () => {
+  const video = document.createElement('video')
+  video.muted = true
+  video.preload = 'metadata'
+  // Without CORS no page may look at the pixels.
+  video.crossOrigin = 'anonymous'
+  const failed = new Promise((_, fail) => {
+    video.addEventListener('error', () => fail(new Error(video.error.message)), { once: true })
+    setTimeout(() => fail(new Error('it takes too long')), 40000)
+  })
+  const next = (name) => Promise.race([failed, new Promise((done) => video.addEventListener(name, done, { once: true }))])
+  const drawn = () => Promise.race([failed, new Promise((done) => video.requestVideoFrameCallback(done))])
+  const loaded = next('loadedmetadata')
+  video.src = ${JSON.stringify(src)}
+  await loaded
+  const canvas = document.createElement('canvas').getContext('2d')
+  const colour = () => {
+    canvas.drawImage(video, 0, 0, 1, 1)
+    const [red, , blue] = canvas.getImageData(0, 0, 1, 1).data
+    return red > 2 * blue ? 'red' : blue > 2 * red ? 'blue' : 'neither'
+  }
+  const goTo = async (moment) => {
+    const sought = Promise.all([next('seeked'), drawn()])
+    video.currentTime = moment
+    await sought
+    return colour()
+  }
+  const sought = []
+  for (const moment of ${JSON.stringify(moments)}) sought.push(await goTo(moment))
+  await goTo(9)
+  await video.play()
+  const played = [colour()]
+  while (video.currentTime < 11) await next('timeupdate')
+  await drawn()
+  played.push(colour())
+  const { duration, videoWidth, videoHeight } = video
+  video.removeAttribute('src')
+  video.load()
+  return { duration: Math.round(duration * 10) / 10, size: videoWidth + 'x' + videoHeight, sought, played }
+})()`
+
+onEveryBucket('a <video> in Chromium', (start) => {
+  let service: Service
+  let chromium: Chromium
+  let video: WireRecord
+  /** Where the parts begin that the service was asked for; undefined for a whole file. */
+  let asked: Array<number | undefined>
+  before(async function () {
+    this.timeout(60_000)
+    service = await start({
+      env: { MEDIA_JOBS_IN: 'web' },
+      wrapStorage: wrapBuckets((bucket) => ({
+        find: async (key, known) => {
+          const asset = await bucket.find(key, known)
+          if (!asset) return undefined
+          const open: Asset['open'] = async (options) => {
+            if (!key.includes('_')) return asset.open(options)
+            asked.push(options?.range?.start)
+            return paced(await asset.open(options), asset.size / WHOLE_SECONDS)
+          }
+          return { ...asset, open }
+        },
+      })),
+    })
+    const [browser, bytes] = await Promise.all([startChromium(), clip()])
+    chromium = browser
+    video = await uploadOne(service, { name: 'clip.mp4', bytes })
+  })
+  after(() => chromium.stop())
+
+  for (const [query, size] of [
+    ['f=mp4&kf=10', '320x180'],
+    ['w=240&q_a&kf=10', '240x136'],
+    ['f=webm&kf=10', '320x180'],
+  ] as const) {
+    it(`plays ?${query}, and seeks by its parts`, async function () {
+      this.timeout(120_000)
+      const src = `${video.src}?${query}`
+      for (let status = 423; status === 423; )
+        ({ status } = await fetch(`${src}&wait=30`, { method: 'HEAD' }))
+      asked = []
+      const before = service.log.lines.length
+      expect(await chromium.evaluate(watch(src, [18, 2, 15, 9.5, 10.5, 5]))).to.deep.equal({
+        duration: CLIP_SECONDS,
+        size,
+        sought: ['blue', 'red', 'blue', 'red', 'blue', 'red'],
+        played: ['red', 'blue'],
+      })
+      const { pathname } = new URL(src)
+      const answers = service.log.lines.slice(before).filter(({ fields }) => fields.path === pathname)
+      expect(answers.map(({ fields }) => fields.status))
+        .to.include(206)
+        .and.not.include(200)
+      // Without all that is between them.
+      expect(asked.some((at = 0) => at > 0)).to.equal(true)
+    })
+  }
+})
