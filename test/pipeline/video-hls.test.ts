@@ -200,6 +200,17 @@ describe('a video to be streamed', () => {
     }
   })
 
+  it('cannot be played before each rendition has begun', async function () {
+    this.timeout(60_000)
+    const inputs = ['-f', 'lavfi', '-i', 'sine=d=1']
+    const short = await remuxed(await longFilm(), ['-map', '0:v', '-map', '1:a', '-c:a', 'aac'], { inputs })
+    // Of the sound there is nothing until ffmpeg knows that it is over.
+    const made = await streamed(short, 'hls&end=16')
+    expect(made.sound).to.match(/-sound\.m3u8$/)
+    expect(made.stored.filter((name) => name.endsWith('p.m3u8')).length).to.be.above(3)
+    expect(made.stored).not.to.include('live.m3u8')
+  })
+
   it('ends at once when a part cannot be stored', async function () {
     this.timeout(120_000)
     const failure = new Error('the bucket is away')
