@@ -41,6 +41,8 @@ export interface Asset {
   readonly file?: string
   /** Of its bytes, in hex, where it is known: what has been found out of them once holds for all assets that have it. */
   readonly sha256?: string
+  /** Of a video or sound, where there is a place for it. */
+  readonly probe?: KeptProbe
   /**
    * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
    * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the
@@ -48,6 +50,17 @@ export interface Asset {
    */
   open(options?: OpenOptions): Promise<Readable>
 }
+
+/** A place for what a file's headers say, so that they are read once. */
+export interface KeptProbe {
+  /** As it was kept, if it has been. */
+  readonly text: string | undefined
+  /** @param text at most {@link MAX_PROBE_LENGTH} characters */
+  keep(text: string): Promise<void>
+}
+
+/** Of a {@link KeptProbe}: it is read with all that is known of a file. That of a usual video has some 600. */
+export const MAX_PROBE_LENGTH = 4000
 
 /** An asset over bytes in memory. */
 export function assetFromBytes(

@@ -1,5 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import { MAX_PROBE_LENGTH } from '../core/asset.ts'
+import { sha256 } from '../core/digest.ts'
 import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import { outputOf, type Running } from './ffmpeg-process.ts'
 import type { MediaFile } from './media-file.ts'
@@ -38,7 +39,7 @@ const output = z.object({
   format: z.object({ duration: number, bit_rate: number }).partial().default({}),
 })
 
-type ProbedFile = Pick<MediaFile, 'path' | 'demuxer' | 'sha256'>
+type ProbedFile = Pick<MediaFile, 'path' | 'demuxer' | 'probe'>
 
 /** What ffprobe has printed, as far as it is used. */
 export type Probed = z.infer<typeof output>
@@ -52,28 +53,27 @@ const ENTRIES = [
   'stream_side_data=rotation',
 ].join(':')
 const MAX_OUTPUT_BYTES = 1_000_000
-
-// By SHA-256: what ffprobe finds takes it a quarter of the time of a frame, and most videos have several made of them. Each
-// entry as large as what was printed.
-const known = new LRUCache<string, Probed>({ maxSize: 4_000_000 })
+// What is kept begins with this: what was kept of other entries is of no use.
+const KEPT = `${sha256(ENTRIES).slice(0, 8)} `
 
 /**
- * What the headers of a container and of its streams say. Of a file whose digest is given, it is kept.
+ * What the headers of a container and of its streams say. It is kept where there is a place for it: ffprobe takes a quarter
+ * of the time of a frame, and most videos have several made of them.
  *
  * @throws Problem 422 for what takes too long, 501 where ffprobe is missing, Error with its last words for what it cannot
  * read
  */
 export async function probe(
-  { path, demuxer, sha256 = '' }: ProbedFile,
+  { path, demuxer, probe: place }: ProbedFile,
   { maxPixels, ...running }: Running & { maxPixels: number },
 ): Promise<Probed> {
-  const before = known.get(sha256)
-  if (before) return before
+  if (place?.text?.startsWith(KEPT)) return output.parse(JSON.parse(place.text.slice(KEPT.length)))
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
   const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
   const text = await outputOf('ffprobe', asked, { ...running, maxBytes: MAX_OUTPUT_BYTES })
   const probed = output.parse(JSON.parse(text))
-  if (sha256 !== '') known.set(sha256, probed, { size: text.length })
+  const kept = `${KEPT}${JSON.stringify(probed)}`
+  if (kept.length <= MAX_PROBE_LENGTH) await place?.keep(kept)
   return probed
 }
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { Asset } from '../core/asset.ts'
+import type { Asset, KeptProbe } from '../core/asset.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { TransformLimits } from '../core/plugin.ts'
 import { fileNotFound, notTransformable } from '../core/problem.ts'
@@ -9,8 +9,7 @@ import type { Scratch, ScratchFile } from './scratch.ts'
 /** A file on this machine's disk, and what it is read by. */
 export interface MediaFile extends ScratchFile {
   demuxer: string
-  /** Of all its bytes, where that is known. */
-  sha256?: string | undefined
+  probe?: KeptProbe | undefined
 }
 
 /**
@@ -29,7 +28,7 @@ export async function openMedia<T>(
   const demuxer = demuxerOf(format)
   if (demuxer === undefined)
     throw notTransformable(`expected a video or sound that can be read but this file is ${format.name}`)
-  const file = { ...(await scratch.take(asset, signal)), demuxer, sha256: asset.sha256 }
+  const file = { ...(await scratch.take(asset, signal)), demuxer, probe: asset.probe }
   try {
     return { file, found: await unlessGone(file.path, look(file)) }
   } catch (error) {

@@ -189,7 +189,7 @@ function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
 }
 
 /** The members in which a record's text is not what the index knows. */
-function differences(text: string, known: OriginalRecord): string | undefined {
+function differences(text: string, { probe: _, ...known }: OriginalRecord): string | undefined {
   try {
     const record = JSON.parse(text)
     const names = Object.entries(known).filter(([name, value]) => !isDeepStrictEqual(record[name], value))

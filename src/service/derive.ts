@@ -1,11 +1,11 @@
-import { type Asset, withLastModified } from '../core/asset.ts'
+import { type Asset, type KeptProbe, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import { derivativeKey, type ObjectKey, partKey } from '../core/object-key.ts'
 import type { EngineContext, TransformLimits } from '../core/plugin.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import type { FileIndex } from '../core/ports/file-index.ts'
+import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import { fileNotFound, Problem, tooManyVariants, unlessStatus } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
@@ -24,6 +24,8 @@ export interface DeriveRequest extends FoundOriginal {
   timeoutMs?: number
   /** Is told how much of it is done, from 0 to 1, by what takes minutes. */
   progress?: (fraction: number) => void
+  /** Whether a failure is not the end: it is told of when no other try follows. */
+  isTriedAgain?: (error: unknown) => boolean
   signal: AbortSignal
 }
 
@@ -112,6 +114,18 @@ export function createDerivations({
     return deadline
   }
 
+  function probeOf({ id }: Client, record: OriginalRecord): KeptProbe {
+    return {
+      text: record.probe,
+      async keep(probe) {
+        // Who comes next reads the headers again.
+        await index
+          .amend(id, record, { ...record, probe })
+          .catch((cause) => log.warn({ err: cause, key: record.key }, 'a probe was not kept'))
+      },
+    }
+  }
+
   /** `pending` → render, parts → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
   async function make(
     request: DeriveRequest,
@@ -149,7 +163,7 @@ export function createDerivations({
       await deleteParts(bucket, key)
       const rendered = await run(
         plan,
-        { ...source, sha256: record.sha256 },
+        { ...source, sha256: record.sha256, probe: probeOf(client, record) },
         {
           ...{ asset, signal, log, storePart },
           limits: { ...limits, timeoutMs },
@@ -187,7 +201,7 @@ export function createDerivations({
       }
       const { code, message } =
         error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
-      if (!signal.aborted) {
+      if (!signal.aborted && !request.isTriedAgain?.(error)) {
         events.emit('derivative.failed', {
           clientId: client.id,
           key,

@@ -3,10 +3,10 @@ import pLimit from 'p-limit'
 import type { Client } from '../core/client.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath } from '../core/object-key.ts'
-import { type JobFailure, type JobStatus, type Jobs, NotYet } from '../core/ports/jobs.ts'
+import { type JobFailure, type JobStatus, type Jobs, mayPass, NotYet } from '../core/ports/jobs.ts'
 import { fileNotFound, Problem, unlessStatus } from '../core/problem.ts'
 import type { Plan, Planner } from '../pipeline/plan.ts'
-import type { Derivations, Reserved } from './derive.ts'
+import type { Derivations, DeriveRequest, Reserved } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 
@@ -55,6 +55,7 @@ export interface MediaJob {
 }
 
 const KIND = 'media'
+const ATTEMPTS = 3
 
 interface QueuedMedia extends Reserved {
   query: WantedMedia['query']
@@ -131,7 +132,7 @@ export function createMediaJobs({
   /** Resolves when it is stored; or with false, when nobody can want it any more. */
   async function make(
     { clientId, original, derivative, query, accept }: QueuedMedia,
-    { signal, progress }: { signal: AbortSignal; progress(fraction: number): void },
+    how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
   ): Promise<boolean> {
     const client = findClient(clientId)
     const name = parseKey(original)
@@ -140,7 +141,7 @@ export function createMediaJobs({
     const planned = plan({ query, format: name.format, accept, rules: client.rules })
     // Plugins or rules have changed since: who asks now asks for another one.
     if (derivativeKey(original, planned.variant) !== derivative) return false
-    const request = { ...found, client, plan: planned, timeoutMs, progress, signal }
+    const request = { ...found, client, plan: planned, timeoutMs, ...how }
     const asset = await unlessStatus(404, unlessStatus(429, derivations.derive(request)))
     await derivations.ended(client, derivative)
     if (!asset) return false
@@ -185,10 +186,14 @@ export function createMediaJobs({
     work() {
       jobs.work<QueuedMedia>(
         KIND,
-        async ({ data }, run) => {
+        async ({ data, attempt }, { progress, ...run }) => {
           const { signal, leave } = joinSignals([run.signal, stopping.signal])
+          const isTriedAgain = (error: unknown) => {
+            const thrown = putOff(error, data.until > now())
+            return thrown instanceof NotYet || (attempt < ATTEMPTS && mayPass(thrown))
+          }
           try {
-            if (!(await make(data, { signal, progress: run.progress }))) await derivations.release(data)
+            if (!(await make(data, { signal, progress, isTriedAgain }))) await derivations.release(data)
           } catch (error) {
             throw stopping.signal.aborted ? new NotYet(0) : putOff(error, data.until > now())
           } finally {
@@ -196,7 +201,7 @@ export function createMediaJobs({
           }
         },
         // Waiting for the file, rendering and storing each have the time.
-        { concurrency, limitMs: 3 * timeoutMs, attempts: 3, retryMs, retryMaxMs: 6 * retryMs },
+        { concurrency, limitMs: 3 * timeoutMs, attempts: ATTEMPTS, retryMs, retryMaxMs: 6 * retryMs },
       )
     },
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-key.ts'
 import type {
@@ -71,6 +72,12 @@ export function createIndexModel() {
       const row = rowOf({ clientId, key: record.key })
       row.original ??= { state: 'stored', record }
       return row.original
+    },
+    amend(clientId: string, record: OriginalRecord, amended: OriginalRecord): boolean {
+      const row = rowOf({ clientId, key: record.key })
+      if (row.original?.state !== 'stored' || !isDeepStrictEqual(row.original.record, record)) return false
+      row.original = { state: 'stored', record: amended }
+      return true
     },
     beginDerivative(
       ref: FileRef,
@@ -189,6 +196,9 @@ export async function compareWithModel({
       sha256: String(number).padStart(64, '0'),
       storedAt: now,
     })
+    const { original: entry } = model.row(ref)
+    // Now and then one that was known, or never was.
+    const known = entry?.state === 'stored' && random.below(3) > 0 ? entry.record : record(ref)
     const derived = { key, mediaType: 'image/webp', size: number }
     // Of three there are.
     const atMost = 1 + random.below(3)
@@ -209,6 +219,10 @@ export async function compareWithModel({
       adopt: async () => [
         await index.adopt(ref.clientId, record(ref)),
         model.adopt(ref.clientId, record(ref)),
+      ],
+      amend: async () => [
+        await index.amend(ref.clientId, known, { ...known, probe: `at ${number}` }),
+        model.amend(ref.clientId, known, { ...known, probe: `at ${number}` }),
       ],
       beginDerivative: async () => [
         await index.beginDerivative(ref, key, until, { atMost }),
@@ -270,8 +284,8 @@ export async function compareWithModel({
       expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
     }
   }
-  // 12 steps in 5 states: all of them must have been met.
-  expect(visited.size, [...visited].sort().join(', ')).to.equal(60)
+  // 13 steps in 5 states: all of them must have been met.
+  expect(visited.size, [...visited].sort().join(', ')).to.equal(65)
 }
 
 /** What an index lists of a client, by `<client> <original>`; given twice counts once. */

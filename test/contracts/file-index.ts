@@ -192,6 +192,22 @@ export function fileIndexContract(
       })
     })
 
+    describe('amend', () => {
+      it('replaces the record that is known, and no other', async () => {
+        const first = record(ref.key, 'first')
+        const amended = { ...first, probe: 'width "1920"\n日本' }
+        await index.adopt(ref.clientId, first)
+        await index.beginDerivative(ref, d(ref), AHEAD)
+        expect(await elsewhere.amend(ref.clientId, first, amended)).to.equal(true)
+        expect(await index.find(ref)).to.deep.equal({ original: { state: 'stored', record: amended } })
+        expect(await index.amend(ref.clientId, first, { ...first, probe: 'late' })).to.equal(false)
+        expect(await elsewhere.find(ref, d(ref))).to.deep.equal({
+          original: { state: 'stored', record: amended },
+          derivative: { state: 'pending', deadline: AHEAD },
+        })
+      })
+    })
+
     describe('derivatives', () => {
       it('are found beside their original, pending and stored', async () => {
         await adopted(index, ref)

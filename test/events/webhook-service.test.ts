@@ -8,7 +8,9 @@ import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
 import { type Receiver, receiver } from '../support/receiver.ts'
 import { rejection } from '../support/rejection.ts'
-import { PROJECT, type Service, startService } from '../support/service.ts'
+import { PROJECT, type Service, type ServiceOptions, startService } from '../support/service.ts'
+import { wrapBuckets } from '../support/storage.ts'
+import { sound, video } from '../support/videos.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 
@@ -25,8 +27,12 @@ describe('webhooks of the service', () => {
     await target.close()
   })
 
-  async function start(env: Record<string, string> = {}): Promise<Service> {
+  async function start(
+    env: Record<string, string> = {},
+    options: Pick<ServiceOptions, 'wrapStorage'> = {},
+  ): Promise<Service> {
     service = await startService({
+      ...options,
       env: {
         WEBHOOK_URL: target.url('/hooks'),
         WEBHOOK_SECRET: SECRET,
@@ -54,6 +60,31 @@ describe('webhooks of the service', () => {
     expect((await deleteFile(running, record.s3Path)).status).to.equal(200)
     await eventually(() => expect(target.received).to.have.length(3))
     expect(payloads()[2].data).to.deep.include({ key: record.s3Path, derivatives: [payloads()[1].data.key] })
+  })
+
+  it('tell of a video once: that it is there, though the first try has failed, or why it cannot be', async function () {
+    this.timeout(60_000)
+    let failures = 0
+    const wrapStorage = wrapBuckets((bucket) => ({
+      async put(key, bytes, options) {
+        if (!key.includes('_w=') || failures++ > 0) return bucket.put(key, bytes, options)
+        bytes.destroy()
+        throw new Error('for now')
+      },
+    }))
+    const events = 'derivative.stored,derivative.failed'
+    const running = await start({ WEBHOOK_EVENTS: events }, { wrapStorage })
+    const broken = await uploadOne(running, { name: 'song.mp4', bytes: await sound() })
+    expect((await fetch(`${broken.src}?w=64&wait=30`)).status).to.equal(422)
+    const record = await uploadOne(running, { name: 'film.mp4', bytes: await video() })
+    expect((await fetch(`${record.src}?w=64&wait=30`)).status).to.equal(200)
+    await eventually(() => expect(target.received).to.have.length.at.least(2))
+    expect(failures).to.equal(2)
+    const told = payloads().map(({ type, data: { original, code } }) => ({ type, original, code }))
+    expect(told).to.have.deep.members([
+      { type: 'derivative.failed', original: broken.s3PathOriginal, code: 'not_transformable' },
+      { type: 'derivative.stored', original: record.s3PathOriginal, code: undefined },
+    ])
   })
 
   it('hold up no request, not even when the receiver says nothing', async () => {

@@ -1,13 +1,15 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onEveryBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
+import { command } from '../support/command.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { colourAt } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { sound, video } from '../support/videos.ts'
 
 onEveryBackend('thumbnails of videos', (start) => {
@@ -40,6 +42,33 @@ onEveryBackend('thumbnails of videos', (start) => {
     await settled(service)
     expect(await service.objects()).to.include(`first/${key}`)
     expect((await get('?duration=15&width=80&thumbnail')).body.equals(answer.body)).to.equal(true)
+  })
+
+  it('of several moments, and the information, come of one look into the file, also after a restart', async () => {
+    const programs = await temporaryFolder()
+    const { PATH } = process.env
+    const counted = `#!/bin/sh\ncase "$*" in *-show_entries*) echo >> "${programs}/looks";; esac\nPATH="${PATH}" exec ffprobe "$@"\n`
+    await writeFile(join(programs, 'ffprobe'), counted, { mode: 0o755 })
+    process.env.PATH = `${programs}:${PATH}`
+    let own = await start()
+    try {
+      const { src } = await uploadOne(own, { name: 'film.mp4', bytes: film })
+      const path = new URL(src).pathname
+      const status = async (url: string) => (await exchange(own, url)).status
+      expect(await status(`${path}?thumbnail`)).to.equal(200)
+      expect(await status(`${path}?thumbnail&duration=12`)).to.equal(200)
+      await own.stop({ keepData: true })
+      own = await start({ dataDir: own.dataDir })
+      expect(await status(`${path}?thumbnail&duration=22`)).to.equal(200)
+      const info = jsonOf(await exchange(own, path.replace('/upload/', '/info/')))
+      expect(info).to.include({ width: 160, videoCodec: 'h264' })
+      expect(await readFile(join(programs, 'looks'), 'utf8')).to.equal('\n')
+      expect((await command(own, 'check')).findings).to.deep.equal([])
+    } finally {
+      process.env.PATH = PATH
+      await own.stop()
+      await rm(programs, { recursive: true })
+    }
   })
 
   it('are encoded as who asks can show them, also where that takes a process of its own', async () => {

@@ -17,7 +17,7 @@ import { colourAt } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { video, wideVideo } from '../support/videos.ts'
+import { remuxed, video, wideVideo } from '../support/videos.ts'
 import { assetOf, context, LIMITS } from './transform.ts'
 
 describe('the ffmpeg engine', () => {
@@ -168,16 +168,23 @@ describe('the ffmpeg engine', () => {
     expect(new Set(given)).to.deep.equal(new Set([`PATH=${told.PATH}`, 'LD_LIBRARY_PATH=/opt/lib']))
   })
 
-  it('looks once into a file whose digest is known, and into another one anew', async () => {
+  it('looks into a file once where there is a place for what it has seen, unless that is too much', async () => {
     const programs = join(folder, 'counted')
     await mkdir(programs)
     const { PATH } = process.env
     const text = `#!/bin/sh\necho >> "${programs}/looks"\nPATH="${PATH}" exec ffprobe "$@"\n`
     await writeFile(join(programs, 'ffprobe'), text, { mode: 0o755 })
     const own = createFfmpeg({ folder: scratch, env: { PATH: `${programs}:${PATH}` } })
+    const kept = new Map<string, string>()
     const looks = async (bytes: Buffer) => {
       await writeFile(join(programs, 'looks'), '')
-      const asset = { ...assetOf(bytes, 'mp4'), sha256: sha256(bytes) }
+      const digest = sha256(bytes)
+      const asset: Asset = {
+        ...assetOf(bytes, 'mp4'),
+        get probe() {
+          return { text: kept.get(digest), keep: async (text: string) => void kept.set(digest, text) }
+        },
+      }
       const { width, videoCodec } = (await own.facts(asset, context())) as unknown as Record<string, unknown>
       const opened = await own.open(asset, {}, context())
       await own.close?.(opened)
@@ -190,6 +197,13 @@ describe('the ffmpeg engine', () => {
     expect(await looks(film)).to.equal(1)
     expect(await looks(film)).to.equal(0)
     expect(await looks(await video({ colours: ['red'], width: 48, height: 32 }))).to.equal(1)
+    const [digest, probe = ''] = [...kept][0] ?? []
+    kept.set(String(digest), `00000000 ${probe.slice(9)}`)
+    expect(await looks(film), 'what another version has kept').to.equal(1)
+    const options = Array.from({ length: 40 }, () => ['-map', '0:v'])
+    const tracks = await remuxed(film, options.flat())
+    expect(await looks(tracks), 'of 40 streams').to.equal(2)
+    expect(kept.has(sha256(tracks))).to.equal(false)
   })
 
   it('takes HDR as it is stored where ffmpeg was built without the filters for it', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FileIndex, FileRef, OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
@@ -67,6 +68,16 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         if (known) return known
         await table.write([table.setOriginal(ref, { state: 'stored', record })])
         return { state: 'stored', record }
+      })
+    },
+
+    amend: (clientId, record, amended) => {
+      const ref = { clientId, key: record.key }
+      return alone(ref, async () => {
+        const known = await table.original(ref)
+        if (known?.state !== 'stored' || !isDeepStrictEqual(known.record, record)) return false
+        await table.write([table.setOriginal(ref, { state: 'stored', record: amended })])
+        return true
       })
     },
 

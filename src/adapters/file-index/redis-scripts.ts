@@ -110,6 +110,13 @@ redis.call('HSET', file, '', entry)
 return entry
 `)
 
+/** ARGV: ref, JSON as it is known, JSON. @returns 1, or 0 when that is not known */
+export const amend = step(`
+if original() ~= 'stored ' .. ARGV[2] then return 0 end
+redis.call('HSET', file, '', 'stored ' .. ARGV[3])
+return 1
+`)
+
 /** ARGV: ref, derivative, deadline, how many there may be or nothing. @returns a DerivativeStart */
 export const beginDerivative = step(`
 if state_of(original()) ~= 'stored' then return 'refused' end

@@ -62,6 +62,10 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const entry = await scripts.adopt(redis, keys(ref), [nameOf(ref), json(record)])
       return originalEntry(ref.key, entry as string)
     },
+    async amend(clientId, record, amended) {
+      const ref = { clientId, key: record.key }
+      return (await scripts.amend(redis, keys(ref), [nameOf(ref), json(record), json(amended)])) === 1
+    },
 
     async beginDerivative(ref, derivative, deadline, options) {
       const args = [nameOf(ref), derivative, deadline, options?.atMost ?? '']

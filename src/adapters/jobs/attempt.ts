@@ -4,11 +4,12 @@ import {
   type Job,
   type JobFailure,
   type JobHandler,
+  mayPass,
   NotYet,
   type WorkOptions,
 } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
-import { ALL_DIED, failureOf, mayPass, retryDelayMs } from './rules.ts'
+import { ALL_DIED, failureOf, retryDelayMs } from './rules.ts'
 
 /** What becomes of a job after an attempt. */
 export type Outcome =

@@ -35,11 +35,6 @@ export function checkKind(kind: string): void {
     throw new Error(`expected letters, digits and dashes for a job's kind but received "${kind}"`)
 }
 
-/** Whether a job that failed like this may succeed another time. */
-export function mayPass(error: unknown): boolean {
-  return !(error instanceof Problem && error.status < 500)
-}
-
 /** What may be told of an error: a Problem's public face, and nothing of any other. */
 export function failureOf(error: unknown): JobFailure {
   if (error instanceof Problem) {

@@ -19,6 +19,8 @@ export interface OriginalRecord {
   sha256: string
   /** Milliseconds since 1970. */
   storedAt: number
+  /** What has been found out of a video's or sound's headers, in the words of who reads them. Of the index alone. */
+  probe?: string
 }
 
 /** What is known of a stored derivative. */
@@ -84,6 +86,8 @@ export interface FileIndex {
   finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
   /** Unknown → `stored`: an original found in the bucket. @returns the entry there is now */
   adopt(clientId: string, record: OriginalRecord): Promise<OriginalEntry>
+  /** `stored` → `stored` with another record. @returns false, and does nothing, when `record` is not what is known of it */
+  amend(clientId: string, record: OriginalRecord, amended: OriginalRecord): Promise<boolean>
 
   /**
    * Adds the derivative as `pending`, unless it is new and its original has `atMost` of them already, pending ones

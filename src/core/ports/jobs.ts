@@ -1,3 +1,5 @@
+import { Problem } from '../problem.ts'
+
 /** Names a job: an id is unique within its kind. */
 export interface JobRef {
   /** What is to be done: `webhook`. Lower case letters, digits and dashes. */
@@ -65,6 +67,11 @@ export class NotYet extends Error {
     super('the job is put off')
     this.delayMs = delayMs
   }
+}
+
+/** Whether a job that failed like this may succeed another time. */
+export function mayPass(error: unknown): boolean {
+  return !(error instanceof Problem && error.status < 500)
 }
 
 export interface Job<T = unknown> extends JobRef {

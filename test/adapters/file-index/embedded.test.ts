@@ -187,7 +187,7 @@ describe('embedded: the index from one process to the next', () => {
         await reopen()
       },
       steps: 3000,
-      random: seededRandom(7),
+      random: seededRandom(8),
     })
     expect(reopened).to.be.above(30)
   })

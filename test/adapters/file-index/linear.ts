@@ -63,6 +63,11 @@ export function randomSteps(
         in: (model) => model.adopt(ref.clientId, record(ref)),
       },
       {
+        name: `amend ${ref.key}`,
+        on: (index) => index.amend(ref.clientId, record(ref), { ...record(ref), probe: 'new' }),
+        in: (model) => model.amend(ref.clientId, record(ref), { ...record(ref), probe: 'new' }),
+      },
+      {
         name: `beginDerivative ${key} ${until}`,
         on: (index) => index.beginDerivative(ref, key, until, { atMost: 1 }),
         in: (model) => model.beginDerivative(ref, key, until, { atMost: 1 }),

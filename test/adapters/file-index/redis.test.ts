@@ -218,6 +218,7 @@ describe('redis: the index when Redis is not there', () => {
     renewUpload: () => index.renewUpload([REF], LATER),
     finishUpload: () => index.finishUpload(REF.clientId, [recordOf(REF)]),
     adopt: () => index.adopt(REF.clientId, recordOf(REF)),
+    amend: () => index.amend(REF.clientId, recordOf(REF), recordOf(REF)),
     beginDerivative: () => index.beginDerivative(REF, W100, LATER),
     finishDerivative: () => index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 }),
     dropDerivative: () => index.dropDerivative(REF, W100, LATER),

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { failureOf, mayPass, retryDelayMs } from '../../../src/adapters/jobs/rules.ts'
+import { failureOf, retryDelayMs } from '../../../src/adapters/jobs/rules.ts'
+import { mayPass } from '../../../src/core/ports/jobs.ts'
 import { notTransformable, Problem, unavailable } from '../../../src/core/problem.ts'
 
 describe('the rules of jobs', () => {
