@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
-import { bundleFile } from './bundle.ts'
+import { bundleFile, provisionalName } from './bundle.ts'
 import { type Format, formatNamed, formatOfExtension, type MediaGroup } from './media.ts'
 import { badPath } from './problem.ts'
 import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
@@ -95,6 +95,16 @@ export function partKey(derivative: ObjectKey, name: string): ObjectKey {
 /** What every derivative's key begins with, and no other key of the grammar does. */
 export function derivativePrefix(originalKey: ObjectKey): string {
   return `${originalKey}_`
+}
+
+/**
+ * The key of what stands in for a derivative of several files while it is being made; undefined where nothing does, as for
+ * one that is a single file.
+ */
+export function provisionalKey(derivative: ObjectKey): ObjectKey | undefined {
+  const prefix = partsPrefix(derivative)
+  const name = prefix === undefined ? undefined : provisionalName(derivative.slice(prefix.length))
+  return name === undefined ? undefined : partKey(derivative, name)
 }
 
 /** Where an original's record lies in the bucket. */

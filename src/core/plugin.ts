@@ -233,8 +233,9 @@ export interface EngineContext extends Pick<TransformContext, 'asset' | 'signal'
    */
   afterwards(remove: () => Promise<void>): void
   /**
-   * Stores a part of what is rendered, where that is several files: all of them before `render` answers with the entry.
-   * @throws as a bucket does, `signal.reason`
+   * Stores a part of what is rendered, where that is several files: all of them before `render` answers with the entry, and
+   * one of the same name again in place of the one before. What is stored can be read from then on.
+   * @throws as a bucket does, Problem 404 when the original is deleted by now, `signal.reason`
    */
   storePart(name: string, part: Asset): Promise<void>
 }

@@ -18,6 +18,8 @@ export interface Rung extends Size {
   draft: VideoDraft
   /** At most, over any 1.5 s. */
   kbits: number
+  /** Bits a second of a segment, at most: it may begin with all that the decoder's buffer holds. */
+  peak: number
   profile: 'main' | 'high'
 }
 
@@ -47,7 +49,9 @@ export function ladderOf(draft: VideoDraft): Rung[] {
     const sized = { ...draft, ...box }
     const size = outcomeSize(sized)
     const { kbits, profile } = STEPS.findLast((step) => step.side >= side) ?? STEPS[0]
-    return { ...size, name: `${Math.min(size.width, size.height)}p`, draft: sized, kbits, profile }
+    const name = `${Math.min(size.width, size.height)}p`
+    const peak = 1000 * kbits * (1 + BUFFER_SECONDS / SEGMENT_SECONDS)
+    return { ...size, name, draft: sized, kbits, peak, profile }
   })
 }
 
@@ -75,7 +79,7 @@ export const SOUND_NAME = 'sound'
 /**
  * The arguments with which ffmpeg makes a whole ladder in one run: of each size, and of the sound, a media playlist
  * `<mark>-<name>.m3u8`, its initialization section `<mark>-<name>.mp4` and segments `<mark>-<name>-<number>.m4s`. All sizes
- * are cut at the same moments.
+ * are cut at the same moments. A playlist is written anew after each of its segments, and ends with the run.
  */
 export function hlsArguments(
   draft: VideoDraft,
@@ -104,8 +108,9 @@ export function hlsArguments(
     ...['-force_key_frames', `expr:gte(t,n_forced*${SEGMENT_SECONDS})`],
     ...['-g', String(KEY_FRAME_FRAMES), '-sc_threshold', '0'],
     ...OUTCOME_COLOURS,
-    ...['-f', 'hls', '-hls_time', String(SEGMENT_SECONDS), '-hls_playlist_type', 'vod'],
-    ...['-hls_segment_type', 'fmp4', '-hls_flags', 'independent_segments'],
+    ...['-f', 'hls', '-hls_time', String(SEGMENT_SECONDS), '-hls_playlist_type', 'event'],
+    // What is there is whole: each file, and each playlist anew, is written beside its place first.
+    ...['-hls_segment_type', 'fmp4', '-hls_flags', 'independent_segments+temp_file'],
     // Without edit lists, which not every player heeds: the first picture is at 0 as it stands.
     ...['-hls_segment_options', 'movflags=+cmaf'],
     ...['-hls_fmp4_init_filename', `${mark}-${initialization}.mp4`],

@@ -23,14 +23,15 @@ export function segmentsOf(playlist: string): Segment[] {
 export interface BitRates {
   /** Of those segments that follow one another for about as long as the longest lasts. */
   peak: number
-  average: number
+  /** Undefined while it is not known. */
+  average?: number
 }
 
 /**
  * @param segments of one media playlist, at least one, with their sizes in bytes
  * @see RFC 8216 section 4.1: the peak is over contiguous segments of 0.5 to 1.5 target durations in all
  */
-export function bitRatesOf(segments: ReadonlyArray<{ seconds: number; bytes: number }>): BitRates {
+export function bitRatesOf(segments: ReadonlyArray<{ seconds: number; bytes: number }>): Required<BitRates> {
   const target = segments.reduce((longest, { seconds }) => Math.max(longest, seconds), 0)
   const whole = { seconds: 0, bits: 0 }
   let peak = 0
@@ -65,21 +66,26 @@ export interface PictureRendition extends Rendition {
 /**
  * A master playlist: the same video in several sizes, each with the same sound, where there is one.
  *
- * @param pictures what a player begins with comes first
- * @see RFC 8216 section 4.3.4
+ * @param options.pictures what a player begins with comes first
+ * @param options.isProvisional the media playlists still grow: players are told to begin at the beginning all the same, as
+ *   they else begin near the end of what there is
+ * @see RFC 8216 sections 4.3.4 and 4.3.5.2
  */
 export function masterPlaylist({
   pictures,
   sound,
+  isProvisional = false,
 }: {
   pictures: readonly PictureRendition[]
   sound: Rendition | undefined
+  isProvisional?: boolean
 }): string {
   const group = 'AUDIO="sound"'
   const lines = [
     '#EXTM3U',
     '#EXT-X-VERSION:7',
     '#EXT-X-INDEPENDENT-SEGMENTS',
+    ...(isProvisional ? ['#EXT-X-START:TIME-OFFSET=0'] : []),
     ...(sound
       ? [
           `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="sound",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="${sound.uri}"`,
@@ -88,7 +94,7 @@ export function masterPlaylist({
     ...pictures.flatMap(({ uri, width, height, codec, peak, average }) => [
       `#EXT-X-STREAM-INF:${[
         `BANDWIDTH=${peak + (sound?.peak ?? 0)}`,
-        `AVERAGE-BANDWIDTH=${average + (sound?.average ?? 0)}`,
+        ...(average === undefined ? [] : [`AVERAGE-BANDWIDTH=${average + (sound?.average ?? 0)}`]),
         `RESOLUTION=${width}x${height}`,
         `CODECS="${[codec, ...(sound ? [sound.codec] : [])].join()}"`,
         ...(sound ? [group] : []),

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Asset } from '../core/asset.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import type { Format } from '../core/media.ts'
@@ -18,6 +19,8 @@ export interface Writing {
   seconds: number | undefined
   /** What ffmpeg is told, to write into the file `target` and to print its progress. */
   argumentsFor(target: string): readonly string[]
+  /** Called every second while ffmpeg writes, never twice at a time; what it throws ends the run. */
+  meanwhile?(target: string): Promise<void>
   /** What is wrong with a source that cannot be decoded. */
   undecodable(cause: unknown): Problem
 }
@@ -32,6 +35,7 @@ export interface WriteContext extends EngineContext, Pick<Running, 'env'> {
 // Twice a second a block of lines of 400 bytes, for a day: only the last of them counts.
 const MAX_PRINTED_BYTES = 100_000_000
 const STALL_MS = 30_000
+const MEANWHILE_EVERY_MS = 1000
 
 /** Has ffmpeg write a file of a format, which is removed afterwards. @throws as {@link writeInto} does */
 export async function writeMedia(
@@ -48,18 +52,18 @@ export async function writeMedia(
  *
  * @returns the path of the file
  * @throws Problem 422 for a source that cannot be decoded or takes too long, 503 when the disk is full, 504 when nothing
- *   moves any more, `signal.reason`
+ *   moves any more, `signal.reason`, what `meanwhile` has thrown
  */
 export async function writeInto(
-  { group, fileName, seconds, argumentsFor, undecodable }: Writing,
+  { group, fileName, seconds, argumentsFor, meanwhile, undecodable }: Writing,
   context: WriteContext,
 ): Promise<string> {
   const { limits, scratch, env, stallMs = STALL_MS } = context
   const { folder, remove } = await scratch.newFolder()
   context.afterwards(remove)
   const target = join(folder, fileName)
-  const stalled = new AbortController()
-  const { signal, leave } = joinSignals([context.signal, stalled.signal])
+  const givenUp = new AbortController()
+  const { signal, leave } = joinSignals([context.signal, givenUp.signal])
   const reading = readProgress()
   let movedAt = Date.now()
   const watching = setInterval(async () => {
@@ -68,8 +72,12 @@ export async function writeInto(
       ({ mtimeMs }) => mtimeMs,
       () => 0,
     )
-    if (Date.now() - Math.max(movedAt, writtenAt) > stallMs) stalled.abort(noProgress(group, stallMs))
+    if (Date.now() - Math.max(movedAt, writtenAt) > stallMs) givenUp.abort(noProgress(group, stallMs))
   }, stallMs / 10)
+  const ended = new AbortController()
+  const beside = repeated(async () => meanwhile?.(target), { signal: ended.signal }).catch((error) =>
+    givenUp.abort(error),
+  )
   try {
     await outputOf('ffmpeg', argumentsFor(target), {
       ...{ signal, env, group, timeoutMs: limits.timeoutMs, maxBytes: MAX_PRINTED_BYTES },
@@ -81,17 +89,25 @@ export async function writeInto(
       },
     })
   } catch (error) {
-    context.signal.throwIfAborted()
+    signal.throwIfAborted()
     if (error instanceof Problem) throw error
     throw explained(error, { group, undecodable })
   } finally {
     clearInterval(watching)
+    ended.abort()
+    await beside
     leave()
   }
+  givenUp.signal.throwIfAborted()
   // It ends well over a source of which nothing can be decoded.
   const isEmpty = group === 'audio' ? reading.seconds() === 0 : reading.frames() === 0
   if (isEmpty) throw undecodable(new Error('nothing of it could be decoded'))
   return target
+}
+
+/** Does it every second, one after the other, until it is told not to any more. */
+async function repeated(work: () => Promise<void>, { signal }: { signal: AbortSignal }): Promise<void> {
+  while (await pause(MEANWHILE_EVERY_MS, true, { signal }).catch(() => false)) await work()
 }
 
 /** Reads what `-progress` prints: lines of `name=value`, a block at a time. */

@@ -69,6 +69,7 @@ export function deliverRoutes({
       query: pairs.filter(([name]) => name !== DOWNLOAD_WORD && name !== WAIT_WORD),
       accept: req.headers.accept ?? '',
       waitMs,
+      isOneFile: download !== undefined,
       signal,
     })
     const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
@@ -89,11 +90,11 @@ export function deliverRoutes({
 /** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
 function redirect(
   res: Response,
-  { key, variesByAccept }: Delivery,
+  { key, variesByAccept, isGrowing }: Delivery,
   place: Parameters<typeof derivativeUrl>[1],
 ): void {
   if (variesByAccept) res.vary('Accept')
-  res.setHeader('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)
+  res.setHeader('Cache-Control', isGrowing ? 'no-store' : `public, max-age=${MAX_AGE_SECONDS}`)
   res.redirect(302, derivativeUrl(key, place))
 }
 
@@ -128,10 +129,10 @@ function parameterOfObject(
   })
 }
 
-function sendable({ key, asset, variesByAccept, insteadFor }: Delivery) {
+function sendable({ key, asset, variesByAccept, insteadFor, isGrowing }: Delivery) {
   return {
     asset,
-    etag: key,
+    etag: isGrowing ? undefined : key,
     variesByAccept,
     ...(insteadFor ? { maxAgeSeconds: INSTEAD_MAX_AGE_SECONDS } : {}),
   }

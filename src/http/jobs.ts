@@ -86,16 +86,16 @@ function wantsEvents(req: Request): boolean {
   return req.accepts(['application/json', EVENT_STREAM]) === EVENT_STREAM
 }
 
-/** By the names of the wire. `url` once it is done, `error` once it has failed. */
+/** By the names of the wire. `url` once there is something at it, `error` once it has failed. */
 function jobToWire(
-  { key, original, status }: MediaJob,
+  { key, original, status, isPlayable }: MediaJob,
   { baseUrl, token }: { baseUrl: string; token: string },
 ) {
   const { state, progress } = status
   const { group } = original.format
   return {
     ...{ state, progress },
-    ...(state === 'done' ? { url: derivativeUrl(key, { baseUrl, token, group }) } : {}),
+    ...(isPlayable ? { url: derivativeUrl(key, { baseUrl, token, group }) } : {}),
     ...(status.state === 'failed' ? { error: status.failure } : {}),
   }
 }

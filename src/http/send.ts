@@ -14,8 +14,8 @@ export type FullContentRange = 'auto' | 'always' | 'never'
 
 export interface SendOptions {
   asset: Asset
-  /** Unquoted: the object's key. */
-  etag: string
+  /** Unquoted: the object's key. Undefined for what may be another in a moment: it is sent whole, and nobody keeps it. */
+  etag: string | undefined
   fullContentRange: FullContentRange
   /** Adds `Content-Disposition: attachment` with this name. */
   downloadName?: string
@@ -39,9 +39,9 @@ const ONE_PIECE_BYTES = 256 * 1024
  */
 export async function sendAsset(req: Request, res: Response, options: SendOptions): Promise<void> {
   const { asset, signal } = options
-  const etag = entityTag(options.etag)
+  const etag = options.etag === undefined ? undefined : entityTag(options.etag)
   setValidators(res, options, etag)
-  const verdict = evaluateConditions(req, { etag, lastModified: asset.lastModified })
+  const verdict = etag ? evaluateConditions(req, { etag, lastModified: asset.lastModified }) : 'whole'
   if (verdict === 'failed') {
     throw new Problem({
       status: 412,
@@ -79,14 +79,15 @@ function entityTag(key: string): string {
 function setValidators(
   res: Response,
   { asset, variesByAccept, maxAgeSeconds = MAX_AGE_SECONDS }: SendOptions,
-  etag: string,
+  etag: string | undefined,
 ): void {
-  res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}`)
+  if (variesByAccept) res.vary('Accept')
+  res.setHeader('Cache-Control', etag ? `public, max-age=${maxAgeSeconds}` : 'no-store')
+  if (!etag) return
   res.setHeader('ETag', etag)
   // Another machine's clock may be ahead, but no date may be after that of the answer: RFC 9110 section 8.8.2.1.
   res.setHeader('Last-Modified', new Date(Math.min(+asset.lastModified, Date.now())).toUTCString())
   res.setHeader('Accept-Ranges', 'bytes')
-  if (variesByAccept) res.vary('Accept')
 }
 
 function setContent(

@@ -88,8 +88,8 @@ export function createArchive({
   const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
   async function find(item: ArchiveItem, { client, signal }: ArchiveRequest): Promise<Asset> {
-    const { key, asset, isElsewhere } = await deliveries.deliver({ client, ...item, accept: '', signal })
-    if (isElsewhere) throw severalFiles()
+    const request = { client, ...item, accept: '', isOneFile: true, signal }
+    const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>
         log.warn({ client: client.id, key, err: error, times }, 'a file of an archive broke off'),
@@ -206,13 +206,4 @@ interface Failure {
 function isDeflated({ mediaType }: Asset): boolean {
   const format = formatOfMediaType(mediaType)
   return format.group === 'text' || DEFLATED.has(format.name)
-}
-
-/** 400: an entry of an archive is one file. */
-function severalFiles(): Problem {
-  return new Problem({
-    status: 400,
-    code: 'several_files',
-    detail: 'expected a transformation into one file for an archive but this one makes several',
-  })
 }

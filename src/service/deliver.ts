@@ -19,7 +19,7 @@ import { isLasting } from '../pipeline/lasting.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { MediaJobs } from './media-jobs.ts'
-import type { FoundOriginal, Originals, PartKey } from './originals.ts'
+import type { DerivativeFile, FoundOriginal, Originals } from './originals.ts'
 
 export interface DeliveryRequest {
   client: Client
@@ -33,6 +33,8 @@ export interface DeliveryRequest {
   accept: string
   /** How long the caller waits for what takes minutes. */
   waitMs?: number
+  /** Whether it has to be one file: to be saved, or put into an archive. */
+  isOneFile?: boolean
   signal: AbortSignal
 }
 
@@ -52,6 +54,8 @@ export interface Delivery {
   notes: readonly string[]
   /** It leads to files beside it, so it is of use only at its own address, and what was asked for had another. */
   isElsewhere?: true
+  /** It is still being made, and may be another in a moment. */
+  isGrowing?: true
 }
 
 /** A delivery without what the request has made of it. */
@@ -117,18 +121,18 @@ export function createDeliveries({
     if (variant === INFORMATION_VARIANT) throw fileNotFound()
     const key = derivativeKey(found.name.key, variant)
     const meaning = keyMeaning(key)
-    const derivative =
-      meaning?.kind === 'part'
-        ? await part(client, found, { key, derivative: meaning.derivative })
-        : await stored(client, found, key)
-    if (!derivative) throw fileNotFound()
-    return { ...derivative, ...AS_IT_IS }
+    const derivative = meaning?.kind === 'part' ? meaning.derivative : key
+    return { ...(await current(client, found, { key, derivative })), ...AS_IT_IS }
   }
 
-  async function part(client: Client, found: FoundOriginal, wanted: PartKey) {
+  /** A file of a derivative that is stored, or being made and can be read already. @throws Problem 404 */
+  async function current(client: Client, found: FoundOriginal, wanted: DerivativeFile): Promise<Found> {
     const { name, record } = found
-    const asset = await originals.partToRead(client, name.key, wanted)
-    return asset && derived(found, wanted.key, withLastModified(asset, record.storedAt))
+    const file = await originals.fileToRead(client, name.key, wanted)
+    if (!file) throw fileNotFound()
+    const { asset, isGrowing } = file
+    const delivery = derived(found, wanted.key, withLastModified(asset, record.storedAt))
+    return isGrowing ? { ...delivery, isGrowing } : delivery
   }
 
   /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
@@ -145,10 +149,8 @@ export function createDeliveries({
     if (isLasting(planned)) {
       const wanted = { client, original: found, plan: planned, query: [...input.query], accept: input.accept }
       await media.finish(wanted, { waitMs, signal })
-      const made = await stored(client, found, key)
-      // It has ended without one: the original went meanwhile.
-      if (!made) throw fileNotFound()
-      return made
+      // It may have ended without one: the original went meanwhile.
+      return current(client, found, { key, derivative: key })
     }
     try {
       const asset = await derivations.derive({ ...found, client, plan: planned, signal })
@@ -178,7 +180,7 @@ export function createDeliveries({
       return media.begin({ client, original: found, plan: planned, query, accept: '' })
     },
 
-    async deliver({ client, group, path, query, accept, waitMs = 0, signal }) {
+    async deliver({ client, group, path, query, accept, waitMs = 0, isOneFile = false, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const input = inputOf({ client, query, format: found.name.format, accept })
@@ -189,9 +191,10 @@ export function createDeliveries({
         return namedDerivative(client, found, found.variant)
       }
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
+      const isElsewhere = partsPrefix(derivativeKey(found.name.key, planned.variant)) !== undefined
+      if (isElsewhere && isOneFile) throw severalFiles()
       try {
         const derivative = await storedOrMade(found, planned, input, { client, waitMs, signal })
-        const isElsewhere = partsPrefix(derivative.key) !== undefined
         return { ...derivative, variesByAccept, notes, ...(isElsewhere ? { isElsewhere } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
@@ -219,6 +222,15 @@ function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset):
   const format = formatOfMediaType(asset.mediaType)
   const same = format.mediaType === name.format.mediaType
   return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
+}
+
+/** 400: of these the first alone would be of no use, since it has nothing but the addresses of the others. */
+function severalFiles(): Problem {
+  return new Problem({
+    status: 400,
+    code: 'several_files',
+    detail: 'expected a transformation into one file, to save or archive it, but this one makes several',
+  })
 }
 
 function transformOfDerivative(): Problem {

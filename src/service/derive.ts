@@ -7,7 +7,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { fileNotFound, Problem, tooManyVariants } from '../core/problem.ts'
+import { fileNotFound, Problem, tooManyVariants, unlessStatus } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import type { Plan } from '../pipeline/plan.ts'
@@ -148,6 +148,9 @@ export function createDerivations({
     let putBegun = false
     // Flushed to the disk: after a power cut the derivative, which is put last, may be there, and then they are as well.
     const storePart: EngineContext['storePart'] = async (partName, part) => {
+      // Nobody wants the rest of what is deleted by now. An outage may be over when it is asked for good.
+      const original = (await unlessStatus(503, index.find(ref)))?.original
+      if (original && original.state !== 'stored') throw fileNotFound()
       const bytes = await part.open({ signal })
       putBegun = true
       await bucket.put(partKey(key, partName), bytes, { mediaType: part.mediaType, signal })

@@ -30,7 +30,7 @@ export interface MediaJobs {
    */
   begin(wanted: WantedMedia): Promise<JobStatus>
   /**
-   * The same, and waits: answers when it is stored.
+   * The same, and waits: answers when it is stored, or is being made and can be played already.
    * @throws Problem 423 when that is not so after `waitMs`, the failure that its job has ended with
    */
   finish(wanted: WantedMedia, options: { waitMs: number; signal: AbortSignal }): Promise<void>
@@ -50,6 +50,8 @@ export interface MediaJob {
   key: ObjectKey
   original: OriginalName
   status: JobStatus
+  /** There is something at its address: all of it, or enough to begin with. */
+  isPlayable: boolean
 }
 
 const KIND = 'media'
@@ -158,6 +160,7 @@ export function createMediaJobs({
       const until = performance.now() + waitMs
       for (let status: JobStatus | undefined = await begin(wanted); status?.state !== 'done'; ) {
         if (status?.state === 'failed') throw failed(status.failure)
+        if (status?.state === 'running' && (await originals.isPlayable(client, key))) return
         const leftMs = until - performance.now()
         if (leftMs <= 0) throw notReady(status?.progress ?? 0, urlOf(client, key))
         await pause(Math.min(LOOK_EVERY_MS, leftMs), undefined, { signal })
@@ -171,9 +174,13 @@ export function createMediaJobs({
       if (found?.variant === undefined) throw fileNotFound()
       const key = derivativeKey(found.name.key, found.variant)
       const status = await jobs.status(refOf(client, key))
-      if (status && status.state !== 'done') return { key, original: found.name, status }
+      const job = { key, original: found.name }
+      if (status && status.state !== 'done') {
+        const isPlayable = status.state === 'running' && (await originals.isPlayable(client, key))
+        return { ...job, status, isPlayable }
+      }
       if (!(await originals.derivativeToRead(client, found.name.key, key))) throw fileNotFound()
-      return { key, original: found.name, status: status ?? { state: 'done', attempts: 0, progress: 1 } }
+      return { ...job, status: status ?? { state: 'done', attempts: 0, progress: 1 }, isPlayable: true }
     },
 
     work() {

@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { type Asset, readAll } from '../core/asset.ts'
+import { type Asset, assetFromBytes, readAll } from '../core/asset.ts'
+import { isGrowingPart } from '../core/bundle.ts'
 import type { Client } from '../core/client.ts'
-import { type ObjectKey, type OriginalName, type PathMeanings, recordKey } from '../core/object-key.ts'
-import type { Buckets } from '../core/ports/bucket.ts'
+import {
+  type ObjectKey,
+  type OriginalName,
+  type PathMeanings,
+  provisionalKey,
+  recordKey,
+} from '../core/object-key.ts'
+import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalEntry, OriginalRecord } from '../core/ports/file-index.ts'
 import { unlessStatus } from '../core/problem.ts'
@@ -26,10 +33,17 @@ export type ResolvedOriginal = FoundOriginal & {
   variant?: string
 }
 
-/** A part's key, and that of its derivative. */
-export interface PartKey {
+/** Names a file of a derivative: `key` is the derivative's own, or that of a part of it. */
+export interface DerivativeFile {
   key: ObjectKey
   derivative: ObjectKey
+}
+
+/** A file of a derivative, as it is at the moment. */
+export interface CurrentFile {
+  asset: Asset
+  /** There may be another, longer one in a moment: a playlist of what is still being made. */
+  isGrowing: boolean
 }
 
 /** Finds originals by what a path may mean. */
@@ -46,8 +60,13 @@ export interface Originals {
    * index cannot be asked, the bucket alone is.
    */
   derivativeToRead(client: Client, original: ObjectKey, derivative: ObjectKey): Promise<Asset | undefined>
-  /** The bytes of a part of a stored derivative. */
-  partToRead(client: Client, original: ObjectKey, part: PartKey): Promise<Asset | undefined>
+  /**
+   * The bytes of a file of a derivative that is stored, or of what there is by now of one that is being made and has parts:
+   * its own key is then that of its provisional entry.
+   */
+  fileToRead(client: Client, original: ObjectKey, file: DerivativeFile): Promise<CurrentFile | undefined>
+  /** Whether there is enough of a derivative that is being made to begin with. */
+  isPlayable(client: Client, derivative: ObjectKey): Promise<boolean>
   /**
    * `pending` → `stored`, if all of it is in the bucket: a record is written after all bytes of its form, so its sender
    * may have been told that it is stored. Does no harm beside an uploader who is only slow.
@@ -119,30 +138,70 @@ export function createOriginals({
     return short && short.key !== full?.key ? by(client, short) : undefined
   }
 
-  const originals: Originals = {
+  /** The bytes of a stored derivative, or whether it may be being made. */
+  async function look(
+    client: Client,
+    key: ObjectKey,
+    derivative: ObjectKey,
+  ): Promise<{ asset: Asset | undefined; isPending: boolean }> {
+    const ref = { clientId: client.id, key }
+    const bucket = buckets.of(client)
+    const known = await unlessAway(index.find(ref, derivative))
+    const entry = known?.derivative
+    if (entry?.state === 'pending') return { asset: undefined, isPending: true }
+    const asset = await bucket.find(derivative, entry?.record)
+    if (entry || !asset || !known) return { asset, isPending: !known }
+    const { mediaType, size } = asset
+    const adopted = index.adoptDerivative(ref, { key: derivative, mediaType, size })
+    const now = await unlessAway(adopted.then((taken) => ({ taken })))
+    // Begun anew since we looked, or its original is going: these bytes are not it any more.
+    if (now && now.taken?.state !== 'stored')
+      return { asset: undefined, isPending: now.taken?.state === 'pending' }
+    return { asset, isPending: false }
+  }
+
+  return {
     resolve: (client, meanings) => firstOf(find, client, meanings),
     resolveToRead: (client, meanings) => firstOf(findToRead, client, meanings),
-    async derivativeToRead(client, key, derivative) {
-      const ref = { clientId: client.id, key }
+    derivativeToRead: async (client, key, derivative) => (await look(client, key, derivative)).asset,
+    async fileToRead(client, original, { key, derivative }) {
+      const { asset: entry, isPending } = await look(client, original, derivative)
+      const provisional = provisionalKey(derivative)
+      // By its own name it is nobody's.
+      if (key === provisional) return undefined
       const bucket = buckets.of(client)
-      const known = await unlessAway(index.find(ref, derivative))
-      const entry = known?.derivative
-      if (entry) return entry.state === 'stored' ? bucket.find(derivative, entry.record) : undefined
-      const asset = await bucket.find(derivative)
-      if (!asset || !known) return asset
-      const { mediaType, size } = asset
-      const adopted = index.adoptDerivative(ref, { key: derivative, mediaType, size })
-      const now = await unlessAway(adopted.then((taken) => ({ taken })))
-      // Begun anew since we looked, or its original is going: these bytes are not it any more.
-      return !now || now.taken?.state === 'stored' ? asset : undefined
+      const isEntry = key === derivative
+      if (entry) return fixed(isEntry ? entry : await bucket.find(key))
+      if (!isPending || !provisional) return undefined
+      if (!isEntry && !isGrowingPart(key)) return fixed(await bucket.find(key))
+      const asset = await snapshot(bucket, isEntry ? provisional : key)
+      return asset && { asset, isGrowing: true }
     },
-    async partToRead(client, original, { key, derivative }) {
-      if (!(await originals.derivativeToRead(client, original, derivative))) return undefined
-      return buckets.of(client).find(key)
+    async isPlayable(client, derivative) {
+      const provisional = provisionalKey(derivative)
+      return provisional !== undefined && (await buckets.of(client).find(provisional)) !== undefined
     },
     commit,
   }
-  return originals
+}
+
+function fixed(asset: Asset | undefined): CurrentFile | undefined {
+  return asset && { asset, isGrowing: false }
+}
+
+// It is put anew once a second at most.
+const SNAPSHOT_ATTEMPTS = 3
+
+/** A small file that may be put anew while it is read, as it is at one moment. */
+async function snapshot(bucket: Bucket, key: ObjectKey): Promise<Asset | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const asset = await bucket.find(key)
+    try {
+      return asset && assetFromBytes(await readAll(asset), asset)
+    } catch (error) {
+      if (attempt === SNAPSHOT_ATTEMPTS) throw error
+    }
+  }
 }
 
 /** Tells that an original is stored; some are told of twice. */

@@ -14,6 +14,7 @@ import {
   parsePath,
   partKey,
   partsPrefix,
+  provisionalKey,
   recordKey,
   storedKey,
 } from '../../src/core/object-key.ts'
@@ -132,13 +133,21 @@ describe('object keys', () => {
       expect(parseKey(entry)).to.deep.equal({ ...name, variant: 'hls&start=1/master.m3u8' })
       expect(keyMeaning(entry)).to.deep.equal({ kind: 'derivative', original: name })
       expect(partsPrefix(entry)).to.equal(`${name.key}_hls&start=1/`)
-      for (const file of ['0a1b2c3d-720p.m3u8', '0a1b2c3d-sound.mp4', '0a1b2c3d-720p-00012.m4s']) {
+      for (const file of [
+        '0a1b2c3d-720p.m3u8',
+        '0a1b2c3d-sound.mp4',
+        '0a1b2c3d-720p-00012.m4s',
+        'live.m3u8',
+      ]) {
         const part = partKey(entry, file)
         expect(part).to.equal(`${name.key}_hls&start=1/${file}`)
         expect(keyMeaning(part)).to.deep.equal({ kind: 'part', original: name, derivative: entry })
         expect(parsePath(part, { group: 'video' }).full?.variant).to.equal(`hls&start=1/${file}`)
         expect(partsPrefix(part)).to.equal(undefined)
+        expect(provisionalKey(part)).to.equal(undefined)
       }
+      expect(provisionalKey(entry)).to.equal(`${name.key}_hls&start=1/live.m3u8`)
+      expect(provisionalKey(derivativeKey(name.key, 'w=16'))).to.equal(undefined)
     })
 
     it('knows of which bundle a file is a part', () => {
@@ -154,6 +163,8 @@ describe('object keys', () => {
       '0a1b2c3d-sprite.png',
       'other.m3u8',
       'MASTER.m3u8',
+      '0a1b2c3d-live.m3u8x',
+      'live.mp4',
       'master.m3u8/x',
       'a/master.m3u8',
       '0a1b2c3d-720p.mp4.json',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { programEnvironment } from '../../config/programs.ts'
-import { readAll } from '../../src/core/asset.ts'
+import { type Asset, readAll } from '../../src/core/asset.ts'
 import { formatOfMediaType } from '../../src/core/media.ts'
 import { createFfmpeg } from '../../src/engines/ffmpeg.ts'
 import { segmentsOf } from '../../src/engines/hls-playlist.ts'
@@ -13,7 +13,7 @@ import { createPlanner, type Plan } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
 import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { film, probed, remuxed, video } from '../support/videos.ts'
+import { film, longFilm, probed, remuxed, video } from '../support/videos.ts'
 import { loadWith } from './drop-ins.ts'
 import { assetOf, context } from './transform.ts'
 
@@ -62,7 +62,11 @@ describe('a video to be streamed', () => {
   }
 
   let places = 0
-  async function streamed(bytes: Uint8Array, query = 'hls'): Promise<Streamed> {
+  async function streamed(
+    bytes: Uint8Array,
+    query = 'hls',
+    onPart: (name: string, part: Asset) => Promise<unknown> = async () => {},
+  ): Promise<Streamed> {
     const place = join(folder, `place-${++places}`)
     await mkdir(place)
     const stored: string[] = []
@@ -71,8 +75,9 @@ describe('a video to be streamed', () => {
       const given = context({
         afterwards: (remove) => void leftovers.push(remove),
         async storePart(name, part) {
-          stored.push(name)
+          await onPart(name, part)
           await writeFile(join(place, name), await readAll(part))
+          stored.push(name)
         },
       })
       const entry = await run(planOf(query), assetOf(bytes, 'mp4'), given)
@@ -131,18 +136,93 @@ describe('a video to be streamed', () => {
     for (const uri of [...made.variants.map((one) => one.uri), made.sound ?? '']) {
       const playlist = (await made.read(uri)).toString()
       expect(playlist)
-        .to.include('#EXT-X-PLAYLIST-TYPE:VOD')
+        .to.include('#EXT-X-PLAYLIST-TYPE:EVENT')
         .and.match(/#EXT-X-ENDLIST\n$/)
       expect(segmentsOf(playlist).map(({ seconds }) => Math.round(seconds))).to.deep.equal([4, 2])
     }
     expect(await played(made)).to.equal('')
-    const kinds = made.stored.map((name) => name.replace(/^[0-9a-f]{8}-/, '').replace(/-\d{5}/, ''))
-    const rendition = (name: string) => [`${name}.m4s`, `${name}.m4s`, `${name}.mp4`]
-    for (const [i, name] of ['450p', '360p', 'sound'].entries()) {
-      expect(kinds.slice(4 * i, 4 * i + 3).sort()).to.deep.equal(rendition(name))
-      // After all that it names.
-      expect(kinds[4 * i + 3]).to.equal(`${name}.m3u8`)
+    const names = [...new Set(made.stored)].map((name) => name.replace(/^[0-9a-f]{8}-/, ''))
+    expect(names.filter((name) => name !== 'live.m3u8').sort()).to.deep.equal(
+      ['360p', '450p', 'sound'].flatMap((name) => [
+        ...[`${name}-00000.m4s`, `${name}-00001.m4s`],
+        ...[`${name}.m3u8`, `${name}.mp4`],
+      ]),
+    )
+  })
+
+  it('can be played while it is made, from when each rendition has begun', async function () {
+    this.timeout(120_000)
+    const versions = new Map<string, string[]>()
+    const inStore = new Set<string>()
+    const kept: string[] = []
+    let live = ''
+    let partsBeforeLive = 0
+    const made = await streamed(await longFilm(), 'hls', async (name, part) => {
+      if (part.file !== undefined) kept.push(part.file)
+      else {
+        const text = (await readAll(part)).toString()
+        // What a player reads leads to nothing that is not there.
+        const named = [...text.matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b]) => a ?? b ?? '')
+        for (const file of named) expect(inStore, `${name}: ${text}`).to.include(file)
+        if (name === 'live.m3u8') {
+          expect(live).to.equal('')
+          live = text
+          partsBeforeLive = inStore.size
+          for (const last of versions.values()) expect(last.at(-1)).not.to.include('#EXT-X-ENDLIST')
+          for (const file of kept) expect(await rejection(readFile(file))).to.include({ code: 'ENOENT' })
+        } else versions.set(name, [...(versions.get(name) ?? []), text])
+      }
+      inStore.add(name)
+    })
+    expect(live).to.include('#EXT-X-START:TIME-OFFSET=0\n').and.not.to.include('AVERAGE')
+    expect(made.master).not.to.include('#EXT-X-START')
+    const before = readMaster(live)
+    expect(before.sound).to.equal(made.sound)
+    expect(before.variants.map(({ uri, CODECS }) => [uri, CODECS])).to.deep.equal(
+      made.variants.map(({ uri, CODECS }) => [uri, CODECS]),
+    )
+    for (const [i, one] of before.variants.entries())
+      expect(Number(one.BANDWIDTH)).to.be.above(Number(made.variants[i]?.BANDWIDTH))
+    expect(inStore.size).to.be.above(partsBeforeLive + 10)
+    expect([...versions.keys()].sort()).to.deep.equal(
+      [...made.variants.map(({ uri }) => uri), made.sound ?? ''].sort(),
+    )
+    for (const texts of versions.values()) {
+      expect(texts.length).to.be.above(1)
+      for (const [i, text] of texts.entries()) {
+        expect(text).to.match(/#EXT-X-PLAYLIST-TYPE:EVENT\n/)
+        // RFC 8216 section 6.2.1: a playlist of events is only ever added to.
+        expect(text.startsWith(texts[i - 1] ?? ''), text).to.equal(true)
+        expect(text.endsWith('#EXT-X-ENDLIST\n')).to.equal(i === texts.length - 1)
+      }
+      const lasts = segmentsOf(texts.at(-1) ?? '').reduce((sum, { seconds }) => sum + seconds, 0)
+      expect(lasts).to.be.closeTo(30, 0.5)
     }
+  })
+
+  it('cannot be played before each rendition has begun', async function () {
+    this.timeout(60_000)
+    const inputs = ['-f', 'lavfi', '-i', 'sine=d=1']
+    const short = await remuxed(await longFilm(), ['-map', '0:v', '-map', '1:a', '-c:a', 'aac'], { inputs })
+    // Of the sound there is nothing until ffmpeg knows that it is over.
+    const made = await streamed(short, 'hls&end=16')
+    expect(made.sound).to.match(/-sound\.m3u8$/)
+    expect(made.stored.filter((name) => name.endsWith('p.m3u8')).length).to.be.above(3)
+    expect(made.stored).not.to.include('live.m3u8')
+  })
+
+  it('ends at once when a part cannot be stored', async function () {
+    this.timeout(120_000)
+    const failure = new Error('the bucket is away')
+    const stored: string[] = []
+    const error = await rejection(
+      streamed(await longFilm(), 'hls', async (name, part) => {
+        if (name === 'live.m3u8') throw failure
+        stored.push(part.file === undefined ? (await readAll(part)).toString() : name)
+      }),
+    )
+    expect((error as Error).cause).to.equal(failure)
+    expect(stored.join()).not.to.include('#EXT-X-ENDLIST')
   })
 
   it('tells of rates that every segment keeps', async () => {

@@ -7,7 +7,7 @@ import { exchange, jsonOf } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
 import { type Running, type RunningServer, run } from '../support/process.ts'
 import { PROJECT } from '../support/service.ts'
-import { probed, video } from '../support/videos.ts'
+import { longFilm, probed, video } from '../support/videos.ts'
 
 const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
 
@@ -80,6 +80,37 @@ describe('workers', function () {
     expect((await probed(made.body)).seconds).to.be.closeTo(12, 0.2)
     last.child.kill('SIGTERM')
     expect(await last.ended).to.equal(0)
+  })
+
+  it('make a stream that web processes deliver while it is made', async () => {
+    const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await longFilm() })
+    const get = (path: string) => exchange(web, path)
+    const query = `${new URL(src).pathname}?hls`
+    const running = await worker()
+    const begun = await get(`${query}&wait=30`)
+    expect(begun.status, String(begun.body)).to.equal(302)
+    expect(begun.headers['cache-control']).to.equal('no-store')
+    const { pathname } = new URL(String(begun.headers.location))
+    const named = ({ body }: Pick<typeof begun, 'body'>) =>
+      [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b = '']) =>
+        pathname.replace('master.m3u8', a ?? b),
+      )
+    const master = await get(pathname)
+    expect(master.status).to.equal(200)
+    for (const playlist of named(master)) {
+      const answer = await get(playlist)
+      expect(answer.status).to.equal(200)
+      for (const file of named(answer)) expect((await get(file)).status, file).to.equal(200)
+    }
+    await eventually(
+      async () => expect((await get(query)).headers['cache-control']).to.include('max-age=604800'),
+      { withinMs: 90_000 },
+    )
+    for (const playlist of named(await get(pathname)))
+      expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
+    expect(await readdir(media)).to.deep.equal([])
+    running.child.kill('SIGTERM')
+    expect(await running.ended).to.equal(0)
   })
 
   it('print with --help what they need, and every variable', async () => {

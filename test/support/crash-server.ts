@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { loadConfig } from '../../config/load.ts'
 import { createApp, type Storage } from '../../src/app.ts'
-import { type ObjectKey, parseKey } from '../../src/core/object-key.ts'
+import { keyMeaning, type ObjectKey } from '../../src/core/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { keptLog, PROJECT } from './service.ts'
 
@@ -28,7 +28,8 @@ function die(): Promise<never> {
 function kindOf(key: ObjectKey | undefined): string {
   if (key?.startsWith('.sluice/clients/')) return 'client'
   if (key?.startsWith('.sluice/')) return 'record'
-  return key && parseKey(key)?.variant === undefined ? 'original' : 'derivative'
+  if (key?.endsWith('/live.m3u8')) return 'provisional'
+  return (key && keyMeaning(key)?.kind) ?? 'original'
 }
 
 async function* dyingHalfway(bytes: Readable) {

@@ -66,13 +66,23 @@ export function wideVideo({
 export async function remuxed(
   bytes: Uint8Array,
   options: readonly string[],
-  { format = 'mp4', inputs = [] }: { format?: string; inputs?: readonly string[] } = {},
+  {
+    format = 'mp4',
+    inputs = [],
+    times = 1,
+  }: {
+    format?: string
+    inputs?: readonly string[]
+    /** How often it comes, one after the other. */
+    times?: number
+  } = {},
 ): Promise<Buffer> {
   const folder = await temporaryFolder()
   try {
     const source = join(folder, 'source')
     await writeFile(source, bytes)
-    return await made(['-c', 'copy', ...options], { inputs: ['-i', source, ...inputs], format })
+    const looped = ['-stream_loop', String(times - 1), '-i', source]
+    return await made(['-c', 'copy', ...options], { inputs: [...looped, ...inputs], format })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -173,6 +183,11 @@ export async function film(options: VideoOptions = {}): Promise<Buffer> {
   const inputs = ['-f', 'lavfi', '-i', `sine=d=${seconds}`]
   const sound = ['-map', '0', '-map', '1:a', '-c:a', 'aac']
   return remuxed(pictures, sound, { inputs, format: options.format ?? 'mp4' })
+}
+
+/** A film of half a minute, of which a machine of today makes a stream for several seconds: red, green and blue in turn. */
+export async function longFilm(): Promise<Buffer> {
+  return remuxed(await film({ width: 1280, height: 720, rate: 25 }), ['-map', '0'], { times: 10 })
 }
 
 /** An mp4 of ten frames a second of which every header says that it lasts two hours. */

@@ -3,8 +3,17 @@ import { createRequire } from 'node:module'
 import { expect } from 'chai'
 import { onEveryBucket } from '../../support/backends.ts'
 import { uploadOne } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
-import { film } from '../../support/videos.ts'
+import { wrapBuckets } from '../../support/storage.ts'
+import { film, longFilm } from '../../support/videos.ts'
+
+interface Played {
+  first: { at: number; isLive: boolean; lasts: number }
+  isLive: boolean
+  lasts: number
+  at: number
+}
 
 /** Plays a playlist by hls.js, goes to some moments, and tells how long it is, which sizes it has and which colours. */
 const watch = (src: string, moments: readonly number[]) => `(async () => {
@@ -42,11 +51,44 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   return { duration: Math.round(duration * 10) / 10, sizes, audioCodec, colours }
 })()`
 
+/**
+ * Begins to play what is still being made, and goes on to its end: at which moment it began, and how long it was to be then
+ * and at last.
+ */
+const playFromTheStart = (src: string) => `(async () => {
+  const video = document.createElement('video')
+  video.muted = true
+  const hls = new Hls({ enableWorker: false })
+  const failed = new Promise((_, fail) => {
+    hls.on(Hls.Events.ERROR, (_, { fatal, details }) => fatal && fail(new Error(details)))
+    setTimeout(() => fail(new Error('it takes too long, at ' + video.currentTime)), 150000)
+  })
+  const next = (name) => new Promise((done) => video.addEventListener(name, done, { once: true }))
+  const details = []
+  hls.on(Hls.Events.LEVEL_LOADED, (_, data) => details.push(data.details))
+  const began = next('playing')
+  hls.loadSource(${JSON.stringify(src)})
+  hls.attachMedia(video)
+  await Promise.race([video.play(), failed])
+  await Promise.race([began, failed])
+  const first = { at: video.currentTime, isLive: details[0].live, lasts: details[0].totalduration }
+  window.hasBegun = true
+  // No need to see all of it: what is in the buffer is played fast.
+  video.playbackRate = 4
+  await Promise.race([next('ended'), failed])
+  const last = details.at(-1)
+  const at = video.currentTime
+  hls.destroy()
+  return { first, isLive: last.live, lasts: last.totalduration, at }
+})()`
+
 onEveryBucket('hls.js in Chromium', (start) => {
   let chromium: Chromium
   let source: Buffer
+  let long: Buffer
   before(async function () {
     this.timeout(60_000)
+    long = await longFilm()
     const colours = ['red', 'green', 'blue', 'red', 'green', 'blue']
     ;[chromium, source] = await Promise.all([startChromium(), film({ colours, width: 600, height: 450 })])
     const hlsJs = createRequire(import.meta.url).resolve('hls.js/dist/hls.min.js')
@@ -66,5 +108,42 @@ onEveryBucket('hls.js in Chromium', (start) => {
       audioCodec: 'mp4a.40.2',
       colours: ['green', 'red', 'blue', 'blue', 'green'],
     })
+  })
+  it('plays it from its beginning while it is made, and on to its end', async function () {
+    this.timeout(180_000)
+    const puts: string[] = []
+    const isEnough = () =>
+      puts.filter((key) => /-sound-\d+\.m4s$/.test(key)).length >= 5 &&
+      puts.some((key) => key.endsWith('/live.m3u8')) &&
+      /(live|sound)\.m3u8$/.test(puts.at(-1) ?? '')
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const service = await start({
+      env: { MEDIA_JOBS_IN: 'web' },
+      wrapStorage: wrapBuckets((bucket) => ({
+        async put(key, ...rest) {
+          await bucket.put(key, ...rest)
+          puts.push(key)
+          // Nothing more comes until it plays: there is enough of it to begin elsewhere.
+          if (isEnough()) await released
+        },
+      })),
+    })
+    const { src } = await uploadOne(service, { name: 'film.mp4', bytes: long })
+    const made = await fetch(`${src}?hls&wait=30`, { redirect: 'manual' })
+    expect(made.status, await made.text()).to.equal(302)
+    await eventually(() => expect(isEnough()).to.equal(true))
+    const played = chromium.evaluate(playFromTheStart(`${src}?hls`)) as Promise<Played>
+    await eventually(async () => expect(await chromium.evaluate('window.hasBegun')).to.equal(true))
+    release()
+    const { first, isLive, lasts, at } = await played
+    expect(first.isLive).to.equal(true)
+    expect(first.at).to.be.below(1)
+    expect(first.lasts).to.be.below(29)
+    expect(isLive).to.equal(false)
+    expect(lasts).to.be.closeTo(30, 0.5)
+    expect(at).to.be.closeTo(30, 0.5)
   })
 })
