@@ -29,7 +29,7 @@ export interface AudioEngineOptions {
   /** All of the environment that ffmpeg and ffprobe get. */
   env: Running['env']
   /** How long it may stand still; half a minute when not given. */
-  stallMs?: number
+  stallMs?: number | undefined
 }
 
 /** Makes the engine for sound, through ffmpeg as a process of its own; nothing runs yet. */
@@ -53,7 +53,7 @@ export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions):
       argumentsFor: (target: string) => audioArguments(draft, { format, target, limits, loudness }),
       undecodable,
     }
-    return writeMedia(writing, { ...context, scratch, env, ...(stallMs === undefined ? {} : { stallMs }) })
+    return writeMedia(writing, { ...context, scratch, env, stallMs })
   }
 
   return {

@@ -9,6 +9,7 @@ import { Problem, unavailable } from '../core/problem.ts'
 import { outputOf, type Running } from './ffmpeg-process.ts'
 import { assetOfFile } from './file-asset.ts'
 import type { Scratch } from './scratch.ts'
+import { unlessStalled } from './stalled.ts'
 
 /** A file that ffmpeg is to write in one run, perhaps with others beside it. */
 export interface Writing {
@@ -28,13 +29,12 @@ export interface Writing {
 /** What it takes to write one. */
 export interface WriteContext extends EngineContext, Pick<Running, 'env'> {
   scratch: Scratch
-  /** How long it may stand still. */
-  stallMs?: number
+  /** How long it may stand still; half a minute when not given. */
+  stallMs?: number | undefined
 }
 
 // Twice a second a block of lines of 400 bytes, for a day: only the last of them counts.
 const MAX_PRINTED_BYTES = 100_000_000
-const STALL_MS = 30_000
 const MEANWHILE_EVERY_MS = 1000
 
 /** Has ffmpeg write a file of a format, which is removed afterwards. @throws as {@link writeInto} does */
@@ -58,42 +58,36 @@ export async function writeInto(
   { group, fileName, seconds, argumentsFor, meanwhile, undecodable }: Writing,
   context: WriteContext,
 ): Promise<string> {
-  const { limits, scratch, env, stallMs = STALL_MS } = context
+  const { limits, scratch, env, stallMs } = context
   const { folder, remove } = await scratch.newFolder()
   context.afterwards(remove)
   const target = join(folder, fileName)
   const givenUp = new AbortController()
   const { signal, leave } = joinSignals([context.signal, givenUp.signal])
   const reading = readProgress()
-  let movedAt = Date.now()
-  const watching = setInterval(async () => {
-    // While the index is brought to the front it writes, and tells nothing.
-    const writtenAt = await stat(target).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    )
-    if (Date.now() - Math.max(movedAt, writtenAt) > stallMs) givenUp.abort(noProgress(group, stallMs))
-  }, stallMs / 10)
   const ended = new AbortController()
   const beside = repeated(async () => meanwhile?.(target), { signal: ended.signal }).catch((error) =>
     givenUp.abort(error),
   )
   try {
-    await outputOf('ffmpeg', argumentsFor(target), {
-      ...{ signal, env, group, timeoutMs: limits.timeoutMs, maxBytes: MAX_PRINTED_BYTES },
-      onOutput(chunk) {
-        if (!reading.take(chunk.toString())) return
-        movedAt = Date.now()
-        if (seconds !== undefined && seconds > 0)
-          context.progress?.(Math.min(0.99, reading.seconds() / seconds))
-      },
-    })
+    // While the index is brought to the front it writes, and tells nothing.
+    const movedAt = () => writtenAt(target)
+    await unlessStalled({ ...{ group, stallMs, signal }, movedAt }, (watched, moved) =>
+      outputOf('ffmpeg', argumentsFor(target), {
+        ...{ signal: watched, env, group, timeoutMs: limits.timeoutMs, maxBytes: MAX_PRINTED_BYTES },
+        onOutput(chunk) {
+          if (!reading.take(chunk.toString())) return
+          moved()
+          if (seconds !== undefined && seconds > 0)
+            context.progress?.(Math.min(0.99, reading.seconds() / seconds))
+        },
+      }),
+    )
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Problem) throw error
     throw explained(error, { group, undecodable })
   } finally {
-    clearInterval(watching)
     ended.abort()
     await beside
     leave()
@@ -103,6 +97,14 @@ export async function writeInto(
   const isEmpty = group === 'audio' ? reading.seconds() === 0 : reading.frames() === 0
   if (isEmpty) throw undecodable(new Error('nothing of it could be decoded'))
   return target
+}
+
+/** In milliseconds since 1970; 0 where there is none. */
+function writtenAt(path: string): Promise<number> {
+  return stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
 }
 
 /** Does it every second, one after the other, until it is told not to any more. */
@@ -143,13 +145,4 @@ function explained(error: unknown, { group, undecodable }: Pick<Writing, 'undeco
   // Somebody has killed it, for memory most likely: that may pass.
   if (/ended with SIG/.test(words)) return error
   return undecodable(error)
-}
-
-/** 504: the machine may have stood still, or the decoder has lost itself. */
-function noProgress(group: 'video' | 'audio', stallMs: number): Problem {
-  return new Problem({
-    status: 504,
-    code: 'no_progress',
-    detail: `the transformation of this ${group} made no progress for ${stallMs / 1000} s and was given up`,
-  })
 }

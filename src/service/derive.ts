@@ -1,11 +1,11 @@
-import { type Asset, type KeptProbe, withLastModified } from '../core/asset.ts'
+import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import { derivativeKey, type ObjectKey, partKey } from '../core/object-key.ts'
 import type { EngineContext, TransformLimits } from '../core/plugin.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
+import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import { fileNotFound, Problem, tooManyVariants, unlessStatus } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
@@ -14,6 +14,7 @@ import type { Plan } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
+import { keptProbe } from './kept-probe.ts'
 import type { FoundOriginal } from './originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
@@ -114,18 +115,6 @@ export function createDerivations({
     return deadline
   }
 
-  function probeOf({ id }: Client, record: OriginalRecord): KeptProbe {
-    return {
-      text: record.probe,
-      async keep(probe) {
-        // Who comes next reads the headers again.
-        await index
-          .amend(id, record, { ...record, probe })
-          .catch((cause) => log.warn({ err: cause, key: record.key }, 'a probe was not kept'))
-      },
-    }
-  }
-
   /** `pending` → render, parts → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
   async function make(
     request: DeriveRequest,
@@ -163,7 +152,7 @@ export function createDerivations({
       await deleteParts(bucket, key)
       const rendered = await run(
         plan,
-        { ...source, sha256: record.sha256, probe: probeOf(client, record) },
+        { ...source, sha256: record.sha256, probe: keptProbe(record, { clientId: client.id, index, log }) },
         {
           ...{ asset, signal, log, storePart },
           limits: { ...limits, timeoutMs },
