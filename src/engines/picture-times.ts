@@ -10,7 +10,7 @@ export interface PictureTimes {
   untilSeconds: number
   /** How long the file says that all of it lasts, sound included; undefined where it does not. */
   saidSeconds: number | undefined
-  /** The longest time from one key frame to the next, or to the end. */
+  /** The longest time from one key frame to the next, or to the end; infinity where they cannot be decoded by themselves. */
   keyFramesApartSeconds: number
 }
 
@@ -43,7 +43,9 @@ export async function pictureTimes(
   })
   const times = reading.times()
   if (!times) throw undecodable(new Error('no picture says when it is shown'), maxPixels)
-  return times
+  // Without the frames between them, ffmpeg's decoder loses the order of such ones.
+  const areLost = source.videoCodec === 'h264' && reading.hasOpenGroups()
+  return areLost ? { ...times, keyFramesApartSeconds: Number.POSITIVE_INFINITY } : times
 }
 
 /** Reads lines of ffprobe's: one for each packet, in the order of the file, and one for all of it. */
@@ -52,6 +54,7 @@ function readPackets() {
   let [start, until] = [0, Number.NEGATIVE_INFINITY]
   let said: number | undefined
   let [keyFrame, apart]: [number | undefined, number] = [undefined, 0]
+  let isOpen = false
   const readLine = (line: string) => {
     const [section, first = '', second = '', third = '', flags = ''] = line.split(',')
     if (section === 'format') {
@@ -63,6 +66,7 @@ function readPackets() {
     const at = [first, second].map(Number.parseFloat).find((seconds) => !Number.isNaN(seconds))
     if (at === undefined) return
     until = Math.max(until, at + (Number.parseFloat(third) || 0))
+    if (keyFrame !== undefined && at < keyFrame) isOpen = true
     if (!flags.startsWith('K')) return
     apart = Math.max(apart, at - (keyFrame ?? at))
     keyFrame = at
@@ -73,6 +77,8 @@ function readPackets() {
       rest = lines.pop() ?? ''
       for (const line of lines) readLine(line)
     },
+    /** Whether frames are shown before the key frame that they come after: they need those before it as well. */
+    hasOpenGroups: () => isOpen,
     times(): PictureTimes | undefined {
       if (until === Number.NEGATIVE_INFINITY) return undefined
       return {

@@ -47,7 +47,8 @@ export function boardOf(
   return {
     ...{ count, intervalSeconds, tile: outcomeSize(tiled(draft)), columns: Math.min(count, MAX_COLUMNS) },
     untilSeconds: Math.max(shownSeconds, from(saidSeconds)),
-    ofKeyFrames: keyFramesApartSeconds <= intervalSeconds * (intervalSeconds < SHORT_SECONDS ? HALF : 1),
+    ofKeyFrames:
+      milliseconds(keyFramesApartSeconds) <= intervalSeconds * (intervalSeconds < SHORT_SECONDS ? HALF : 1),
   }
 }
 

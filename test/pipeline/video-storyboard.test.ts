@@ -226,6 +226,16 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(await boardOf(slow))).to.deep.equal(['red', ...white])
   })
 
+  it('is of all frames where key frames need others', async () => {
+    const open = 'open-gop=1:keyint=50:min-keyint=50:scenecut=0:bframes=3:b-adapt=0'
+    const options = ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-x264-params', open]
+    const colours = inTurns(102)
+    const source = await video({ colours, width: 32, height: 24, rate: 25, options })
+    // Ten seconds for each tile, with a key frame.
+    const board = await boardOf(await remuxed(source, ['-bsf:v', 'setts=pts=PTS*5:dts=DTS*5']))
+    expect(await coloursOf(board)).to.deep.equal(colours.filter((_, i) => i % 2 === 0))
+  })
+
   it('goes on with the last tile where the rest cannot be decoded', async () => {
     const options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']
     const bytes = await video({ colours: inTurns(8), options: [...options, '-movflags', '+faststart'] })
