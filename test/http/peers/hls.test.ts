@@ -134,7 +134,7 @@ onEveryBucket('hls.js in Chromium', (start) => {
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes: long })
     const made = await fetch(`${src}?hls&wait=30`, { redirect: 'manual' })
     expect(made.status, await made.text()).to.equal(302)
-    await eventually(() => expect(isEnough()).to.equal(true))
+    await eventually(() => expect(isEnough()).to.equal(true), { withinMs: 60_000 })
     const played = chromium.evaluate(playFromTheStart(`${src}?hls`)) as Promise<Played>
     await eventually(async () => expect(await chromium.evaluate('window.hasBegun')).to.equal(true))
     release()
