@@ -20,7 +20,7 @@ export interface Writing {
   seconds: number | undefined
   /** What ffmpeg is told, to write into the file `target` and to print its progress. */
   argumentsFor(target: string): readonly string[]
-  /** Called every second while ffmpeg writes, never twice at a time; what it throws ends the run. */
+  /** Called four times a second while ffmpeg writes, never twice at a time; what it throws ends the run. */
   meanwhile?(target: string): Promise<void>
   /** What is wrong with a source that cannot be decoded. */
   undecodable(cause: unknown): Problem
@@ -35,7 +35,7 @@ export interface WriteContext extends EngineContext, Pick<Running, 'env'> {
 
 // Twice a second a block of lines of 400 bytes, for a day: only the last of them counts.
 const MAX_PRINTED_BYTES = 100_000_000
-const MEANWHILE_EVERY_MS = 1000
+const MEANWHILE_EVERY_MS = 250
 
 /** Has ffmpeg write a file of a format, which is removed afterwards. @throws as {@link writeInto} does */
 export async function writeMedia(
@@ -107,7 +107,7 @@ function writtenAt(path: string): Promise<number> {
   )
 }
 
-/** Does it every second, one after the other, until it is told not to any more. */
+/** Does it four times a second, one after the other, until it is told not to any more. */
 async function repeated(work: () => Promise<void>, { signal }: { signal: AbortSignal }): Promise<void> {
   while (await pause(MEANWHILE_EVERY_MS, true, { signal }).catch(() => false)) await work()
 }

@@ -130,7 +130,7 @@ onEveryBackend('a video that is streamed while it is made', (start, backend) => 
       const master = await changing(address)
       expect(master.body.toString()).to.include('#EXT-X-START')
       const playlists = named(master, address)
-      expect(playlists).to.have.length(4)
+      expect(playlists).to.have.length(3)
       for (const playlist of playlists) {
         const media = await changing(playlist)
         expect(media.body.toString()).not.to.include('#EXT-X-ENDLIST')

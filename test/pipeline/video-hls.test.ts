@@ -15,7 +15,7 @@ import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { film, longFilm, probed, remuxed, video } from '../support/videos.ts'
 import { loadWith } from './drop-ins.ts'
-import { assetOf, context } from './transform.ts'
+import { assetOf, context, LIMITS } from './transform.ts'
 
 const execute = promisify(execFile)
 
@@ -73,6 +73,8 @@ describe('a video to be streamed', () => {
     const leftovers: Array<() => Promise<void>> = []
     try {
       const given = context({
+        // Of a machine that does much else.
+        limits: { ...LIMITS, timeoutMs: 60_000 },
         afterwards: (remove) => void leftovers.push(remove),
         async storePart(name, part) {
           await onPart(name, part)

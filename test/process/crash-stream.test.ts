@@ -59,15 +59,15 @@ describe('a process that is killed while it makes a stream', function () {
       expect(marks.size).to.equal(1)
       expect(marks).not.to.include(killed)
       const playlists = names.filter((name) => /-.*\.m3u8$/.test(name))
-      expect(playlists).to.have.length(4)
+      expect(playlists).to.have.length(3)
       for (const name of playlists) {
         const { body } = await exchange(service, address.replace('master.m3u8', name))
         expect(body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
         const listed = [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b]) => a ?? b)
         expect(names).to.include.members(listed)
       }
-      // Those of four renditions, eight segments each, and what leads to them.
-      expect(names.filter((name) => name !== 'live.m3u8')).to.have.length(1 + 4 * (1 + 1 + 8))
+      // Those of three renditions, eight segments each, and what leads to them.
+      expect(names.filter((name) => name !== 'live.m3u8')).to.have.length(1 + 3 * (1 + 1 + 8))
       expect((await command(service, 'check')).findings).to.deep.equal([])
       expect(await readdir(join(dataDir, 'media'))).to.deep.equal([])
       expect(await ffmpegsIn(dataDir)).to.deep.equal([])

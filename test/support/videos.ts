@@ -185,9 +185,9 @@ export async function film(options: VideoOptions = {}): Promise<Buffer> {
   return remuxed(pictures, sound, { inputs, format: options.format ?? 'mp4' })
 }
 
-/** A film of half a minute, of which a machine of today makes a stream for several seconds: red, green and blue in turn. */
+/** A film of half a minute, of which a machine of today makes a stream for a second at least: red, green and blue in turn. */
 export async function longFilm(): Promise<Buffer> {
-  return remuxed(await film({ width: 1280, height: 720, rate: 25 }), ['-map', '0'], { times: 10 })
+  return remuxed(await film({ width: 854, height: 480, rate: 15 }), ['-map', '0'], { times: 10 })
 }
 
 /** An mp4 of ten frames a second of which every header says that it lasts two hours. */

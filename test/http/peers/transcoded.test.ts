@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Asset } from '../../../src/core/asset.ts'
 import { onEveryBucket } from '../../support/backends.ts'
 import { uploadOne, type WireRecord } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import type { Service } from '../../support/service.ts'
@@ -117,10 +118,13 @@ onEveryBucket('a <video> in Chromium', (start) => {
         played: ['red', 'blue'],
       })
       const { pathname } = new URL(src)
-      const answers = service.log.lines.slice(before).filter(({ fields }) => fields.path === pathname)
-      expect(answers.map(({ fields }) => fields.status))
-        .to.include(206)
-        .and.not.include(200)
+      // A line is written when an answer ends: the browser has just left the last of them.
+      await eventually(() => {
+        const answers = service.log.lines.slice(before).filter(({ fields }) => fields.path === pathname)
+        expect(answers.map(({ fields }) => fields.status))
+          .to.include(206)
+          .and.not.include(200)
+      })
       // Without all that is between them.
       expect(asked.some((at = 0) => at > 0)).to.equal(true)
     })
