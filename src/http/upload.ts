@@ -1,7 +1,9 @@
 import { Router } from 'express'
 import type { Client } from '../core/client.ts'
 import type { Format } from '../core/media.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter } from '../core/problem.ts'
+import { folderWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
 import type { Information, Informations } from '../service/information.ts'
@@ -10,6 +12,7 @@ import { callerBySecret } from './caller.ts'
 import { informationToWire } from './info.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
 import { clientGone, onlyValue, queryPairs } from './request.ts'
 import { uploadFields } from './upload-fields.ts'
 import { deliveryUrl } from './urls.ts'
@@ -17,6 +20,7 @@ import { deliveryUrl } from './urls.ts'
 interface Dependencies {
   clients: Clients
   upload: Upload
+  limits: Limits
   informations: Informations
   eager: EagerTransforms
   baseUrl: string
@@ -33,6 +37,7 @@ interface Dependencies {
 export function uploadRoutes({
   clients,
   upload,
+  limits,
   informations,
   eager,
   baseUrl,
@@ -41,8 +46,10 @@ export function uploadRoutes({
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/upload', async (req, res) => {
-    const client = callerBySecret(req, clients)
-    const folder = onlyPath(queryPairs(req))
+    const grant = callerBySecret(req, clients, 'upload')
+    const { client } = grant
+    const folder = folderWithin(onlyPath(queryPairs(req)), grant)
+    await takePoints(req, res, { limits, limited: 'upload', client })
     const signal = clientGone(res)
     const fields = uploadFields()
     const files = fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
