@@ -37,8 +37,8 @@ const slot = z.union([
 ])
 type Slot = z.infer<typeof slot>
 
-// Renewed three times in its length, so that two lost renewals do no harm.
-const LEASE_MS = 60_000
+// Renewed three times in its length, so that two lost renewals do no harm. After a crash a link is busy for so long.
+const LEASE_MS = 20_000
 // An upload may be begun in a link's last second, and take long.
 const KEPT_AFTER_MS = 24 * 3_600_000
 
@@ -53,7 +53,7 @@ export function createLinkUses({
   removals: Removals
   now?: () => number
 }): LinkUses {
-  /** What is left of a use whose holder has not been heard of for the length of its lease. */
+  /** What is left of a use that nobody holds any more; undefined while that is not known yet. */
   async function settled(client: Client, { key }: { key?: string | undefined }): Promise<Slot | undefined> {
     if (key === undefined) return null
     const ref = { clientId: client.id, key: storedKey(key) }
@@ -66,9 +66,11 @@ export function createLinkUses({
 
   /** All uses as they are now. One whose upload has to be taken away first stays as it is. */
   async function current(client: Client, slots: readonly Slot[]): Promise<Slot[]> {
-    const settling = slots.map(async (one) =>
-      one === null || one === 'used' || one.until > now() ? one : ((await settled(client, one)) ?? one),
-    )
+    const settling = slots.map(async (one) => {
+      if (one === null || one === 'used' || one.until > now()) return one
+      const left = await settled(client, one)
+      return left === undefined ? one : left
+    })
     return Promise.all(settling)
   }
 
