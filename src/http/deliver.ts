@@ -1,6 +1,7 @@
-import { type RequestHandler, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Client } from '../core/client.ts'
 import { cleanFileName, nameInFormat } from '../core/file-name.ts'
-import { isMediaGroup } from '../core/media.ts'
+import { isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
@@ -27,7 +28,7 @@ interface Dependencies {
 }
 
 // What was asked for may be there by then: a limit was raised, a load is over.
-const INSTEAD_MAX_AGE_SECONDS = 60
+export const INSTEAD_MAX_AGE_SECONDS = 60
 
 /**
  * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed as the query says.
@@ -58,38 +59,82 @@ export function deliverRoutes({
     await sendAsset(req, res, { ...sendable(delivery), fullContentRange, signal: clientGone(res) })
   })
 
+  const send = storedFiles({ deliveries, limits, fullContentRange, baseUrl })
   routes.get(upload, async (req, res, next) => {
     const group = String(req.params.group)
     if (!isMediaGroup(group)) return notFound(req, res, next)
     const client = callerByToken(req, clients)
-    const pairs = queryPairs(req)
-    const download = onlyValue(pairs, DOWNLOAD_WORD)
-    const waitMs = 1000 * waitSeconds(onlyValue(pairs, WAIT_WORD))
+    await send(req, res, { client, group, findPath: async () => wildcardPath(req) })
+  })
+
+  for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+/** Sends a stored file, transformed as the query of the request says. `findPath`: what the URL's path stands for. */
+export function storedFiles({
+  deliveries,
+  limits,
+  fullContentRange,
+  baseUrl,
+}: Pick<Dependencies, 'deliveries' | 'limits' | 'fullContentRange' | 'baseUrl'>) {
+  return async (req: Request, res: Response, { client, group, findPath }: StoredFile): Promise<void> => {
+    const { download, wait, query } = deliveryQuery(req)
+    const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
     const delivery = await deliveries.deliver({
       client,
       group,
-      path: wildcardPath(req),
-      query: pairs.filter(([name]) => name !== DOWNLOAD_WORD && name !== WAIT_WORD),
+      path: await findPath(signal),
+      query,
       accept: req.headers.accept ?? '',
       waitMs,
       isOneFile: download !== undefined,
       beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
       signal,
     })
-    const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
-    if (notes.length > 0) res.setHeader('X-Sluice-Transform', notes.join(', '))
+    tellNotes(res, delivery)
     if (delivery.isElsewhere) return redirect(res, delivery, { baseUrl, token: client.token, group })
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
       signal,
-      ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
+      ...downloadAs(download, delivery),
     })
-  })
+  }
+}
 
-  for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
-  return routes
+interface StoredFile {
+  client: Client
+  group: MediaGroup
+  findPath: (signal: AbortSignal) => Promise<string>
+}
+
+/** What is said to delivery itself, and what is to be done with the file. @throws Problem 400 */
+export function deliveryQuery(req: Request) {
+  const pairs = queryPairs(req)
+  return {
+    download: onlyValue(pairs, DOWNLOAD_WORD),
+    wait: onlyValue(pairs, WAIT_WORD),
+    query: pairs.filter(([name]) => name !== DOWNLOAD_WORD && name !== WAIT_WORD),
+  }
+}
+
+/** Tells what was done otherwise than asked. */
+export function tellNotes(
+  res: Response,
+  { insteadFor, notes }: Pick<Delivery, 'insteadFor' | 'notes'>,
+): void {
+  const all = [...(insteadFor ? [`original for ${insteadFor}`] : []), ...notes]
+  if (all.length > 0) res.setHeader('X-Sluice-Transform', all.join(', '))
+}
+
+/** The name to save a file by, where it is asked for. */
+export function downloadAs(
+  download: string | undefined,
+  delivery: Pick<Delivery, 'originalName' | 'newFormat'>,
+): { downloadName?: string } {
+  return download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }
 }
 
 /** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
@@ -113,7 +158,7 @@ function waitSeconds(received: string | undefined): number {
   return received === undefined ? 0 : Number(parseParameter(WAIT_WORD, WAIT_SPEC, received))
 }
 
-function deliveredName({ originalName, newFormat }: Delivery): string {
+function deliveredName({ originalName, newFormat }: Pick<Delivery, 'originalName' | 'newFormat'>): string {
   return newFormat ? nameInFormat(originalName, newFormat) : originalName
 }
 

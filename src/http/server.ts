@@ -9,12 +9,16 @@ import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
 import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
+import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
+import type { RemotePictures } from '../service/remote-pictures.ts'
+import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
+import { fetchRoutes } from './fetch.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
@@ -38,6 +42,9 @@ export interface HttpOptions {
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
   upload: Upload
+  remoteUpload: RemoteUpload
+  keptRemotes: KeptRemotes
+  remotePictures: RemotePictures
   deliveries: Deliveries
   informations: Informations
   media: MediaJobs
@@ -89,6 +96,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(removeRoutes(options))
   app.use(zipRoutes(options))
   app.use(deliverRoutes(options))
+  app.use(fetchRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))
   app.use(notFound)

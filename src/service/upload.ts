@@ -32,6 +32,8 @@ export interface UploadRequest {
    * it wants of them may stand behind them.
    */
   check?: (format: Format) => void
+  /** Called when all bytes are in the bucket, and nobody could find them yet: what it throws ends the upload. */
+  beforeStored?: (names: readonly OriginalName[]) => Promise<void>
   signal: AbortSignal
 }
 
@@ -139,7 +141,7 @@ export function createUpload({
     }
   }
 
-  return async ({ client, folder, files, check, signal }) => {
+  return async ({ client, folder, files, check, beforeStored, signal }) => {
     const bucket = buckets.of(client)
     const context = {
       client,
@@ -159,6 +161,7 @@ export function createUpload({
     try {
       for await (const file of files) records.push(await store(file, context))
       for (const { name } of context.begun) check?.(name.format)
+      await beforeStored?.(context.begun.map(({ name }) => name))
       await storeRecords(records, context)
       signal.throwIfAborted()
       if (!(await admits(client.id)))
@@ -204,7 +207,7 @@ function describe(
 }
 
 /** The first bytes, as many as sniffing wants, and an iterator over what follows. */
-async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIterator<Buffer> }> {
+export async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIterator<Buffer> }> {
   const rest: AsyncIterator<Buffer> = bytes[Symbol.asyncIterator]()
   const chunks: Buffer[] = []
   for (let length = 0; length < SNIFF_BYTES; ) {
