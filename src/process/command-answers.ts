@@ -8,7 +8,13 @@ interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   oldSecretUntil?: string
-  rules?: { presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
+  rules?: {
+    presetsOnly?: true
+    allowedWidths?: readonly number[]
+    variantLimit?: number
+    fetchHosts?: readonly string[] | 'any'
+    fetchDenyHosts?: readonly string[]
+  }
 }
 
 type WithSecret = ShownClient & { secretClientToken: string }
@@ -73,14 +79,27 @@ function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }
 }
 
 /** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
-function shownRules({ presetsOnly, allowedWidths, variantLimit }: ShownClient['rules'] = {}): string {
+function shownRules({
+  presetsOnly,
+  allowedWidths,
+  variantLimit,
+  fetchHosts,
+  fetchDenyHosts,
+}: ShownClient['rules'] = {}): string {
   return [
     presetsOnly ? 'presets only' : '',
     allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
+    fetchHosts === undefined ? '' : `fetches from ${shownHosts(fetchHosts)}`,
+    fetchDenyHosts ? `never from ${shownHosts(fetchDenyHosts)}` : '',
   ]
     .filter(Boolean)
     .join('; ')
+}
+
+function shownHosts(hosts: readonly string[] | 'any'): string {
+  if (hosts === 'any') return 'any host'
+  return hosts.length === 0 ? 'nowhere' : hosts.join(', ')
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {
