@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import type { SecretScope } from '../../src/core/scope.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { newClient, rawPath, type WireRecord } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { type Remote, rawRemote } from '../support/remote.ts'
@@ -86,6 +88,11 @@ onEveryBackend('storing a remote file', (start) => {
     expect(record.options)
       .to.have.nested.property('transforms[0].key')
       .that.matches(/_w=20$/)
+    // It is made in the background, and would come into the tests after this one.
+    await eventually(async () => {
+      const names = await service.objects()
+      expect(names.some((name) => name.endsWith(`${record.sourceName}_w=20`))).to.equal(true)
+    })
     const response = await postUrl(service, { url: server.url('/named') }, { query: '?path=by/query' })
     const [other] = (await response.json()) as WireRecord[]
     expect(other?.s3PathOriginal).to.match(/^by\/query\//)
@@ -181,8 +188,18 @@ onEveryBackend('storing a remote file', (start) => {
   })
 
   it('wants a secret that may upload', async () => {
+    const body = { url: server.url('/named') }
     for (const secret of ['', 'sec_wrong'])
-      expect((await postUrl(service, { url: server.url('/named') }, { secret })).status).to.equal(401)
+      expect((await postUrl(service, body, { secret })).status).to.equal(401)
+    const secretFor = async (scope: SecretScope) =>
+      (await service.app.clients.addSecret('first', { scope })).secret
+    const reading = await postUrl(service, body, { secret: await secretFor({ only: 'read' }) })
+    expect(reading.status).to.equal(403)
+    const secret = await secretFor({ only: 'upload', folder: 'in/here' })
+    for (const path of ['elsewhere', 'in'])
+      expect((await postUrl(service, { ...body, path }, { secret })).status).to.equal(403)
+    const [record] = (await (await postUrl(service, body, { secret })).json()) as WireRecord[]
+    expect(record?.s3PathOriginal).to.match(/^in\/here\//)
   })
 
   it('keeps to the lists of the client, and needs none', async () => {
