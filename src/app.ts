@@ -21,9 +21,11 @@ import type { Clients } from './service/clients.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import { createKeptRemotes } from './service/kept-remotes.ts'
+import { createLinkUses } from './service/link-uses.ts'
 import { createRemotes } from './service/remote.ts'
 import { createRemotePictures } from './service/remote-pictures.ts'
 import { createRemoteUpload } from './service/remote-upload.ts'
+import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
@@ -127,6 +129,21 @@ async function openApp(
     { config, baseUrl, log, loaded, metrics },
   )
   if (!isLeftToWorkers(config)) media.work()
+  const upload = createUpload({
+    index,
+    buckets,
+    events,
+    removals,
+    admits: clients.admits,
+    maxBytes: config.UPLOAD_MAX_BYTES,
+  })
+  const signedLinks = createSignedLinks({
+    keys: foundation.keys,
+    uses: createLinkUses({ ledger: backends.ledger, index, removals }),
+    upload,
+    originals,
+    findClient,
+  })
   const informations = createInformations({
     originals,
     derivations,
@@ -144,14 +161,6 @@ async function openApp(
     log,
   })
   eager.work()
-  const upload = createUpload({
-    index,
-    buckets,
-    events,
-    removals,
-    admits: clients.admits,
-    maxBytes: config.UPLOAD_MAX_BYTES,
-  })
   const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
   const storeTimeoutMs = config.FETCH_STORE_TIMEOUT_SECONDS * 1000
   const remoteUpload = createRemoteUpload({
@@ -176,6 +185,7 @@ async function openApp(
       ...{ remotes, remoteUpload, originals, buckets, locks: backends.locks, timeoutMs: storeTimeoutMs },
     }),
     remotePictures,
+    signedLinks,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,

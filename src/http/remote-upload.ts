@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { NAME_MAX_BYTES } from '../core/file-name.ts'
 import { badParameter } from '../core/problem.ts'
 import { parseRemoteUrl } from '../core/remote-url.ts'
-import { refusal } from './json-refusal.ts'
+import { bodyRefusal } from './body-refusal.ts'
 import { type AskedOfUpload, readTransforms } from './upload-fields.ts'
 
 const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
@@ -22,21 +22,21 @@ export interface RemoteUploadBody {
   url: string
   /** In the place of the name that its server gives it. */
   name: string | undefined
-  folder: string | undefined
+  path: string | undefined
   asked: AskedOfUpload
 }
 
 /** Checks a request to store a file of another server. @param queryPath as in the address @throws Problem 400 */
 export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
   const read = remoteUpload.safeParse(body)
-  if (!read.success) throw refusal(read.error, body)
+  if (!read.success) throw bodyRefusal(read.error, body)
   const { url, name, path, info, transforms } = read.data
   if (path !== undefined && queryPath !== undefined)
     throw badParameter({ param: 'path', expected: 'one value', received: `${queryPath}, ${path}` })
   return {
     url: parseRemoteUrl(url),
     name,
-    folder: path ?? queryPath,
+    path: path ?? queryPath,
     asked: { info, transforms: transforms === undefined ? undefined : readTransforms(transforms) },
   }
 }

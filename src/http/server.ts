@@ -14,6 +14,7 @@ import type { MediaJobs } from '../service/media-jobs.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Removals } from '../service/remove.ts'
+import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
@@ -28,9 +29,12 @@ import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
+import { createReception, createStoredAnswer } from './receive.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
+import { signRoutes } from './sign.ts'
+import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { uploadRoutes } from './upload.ts'
@@ -45,6 +49,7 @@ export interface HttpOptions {
   remoteUpload: RemoteUpload
   keptRemotes: KeptRemotes
   remotePictures: RemotePictures
+  signedLinks: SignedLinks
   deliveries: Deliveries
   informations: Informations
   media: MediaJobs
@@ -92,7 +97,11 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(parametersRoutes(options.parameters))
-  app.use(uploadRoutes(options))
+  const answerStored = createStoredAnswer(options)
+  const receive = createReception({ ...options, answerStored })
+  app.use(signRoutes(options))
+  app.use(signedUploadRoutes({ ...options, receive }))
+  app.use(uploadRoutes({ ...options, receive, answerStored }))
   app.use(removeRoutes(options))
   app.use(zipRoutes(options))
   app.use(deliverRoutes(options))

@@ -1,31 +1,28 @@
-import { Router } from 'express'
+import { type Request, type Response, Router } from 'express'
 import type { Format } from '../core/media.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter } from '../core/problem.ts'
 import { folderWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
-import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
-import type { Informations } from '../service/information.ts'
+import type { EagerTransforms } from '../service/eager.ts'
 import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Upload } from '../service/upload.ts'
 import { callerBySecret } from './caller.ts'
 import { jsonBody } from './json-body.ts'
-import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
+import type { Receive, StoredAnswer } from './receive.ts'
 import { readRemoteUpload } from './remote-upload.ts'
 import { clientGone, isOfType, onlyValue, queryPairs } from './request.ts'
-import { uploadFields } from './upload-fields.ts'
-import { optionsToWire, uploadToWire } from './upload-record.ts'
 
 interface Dependencies {
   clients: Clients
   upload: Upload
   remoteUpload: RemoteUpload
+  eager: Pick<EagerTransforms, 'check'>
   limits: Limits
-  informations: Informations
-  eager: EagerTransforms
-  baseUrl: string
+  receive: Receive
+  answerStored: StoredAnswer
   /** Of one request. */
   maxFiles: number
   /** Of a body, see {@link watchRate}. */
@@ -39,63 +36,58 @@ const REMOTE_MAX_BYTES = 256 * 1024
  * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. With the field
  * `info` they tell what is known of each, with `transforms` what is made of it in the background. With JSON as its body,
  * `{"url": …}`, it stores a file of another server.
+ * `PUT /v1/upload/<name>?path=<folder>`: stores the body as it is, and answers its record in the same way.
  */
 export function uploadRoutes({
   clients,
   upload,
   remoteUpload,
-  limits,
-  informations,
   eager,
-  baseUrl,
+  limits,
+  receive,
+  answerStored,
   maxFiles,
   minBytesPerSecond,
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  routes.post('/v1/upload', async (req, res) => {
+  const callerOf = (req: Request) => {
+    const grant = callerBySecret(req, clients, 'upload')
+    return { client: grant.client, folder: folderWithin(onlyPath(queryPairs(req)), grant) }
+  }
+
+  async function storeRemote(req: Request, res: Response): Promise<void> {
     const grant = callerBySecret(req, clients, 'upload')
     const { client } = grant
-    const path = onlyPath(queryPairs(req))
-    const folder = folderWithin(path, grant)
     await takePoints(req, res, { limits, limited: 'upload', client })
+    const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
+    const { url, name, path, asked } = readRemoteUpload(body, onlyPath(queryPairs(req)))
+    const folder = folderWithin(path, grant)
+    await takePoints(req, res, { limits, limited: 'fetch', client })
     const signal = clientGone(res)
-    const check = (transforms: readonly string[] | undefined) => (format: Format) =>
-      eager.check(client, format, transforms ?? [])
+    const check = (format: Format) => eager.check(client, format, asked.transforms ?? [])
+    const stored = await remoteUpload({ client, asker: 'secret', url, name, folder, check, signal })
+    await answerStored(res, { client, stored: [stored], asked, signal })
+  }
 
-    async function storeForm() {
-      const fields = uploadFields()
-      const files = fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
-      const checkEach = (format: Format) => check(fields.asked().transforms)(format)
-      const stored = await upload({ client, folder, files, check: checkEach, signal })
-      return { stored, asked: fields.asked() }
-    }
-
-    async function storeRemote() {
-      const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
-      const { asked, ...wanted } = readRemoteUpload(body, path)
-      const within = { ...wanted, folder: folderWithin(wanted.folder, grant) }
-      await takePoints(req, res, { limits, limited: 'fetch', client })
-      const request = { ...within, client, asker: 'secret', check: check(asked.transforms), signal } as const
-      return { stored: [await remoteUpload(request)], asked }
-    }
-
-    const { stored, asked } = await (isOfType(req, 'application/json') ? storeRemote() : storeForm())
-    const { info, transforms } = asked
-    const begun: EagerTransform[][] = []
-    if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))
-    const known = info ? await informations.ofStored(client, stored, signal) : []
-    const place = { client, baseUrl }
-    res.setHeader('Cache-Control', 'no-store')
-    res.json(
-      stored.map((file, i) =>
-        uploadToWire(file, {
-          ...place,
-          options: optionsToWire(file, { ...place, info: known[i], transforms: begun[i] }),
-        }),
-      ),
-    )
+  routes.post('/v1/upload', async (req, res) => {
+    if (isOfType(req, 'application/json')) return storeRemote(req, res)
+    const { client, folder } = callerOf(req)
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      ...{ client, as: 'form', maxFiles },
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
   })
   routes.all('/v1/upload', methodNotAllowed('POST'))
+
+  routes.put('/v1/upload/:name', async (req, res) => {
+    const { client, folder } = callerOf(req)
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      ...{ client, as: 'file', name: String(req.params.name), maxFiles: 1 },
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
+  })
   return routes
 }
 

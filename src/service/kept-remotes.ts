@@ -87,15 +87,17 @@ export function createKeptRemotes({
   async function store({ client, group, url }: KeepRequest, digest: string, signal: AbortSignal) {
     const found = await noted(client, digest)
     if (found) return found.key
+    let key: ObjectKey | undefined
     const { name } = await remoteUpload({
       ...{ client, asker: 'anyone', url, signal },
       check: (format) => checkGroup(format, group),
-      async beforeStored([original]) {
-        const note = Buffer.from(JSON.stringify({ key: original?.key }))
-        await buckets.of(client).put(remoteRecordKey(digest), Readable.from([note]), {
-          mediaType: 'application/json',
-          signal,
-        })
+      async begin(original) {
+        key = original.key
+      },
+      async confirm() {
+        const note = Readable.from([Buffer.from(JSON.stringify({ key }))])
+        const bucket = buckets.of(client)
+        await bucket.put(remoteRecordKey(digest), note, { mediaType: 'application/json', signal })
       },
     })
     return name.key

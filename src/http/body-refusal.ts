@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { badParameter, type Problem } from '../core/problem.ts'
 
-/** 400 for a JSON body that does not fit: names the first member that does not. Messages of the schema say what is expected. */
-export function refusal({ issues }: z.ZodError, body: unknown): Problem {
+/** 400: the first thing in a JSON body that is not as expected, which the schema's messages say. */
+export function bodyRefusal({ issues }: z.ZodError, body: unknown): Problem {
   const [issue] = issues
   const path = issue?.path ?? []
   const received = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], body)
