@@ -64,6 +64,10 @@ export async function exchange(exchange: Exchange): Promise<Answer> {
   if (socket) watchIdle(response, { socket, idleMs: limits.bodyIdleMs })
   // A body that nobody listens to yet must not end the process when it breaks.
   response.on('error', () => {})
+  // Node takes a reset for the end of a body without a length.
+  request.on('error', (error) => {
+    if (!response.complete) response.destroy(error)
+  })
   response.once('close', () => request.destroy())
   return { status: response.statusCode ?? 0, headers: headersOf(response), body: response }
 }
@@ -96,7 +100,6 @@ function responseOf(
       // Without an error where the server goes on with another protocol.
       reject(new Error('the connection was closed without an answer'))
     })
-    // Also after the answer, for which its body speaks.
     request.on('error', (error) => {
       clearTimeout(timer)
       reject(error)

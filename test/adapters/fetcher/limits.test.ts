@@ -300,6 +300,7 @@ describe('guarded fetcher: limits', () => {
       'before it answers': '',
       'in its headers': `${HEAD}X: y`,
       'in its body': `${HEAD}Content-Length: 100\r\n\r\nhalf`,
+      'in a body without a length': `${HEAD}\r\nhalf`,
       'in a chunk': `${HEAD}Transfer-Encoding: chunked\r\n\r\n8\r\nhalf`,
     })) {
       it(`fails with 502 when the connection is reset ${what}`, async () => {
