@@ -253,7 +253,9 @@ onEveryBackend('a remote picture', (start) => {
   it('is waited for no longer than FETCH_TIMEOUT_SECONDS', async () => {
     const hasty = await start({ env: { ...fetchingFrom(server), FETCH_TIMEOUT_SECONDS: '1' } })
     await hasty.app.clients.setRules('first', { fetchHosts: 'any' })
+    const began = Date.now()
     const answer = await exchange(hasty, fetchPath(hasty, server.url('/waits')))
+    expect(Date.now() - began).to.be.within(900, 10_000)
     expect(jsonOf(answer)).to.include({ status: 504, code: 'remote_timeout' })
     expect(answer.headers['cache-control']).to.equal('no-store')
   })
