@@ -14,6 +14,7 @@ import { methodNotAllowed, notFound } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import { clientGone, onlyValue, queryPairs, wildcardPath } from './request.ts'
 import { type FullContentRange, MAX_AGE_SECONDS, sendAsset } from './send.ts'
+import { cacheControl, signedLike } from './signed-url.ts'
 import { deliveryUrl, derivativeUrl } from './urls.ts'
 
 interface Dependencies {
@@ -59,7 +60,7 @@ export function deliverRoutes({
     await sendAsset(req, res, { ...sendable(delivery), fullContentRange, signal: clientGone(res) })
   })
 
-  const send = storedFiles({ deliveries, limits, fullContentRange, baseUrl })
+  const send = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
   routes.get(upload, async (req, res, next) => {
     const group = String(req.params.group)
     if (!isMediaGroup(group)) return notFound(req, res, next)
@@ -73,16 +74,17 @@ export function deliverRoutes({
 
 /** Sends a stored file, transformed as the query of the request says. `findPath`: what the URL's path stands for. */
 export function storedFiles({
+  clients,
   deliveries,
   limits,
   fullContentRange,
   baseUrl,
-}: Pick<Dependencies, 'deliveries' | 'limits' | 'fullContentRange' | 'baseUrl'>) {
+}: Omit<Dependencies, 'ignoredParams'>) {
   return async (req: Request, res: Response, { client, group, findPath }: StoredFile): Promise<void> => {
     const { download, wait, query } = deliveryQuery(req)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
-    const delivery = await deliveries.deliver({
+    const asked = deliveries.deliver({
       client,
       group,
       path: await findPath(signal),
@@ -93,8 +95,14 @@ export function storedFiles({
       beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
       signal,
     })
+    const delivery = await asked.catch((error) => {
+      throw withJob(error, (url) => signedLike(req, url, client, clients))
+    })
     tellNotes(res, delivery)
-    if (delivery.isElsewhere) return redirect(res, delivery, { baseUrl, token: client.token, group })
+    if (delivery.isElsewhere) {
+      const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
+      return redirect(req, res, { delivery, url: signedLike(req, url, client, clients) })
+    }
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
@@ -137,15 +145,24 @@ export function downloadAs(
   return download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }
 }
 
+/** What tells of a job, with an address of it that the caller may use. */
+function withJob(error: unknown, signed: (url: string) => string): unknown {
+  if (!(error instanceof Problem) || typeof error.members.job !== 'string') return error
+  const { status, code, message: detail, headers, members } = error
+  return new Problem({
+    status,
+    code,
+    detail,
+    headers,
+    members: { ...members, job: signed(error.members.job) },
+  })
+}
+
 /** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
-function redirect(
-  res: Response,
-  { key, variesByAccept, isGrowing }: Delivery,
-  place: Parameters<typeof derivativeUrl>[1],
-): void {
-  if (variesByAccept) res.vary('Accept')
-  res.setHeader('Cache-Control', isGrowing ? 'no-store' : `public, max-age=${MAX_AGE_SECONDS}`)
-  res.redirect(302, derivativeUrl(key, place))
+function redirect(req: Request, res: Response, { delivery, url }: { delivery: Delivery; url: string }): void {
+  if (delivery.variesByAccept) res.vary('Accept')
+  res.setHeader('Cache-Control', delivery.isGrowing ? 'no-store' : cacheControl(req, MAX_AGE_SECONDS))
+  res.redirect(302, url)
 }
 
 // Half of what usual proxies let a request wait.

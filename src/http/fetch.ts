@@ -51,7 +51,7 @@ export function fetchRoutes({
   const fetch = '/v1/:group/fetch/:token/:url'
   const notEncoded = '/v1/:group/fetch/:token/*path'
   const all = [keep, fetch, notEncoded]
-  const sendStored = storedFiles({ deliveries, limits, fullContentRange, baseUrl })
+  const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
 
   for (const path of all) routes.all(path, readableByAll)
 

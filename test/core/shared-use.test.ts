@@ -31,7 +31,9 @@ describe('work whose outcome has to be given back', () => {
             }),
           { limitMs: 5000 },
         ),
-        end: async () => void (ended += 1),
+        async end() {
+          ended += 1
+        },
       }),
       signal,
     )

@@ -12,6 +12,12 @@ const masked = (path: string) =>
   })
 
 describe('a path in the log', () => {
+  it('has no signature of a folder in it', () => {
+    const path = `/v1/video/upload/pub_x/s--1.1798761600.${'a-_Z'.repeat(10)}abc--/video/mp4/a.mp4_hls/b.ts`
+    const known = { secrets: [], isSecret: () => false }
+    expect(maskedPath(path, known)).to.equal('/v1/video/upload/pub_x/…/video/mp4/a.mp4_hls/b.ts')
+  })
+
   for (const path of [
     '/v1/image/upload/pub_7uLjvUQ9eGxAoGkRZ5yZ9f/image/png/7uLjvUQ9eGxAoGkRZ5yZ9f.png',
     '/v1/bucket/our-own-token/my_sec_report/a b%20c%zz%.png',
@@ -61,9 +67,18 @@ describe('the path of a remote file in the log', () => {
   for (const [path, expected] of [
     [`/v1/image/fetch/pub_x/${url}`, '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com%3A8443…'],
     [`/v1/video/fetch/keep/pub_x/${url}`, '/v1/video/fetch/keep/pub_x/https%3A%2F%2Fcdn.example.com%3A8443…'],
-    ['/v1/image/fetch/pub_x/https://cdn.example.com/a', '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com…'],
-    ['/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com/a/b', '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com…'],
-    ['//v1/image/fetch//pub_x/https:/cdn.example.com/a', '//v1/image/fetch//pub_x/https%3A%2F%2Fcdn.example.com…'],
+    [
+      '/v1/image/fetch/pub_x/https://cdn.example.com/a',
+      '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com…',
+    ],
+    [
+      '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com/a/b',
+      '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com…',
+    ],
+    [
+      '//v1/image/fetch//pub_x/https:/cdn.example.com/a',
+      '//v1/image/fetch//pub_x/https%3A%2F%2Fcdn.example.com…',
+    ],
     [`/v1/image/fetch/pub_x/${encodeURIComponent(url)}`, '/v1/image/fetch/pub_x/…'],
     ['/v1/image/fetch/pub_x/%zz', '/v1/image/fetch/pub_x/…'],
     ['/v1/image/fetch/pub_x/file%3A%2F%2F%2Fetc%2Fpasswd', '/v1/image/fetch/pub_x/…'],
