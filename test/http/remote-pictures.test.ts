@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { colourAt, picture } from '../support/images.ts'
 import { type Remote, rawRemote, remote } from '../support/remote.ts'
-import { fetchingFrom, fetchPath, fileServer } from '../support/remote-files.ts'
+import { fetchingFrom, fetchPath, fileServer, keepPath } from '../support/remote-files.ts'
 import type { Service } from '../support/service.ts'
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
@@ -311,6 +311,23 @@ onEveryBackend('a remote picture', (start) => {
     expect(server.connections.made).to.equal(made)
     await service.app.clients.setRules(mine.id, { fetchHosts: 'any', fetchDenyHosts: false })
     expect((await exchange(service, fetchPath(mine, server.url('/a.png')))).status).to.equal(200)
+  })
+
+  it('has a signed URL where the client’s files have no other, kept or not', async () => {
+    const mine = await newClient(service)
+    const { key, version } = (await service.app.clients.addUrlKey(mine.id)).urlKey
+    await service.app.clients.setRules(mine.id, { fetchHosts: 'any', signedUrls: true })
+    const exp = Math.floor(Date.now() / 1000) + 100
+    for (const path of [fetchPath, keepPath]) {
+      const unsigned = path(mine, server.url('/a.png'), { query: `?w=20&exp=${exp}` })
+      const url = `${unsigned}&s=${version}.${createHmac('sha256', key).update(unsigned).digest('base64url')}`
+      const plain = path(mine, server.url('/a.png'), { query: '?w=20' })
+      expect(jsonOf(await exchange(service, plain))).to.include({ status: 403, code: 'url_unsigned' })
+      expect(jsonOf(await exchange(service, url.replace('a.png', 'b.png'))).code).to.equal('url_invalid')
+      const { status, headers } = await exchange(service, url)
+      expect(status).to.equal(200)
+      expect(headers['cache-control']).to.match(/^private, max-age=(100|9\d)$/)
+    }
   })
 
   const token = () => client.tokens.clientToken
