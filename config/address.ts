@@ -7,6 +7,11 @@ export function isEndpoint(value: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
+/** A port that something can listen on. */
+export function isPort(value: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 65_535
+}
+
 /**
  * A range of addresses. Four decimal parts, and nothing behind the mask: `10.1/16` and `10.1.2.3/8` open more than they
  * seem to.

@@ -1,4 +1,4 @@
-import { isEndpoint, isRange, readBaseUrl, readProxies, readRedisUrl } from './address.ts'
+import { isEndpoint, isPort, isRange, readBaseUrl, readProxies, readRedisUrl } from './address.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 
@@ -248,6 +248,33 @@ export const VARIABLES = {
     // Ten widths in three formats for three densities are 90.
     default: 1000,
     help: "Derivatives that a file may have, unless its client's rules say otherwise; a new one past it is a 429",
+  }),
+  FETCH_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 300,
+    unit: 'seconds',
+    default: 30,
+    help: 'Time for fetching a picture of another server that is transformed on the fly',
+  }),
+  FETCH_STORE_TIMEOUT_SECONDS: integer({
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    // Whoever waits is closed after IDLE_TIMEOUT_SECONDS, in which nothing moves on their connection.
+    default: 100,
+    help: 'Time for fetching a file of another server that is stored; shorter than IDLE_TIMEOUT_SECONDS',
+  }),
+  FETCH_PORTS: listOf({
+    item: isPort,
+    expected: 'ports from 1 to 65535, with spaces or commas between',
+    separator: /[\s,]+/,
+    help: 'Ports of other servers that files may be fetched from, beside 80 and 443',
+  }),
+  FETCH_ALLOW_ADDRESSES: listOf({
+    item: isRange,
+    expected: 'ranges like 10.1.0.0/16 or fd00::/8, with spaces or commas between',
+    separator: /[\s,]+/,
+    help: 'Addresses that are not public and files may be fetched from all the same: whoever may fetch can then read what is there',
   }),
   PLUGINS_DIR: text({
     pattern: /^[^\0]+$/,

@@ -1,12 +1,14 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Config } from '../config/load.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
+import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
 import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
+import type { FetchAccess } from './core/ports/fetcher.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
 import { imageInspector } from './engines/image-inspector.ts'
 import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
@@ -18,7 +20,11 @@ import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
+import { createKeptRemotes } from './service/kept-remotes.ts'
 import { createLinkUses } from './service/link-uses.ts'
+import { createRemotes } from './service/remote.ts'
+import { createRemotePictures } from './service/remote-pictures.ts'
+import { createRemoteUpload } from './service/remote-upload.ts'
 import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
@@ -118,9 +124,10 @@ async function openApp(
 
   await ffmpeg.start(log)
 
-  const { admit, derivations, plan, media, deliveries, pool } = openTransformations(foundation, {
-    ...{ config, baseUrl, log, loaded, metrics },
-  })
+  const { admit, assets, derivations, limits, plan, media, deliveries, pool, run } = openTransformations(
+    foundation,
+    { config, baseUrl, log, loaded, metrics },
+  )
   if (!isLeftToWorkers(config)) media.work()
   const upload = createUpload({
     index,
@@ -154,6 +161,16 @@ async function openApp(
     log,
   })
   eager.work()
+  const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
+  const storeTimeoutMs = config.FETCH_STORE_TIMEOUT_SECONDS * 1000
+  const remoteUpload = createRemoteUpload({
+    ...{ remotes, upload, timeoutMs: storeTimeoutMs, maxBytes: config.UPLOAD_MAX_BYTES },
+  })
+  const remotePictures = createRemotePictures({
+    ...{ remotes, spool: loaded.spool, plan, assets, run, limits, log },
+    timeoutMs: config.FETCH_TIMEOUT_SECONDS * 1000,
+    onLimit: chain.onLimit,
+  })
   const handle = createHttp({
     clients,
     secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
@@ -163,6 +180,11 @@ async function openApp(
     media,
     removals,
     upload,
+    remoteUpload,
+    keptRemotes: createKeptRemotes({
+      ...{ remotes, remoteUpload, originals, buckets, locks: backends.locks, timeoutMs: storeTimeoutMs },
+    }),
+    remotePictures,
     signedLinks,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
@@ -207,6 +229,7 @@ async function openApp(
       eager.stop()
       media.stop()
       await derivations.idle()
+      await remotePictures.idle()
       await pool.close()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
@@ -228,6 +251,11 @@ export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Pr
   const { plugins } = await loadEverything(options)
   const { commands, close } = await openFoundation({ ...options, plugins })
   return { commands, close: () => close({ graceMs: 0 }) }
+}
+
+/** What files of other servers may be fetched from, beside the public web. */
+function fetchAccess({ FETCH_PORTS, FETCH_ALLOW_ADDRESSES }: Config): FetchAccess {
+  return { ports: (FETCH_PORTS ?? []).map(Number), addresses: FETCH_ALLOW_ADDRESSES ?? [] }
 }
 
 /** Whether there is a way to read what would be measured. */

@@ -60,6 +60,18 @@ function program(): Command {
         'derivatives that a file may have; default: VARIANT_LIMIT',
       ).argParser(limit),
     )
+    .addOption(
+      new Option(
+        '--fetch-hosts <host,*.host,…|any|none|default>',
+        'servers that files may be fetched from; default: none by a public URL, any with a secret',
+      ).argParser(fetchHosts),
+    )
+    .addOption(
+      new Option(
+        '--fetch-deny-hosts <host,*.host,…|none>',
+        'servers that no file is fetched from, even when allowed',
+      ).argParser((text) => (text === 'none' ? false : text.split(','))),
+    )
     .action((id, { json, ...rules }, command: Command) => {
       if (Object.keys(rules).length === 0) command.error('error: expected at least one rule to set')
       return perform('client set', { id, ...rules }, { json })
@@ -122,6 +134,13 @@ function widths(text: string): number[] | false {
   if (text === 'any') return false
   if (/^\d{1,5}(,\d{1,5})*$/.test(text)) return text.split(',').map(Number)
   throw new InvalidArgumentError(`expected widths in pixels like 320,640 or any but received "${text}"`)
+}
+
+/** False for the default. */
+function fetchHosts(text: string): string[] | 'any' | false {
+  if (text === 'default') return false
+  if (text === 'any') return text
+  return text === 'none' ? [] : text.split(',')
 }
 
 /** False for the default. */

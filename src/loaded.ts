@@ -6,7 +6,9 @@ import { programEnvironment } from '../config/programs.ts'
 import type { Engine, EngineName } from './core/plugin.ts'
 import { createAudioEngine } from './engines/audio.ts'
 import { createFfmpeg } from './engines/ffmpeg.ts'
+import { createScratch } from './engines/scratch.ts'
 import { sharpEngine } from './engines/sharp.ts'
+import { createSpool } from './engines/spool.ts'
 import { loadPlugins, type PluginFolder } from './pipeline/load.ts'
 import { checkPresets } from './pipeline/presets.ts'
 
@@ -25,7 +27,8 @@ export async function loadEverything({ config, root, engines: given }: LoadOptio
   const folders = pluginFolders(root, config.PLUGINS_DIR)
   const plugins = await loadPlugins({ folders, engines, chain })
   const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
-  return { chain, engines, ffmpeg, ownEngines: given === undefined, folders, plugins, presets }
+  const spool = createSpool(createScratch(programs.folder))
+  return { chain, engines, ffmpeg, ownEngines: given === undefined, folders, plugins, presets, spool }
 }
 
 /** What {@link loadEverything} has found. */

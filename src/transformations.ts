@@ -68,14 +68,16 @@ export function openTransformations(
     hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
     metrics,
   })
+  const assets = createAssets({ originals, buckets })
+  const limits = limitsOf(config)
   const derivations = createDerivations({
     index,
     buckets,
-    assets: createAssets({ originals, buckets }),
+    assets,
     locks: backends.locks,
     events,
     run,
-    limits: limitsOf(config),
+    limits,
     variantLimit: config.VARIANT_LIMIT,
     log,
   })
@@ -96,7 +98,7 @@ export function openTransformations(
     ...{ originals, derivations, media, buckets, plan, metrics },
     onLimit: chain.onLimit,
   })
-  return { admit, derivations, plan, media, deliveries, pool }
+  return { admit, assets, derivations, limits, plan, media, deliveries, pool, run }
 }
 
 export interface TransformationsOptions {

@@ -38,6 +38,13 @@ export interface ClientRules {
   allowedWidths?: readonly number[]
   /** How many derivatives an original may have. */
   variantLimit?: number
+  /**
+   * Servers that remote files may come from, as `namesHost` reads them; none of an empty list. Absent: any for those who
+   * have a secret, none for those who have only a URL.
+   */
+  fetchHosts?: readonly string[] | 'any'
+  /** None of these, even when allowed. */
+  fetchDenyHosts?: readonly string[]
 }
 
 /** What is kept of a secret token. */

@@ -152,6 +152,13 @@ export function clientRecordKey(clientId: string): ObjectKey {
 
 export const clientRecordPrefix = `${RECORDS}/clients/`
 
+/** Where it is noted as which original a remote file is kept. @param digest of its URL, in hexadecimal */
+export function remoteRecordKey(digest: string): ObjectKey {
+  return `${remoteRecordPrefix}${digest}.json` as ObjectKey
+}
+
+export const remoteRecordPrefix = `${RECORDS}/remote/`
+
 /**
  * A key that comes back from a bucket or index of ours.
  * @throws Error when it could never have been put there

@@ -89,6 +89,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function isFull(error: unknown): boolean {
+/** Whether a write has failed for want of room. */
+export function isFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

@@ -1,6 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Client } from '../core/client.ts'
 import { cleanFileName, nameInFormat } from '../core/file-name.ts'
-import { isMediaGroup } from '../core/media.ts'
+import { isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
@@ -28,7 +29,7 @@ interface Dependencies {
 }
 
 // What was asked for may be there by then: a limit was raised, a load is over.
-const INSTEAD_MAX_AGE_SECONDS = 60
+export const INSTEAD_MAX_AGE_SECONDS = 60
 
 /**
  * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed as the query says.
@@ -59,19 +60,35 @@ export function deliverRoutes({
     await sendAsset(req, res, { ...sendable(delivery), fullContentRange, signal: clientGone(res) })
   })
 
+  const send = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
   routes.get(upload, async (req, res, next) => {
     const group = String(req.params.group)
     if (!isMediaGroup(group)) return notFound(req, res, next)
     const client = callerByToken(req, clients)
-    const pairs = queryPairs(req)
-    const download = onlyValue(pairs, DOWNLOAD_WORD)
-    const waitMs = 1000 * waitSeconds(onlyValue(pairs, WAIT_WORD))
+    await send(req, res, { client, group, findPath: async () => wildcardPath(req) })
+  })
+
+  for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+/** Sends a stored file, transformed as the query of the request says. `findPath`: what the URL's path stands for. */
+export function storedFiles({
+  clients,
+  deliveries,
+  limits,
+  fullContentRange,
+  baseUrl,
+}: Omit<Dependencies, 'ignoredParams'>) {
+  return async (req: Request, res: Response, { client, group, findPath }: StoredFile): Promise<void> => {
+    const { download, wait, query } = deliveryQuery(req)
+    const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
     const asked = deliveries.deliver({
       client,
       group,
-      path: wildcardPath(req),
-      query: pairs.filter(([name]) => name !== DOWNLOAD_WORD && name !== WAIT_WORD),
+      path: await findPath(signal),
+      query,
       accept: req.headers.accept ?? '',
       waitMs,
       isOneFile: download !== undefined,
@@ -81,8 +98,7 @@ export function deliverRoutes({
     const delivery = await asked.catch((error) => {
       throw withJob(error, (url) => signedLike(req, url, client, clients))
     })
-    const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
-    if (notes.length > 0) res.setHeader('X-Sluice-Transform', notes.join(', '))
+    tellNotes(res, delivery)
     if (delivery.isElsewhere) {
       const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
       return redirect(req, res, { delivery, url: signedLike(req, url, client, clients) })
@@ -91,12 +107,42 @@ export function deliverRoutes({
       ...sendable(delivery),
       fullContentRange,
       signal,
-      ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
+      ...downloadAs(download, delivery),
     })
-  })
+  }
+}
 
-  for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
-  return routes
+interface StoredFile {
+  client: Client
+  group: MediaGroup
+  findPath: (signal: AbortSignal) => Promise<string>
+}
+
+/** What is said to delivery itself, and what is to be done with the file. @throws Problem 400 */
+export function deliveryQuery(req: Request) {
+  const pairs = queryPairs(req)
+  return {
+    download: onlyValue(pairs, DOWNLOAD_WORD),
+    wait: onlyValue(pairs, WAIT_WORD),
+    query: pairs.filter(([name]) => name !== DOWNLOAD_WORD && name !== WAIT_WORD),
+  }
+}
+
+/** Tells what was done otherwise than asked. */
+export function tellNotes(
+  res: Response,
+  { insteadFor, notes }: Pick<Delivery, 'insteadFor' | 'notes'>,
+): void {
+  const all = [...(insteadFor ? [`original for ${insteadFor}`] : []), ...notes]
+  if (all.length > 0) res.setHeader('X-Sluice-Transform', all.join(', '))
+}
+
+/** The name to save a file by, where it is asked for. */
+export function downloadAs(
+  download: string | undefined,
+  delivery: Pick<Delivery, 'originalName' | 'newFormat'>,
+): { downloadName?: string } {
+  return download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }
 }
 
 /** What tells of a job, with an address of it that the caller may use. */
@@ -129,7 +175,7 @@ function waitSeconds(received: string | undefined): number {
   return received === undefined ? 0 : Number(parseParameter(WAIT_WORD, WAIT_SPEC, received))
 }
 
-function deliveredName({ originalName, newFormat }: Delivery): string {
+function deliveredName({ originalName, newFormat }: Pick<Delivery, 'originalName' | 'newFormat'>): string {
   return newFormat ? nameInFormat(originalName, newFormat) : originalName
 }
 

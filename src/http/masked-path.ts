@@ -12,6 +12,23 @@ export interface SecretsKnown {
   isSecret(word: string): boolean
 }
 
+// What follows the client token in the address of a remote file.
+const REMOTE = /^(\/+v1\/+[^/]*\/+fetch\/+(?:keep\/+)?[^/]*\/+)(.+)$/is
+
+/** A path with `…` for what a remote file's URL has behind its host: a signature, perhaps, that gives access to it. */
+export function withoutRemotePath(path: string): string {
+  return path.replace(REMOTE, (_, before: string, remote: string) => `${before}${originOf(remote)}…`)
+}
+
+function originOf(segment: string): string {
+  try {
+    const { origin } = new URL(decodeURIComponent(segment))
+    return origin === 'null' ? '' : encodeURIComponent(origin)
+  } catch {
+    return ''
+  }
+}
+
 /**
  * A path with `…` for the signature of a link, and for each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of
  * a secret that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.

@@ -135,7 +135,10 @@ export async function* fileParts(
 
 function createParser(req: Request, maxFiles: number): busboy.Busboy {
   if (!isOfType(req, 'multipart/form-data')) {
-    throw unsupportedMediaType({ expected: 'multipart/form-data', received: req.headers['content-type'] })
+    throw unsupportedMediaType({
+      expected: 'multipart/form-data, application/json',
+      received: req.headers['content-type'],
+    })
   }
   try {
     return busboy({

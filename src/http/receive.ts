@@ -7,7 +7,7 @@ import type { UploadedFile, UploadRequest } from '../service/upload.ts'
 import { type FilePart, fileParts } from './multipart.ts'
 import { rawFile } from './raw-file.ts'
 import { clientGone, isOfType } from './request.ts'
-import { uploadFields } from './upload-fields.ts'
+import { type AskedOfUpload, uploadFields } from './upload-fields.ts'
 import { optionsToWire, uploadToWire } from './upload-record.ts'
 
 /** What a request brings, for whoever stores it. */
@@ -28,15 +28,12 @@ export interface ReceiveOptions {
 export type Receive = (req: Request, res: Response, options: ReceiveOptions) => Promise<void>
 
 export function createReception({
-  informations,
   eager,
-  baseUrl,
+  answerStored,
   minBytesPerSecond,
 }: {
-  informations: Informations
-  eager: EagerTransforms
-  /** Without a slash at its end. */
-  baseUrl: string
+  eager: Pick<EagerTransforms, 'check'>
+  answerStored: StoredAnswer
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
 }): Receive {
@@ -49,7 +46,32 @@ export function createReception({
       : rawFile(req, { name, minBytesPerSecond, signal })
     const check = (format: Format) => eager.check(client, format, fields.asked().transforms ?? [])
     const stored = await store({ files, check, signal })
-    const { info, transforms } = fields.asked()
+    await answerStored(res, { client, stored, asked: fields.asked(), signal })
+  }
+}
+
+/** Answers with the records of what has been stored, and with what was asked for of them. */
+export type StoredAnswer = (res: Response, options: StoredAnswerOptions) => Promise<void>
+
+export interface StoredAnswerOptions {
+  client: Client
+  stored: readonly UploadedFile[]
+  asked: AskedOfUpload
+  signal: AbortSignal
+}
+
+export function createStoredAnswer({
+  informations,
+  eager,
+  baseUrl,
+}: {
+  informations: Informations
+  eager: EagerTransforms
+  /** Without a slash at its end. */
+  baseUrl: string
+}): StoredAnswer {
+  return async (res, { client, stored, asked, signal }) => {
+    const { info, transforms } = asked
     const begun: EagerTransform[][] = []
     if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))
     const known = info ? await informations.ofStored(client, stored, signal) : []

@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Clients } from '../service/clients.ts'
 import { callerId } from './caller.ts'
-import { maskedPath } from './masked-path.ts'
+import { maskedPath, withoutRemotePath } from './masked-path.ts'
 import { problemCode } from './problem.ts'
 import { trafficSince } from './traffic.ts'
 
@@ -43,7 +43,7 @@ export function requestLog({
       const fields = {
         requestId: id,
         method: req.method,
-        path: maskedPath(req.path, { secrets, isSecret: clients.isSecret }),
+        path: maskedPath(withoutRemotePath(req.path), { secrets, isSecret: clients.isSecret }),
         ...(route === undefined ? {} : { route }),
         ...(client === undefined ? {} : { client }),
         ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),

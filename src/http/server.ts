@@ -9,13 +9,17 @@ import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
 import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
+import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
+import type { RemotePictures } from '../service/remote-pictures.ts'
+import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Removals } from '../service/remove.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
+import { fetchRoutes } from './fetch.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
@@ -25,7 +29,7 @@ import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
-import { createReception } from './receive.ts'
+import { createReception, createStoredAnswer } from './receive.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
@@ -43,6 +47,9 @@ export interface HttpOptions {
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
   upload: Upload
+  remoteUpload: RemoteUpload
+  keptRemotes: KeptRemotes
+  remotePictures: RemotePictures
   signedLinks: SignedLinks
   deliveries: Deliveries
   informations: Informations
@@ -91,14 +98,16 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(parametersRoutes(options.parameters))
-  const receive = createReception(options)
+  const answerStored = createStoredAnswer(options)
+  const receive = createReception({ ...options, answerStored })
   app.use(signUrlRoutes(options))
   app.use(signRoutes(options))
   app.use(signedUploadRoutes({ ...options, receive }))
-  app.use(uploadRoutes({ ...options, receive }))
+  app.use(uploadRoutes({ ...options, receive, answerStored }))
   app.use(removeRoutes(options))
   app.use(zipRoutes(options))
   app.use(deliverRoutes(options))
+  app.use(fetchRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))
   app.use(notFound)

@@ -19,7 +19,7 @@ export interface UploadFields {
 
 const TRANSFORMS_MAX = 20
 const QUERY_MAX_LENGTH = 2000
-const EXPECTED = `a JSON array of at most ${TRANSFORMS_MAX} query strings, like ["w=300", "w=600&f=webp"],`
+const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings, like ["w=300", "w=600&f=webp"],`
 
 export function uploadFields(): UploadFields {
   const asked: AskedOfUpload = { info: false, transforms: undefined }
@@ -47,9 +47,13 @@ export function uploadFields(): UploadFields {
 }
 
 function parseTransforms(text: string): string[] {
-  const queries = jsonOf(text)
+  return readTransforms(jsonOf(text), text)
+}
+
+/** Reads the value of `transforms`. @param received as it came, for the message @throws Problem 400 */
+export function readTransforms(queries: unknown, received: unknown = queries): string[] {
   if (!Array.isArray(queries) || queries.length > TRANSFORMS_MAX)
-    throw badParameter({ param: 'transforms', expected: EXPECTED, received: text })
+    throw badParameter({ param: 'transforms', expected: EXPECTED_TRANSFORMS, received })
   return queries.map((query, i) => {
     if (typeof query === 'string' && query.length <= QUERY_MAX_LENGTH) return query.replace(/^\?/, '')
     const expected = `a query string of at most ${QUERY_MAX_LENGTH} characters`

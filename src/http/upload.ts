@@ -1,37 +1,76 @@
-import { type Request, Router } from 'express'
+import { type Request, type Response, Router } from 'express'
+import type { Format } from '../core/media.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter } from '../core/problem.ts'
 import { folderWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
+import type { EagerTransforms } from '../service/eager.ts'
+import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Upload } from '../service/upload.ts'
 import { callerBySecret } from './caller.ts'
+import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
-import type { Receive } from './receive.ts'
-import { onlyValue, queryPairs } from './request.ts'
+import type { Receive, StoredAnswer } from './receive.ts'
+import { readRemoteUpload } from './remote-upload.ts'
+import { clientGone, isOfType, onlyValue, queryPairs } from './request.ts'
 
 interface Dependencies {
   clients: Clients
   upload: Upload
+  remoteUpload: RemoteUpload
+  eager: Pick<EagerTransforms, 'check'>
   limits: Limits
   receive: Receive
+  answerStored: StoredAnswer
   /** Of one request. */
   maxFiles: number
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
 }
+
+// A URL of 2000 characters, twenty query strings as long, and what is around them, each character escaped.
+const REMOTE_MAX_BYTES = 256 * 1024
 
 /**
  * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. With the field
- * `info` they tell what is known of each, with `transforms` what is made of it in the background.
+ * `info` they tell what is known of each, with `transforms` what is made of it in the background. With JSON as its body,
+ * `{"url": …}`, it stores a file of another server.
  * `PUT /v1/upload/<name>?path=<folder>`: stores the body as it is, and answers its record in the same way.
  */
-export function uploadRoutes({ clients, upload, limits, receive, maxFiles }: Dependencies): Router {
+export function uploadRoutes({
+  clients,
+  upload,
+  remoteUpload,
+  eager,
+  limits,
+  receive,
+  answerStored,
+  maxFiles,
+  minBytesPerSecond,
+}: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const callerOf = (req: Request) => {
     const grant = callerBySecret(req, clients, 'upload')
     return { client: grant.client, folder: folderWithin(onlyPath(queryPairs(req)), grant) }
   }
 
+  async function storeRemote(req: Request, res: Response): Promise<void> {
+    const grant = callerBySecret(req, clients, 'upload')
+    const { client } = grant
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
+    const { url, name, path, asked } = readRemoteUpload(body, onlyPath(queryPairs(req)))
+    const folder = folderWithin(path, grant)
+    await takePoints(req, res, { limits, limited: 'fetch', client })
+    const signal = clientGone(res)
+    const check = (format: Format) => eager.check(client, format, asked.transforms ?? [])
+    const stored = await remoteUpload({ client, asker: 'secret', url, name, folder, check, signal })
+    await answerStored(res, { client, stored: [stored], asked, signal })
+  }
+
   routes.post('/v1/upload', async (req, res) => {
+    if (isOfType(req, 'application/json')) return storeRemote(req, res)
     const { client, folder } = callerOf(req)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {

@@ -9,7 +9,14 @@ interface ShownClient {
   state: 'active' | 'removing'
   oldSecretUntil?: string
   urlKeys?: readonly number[]
-  rules?: { signedUrls?: true; presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
+  rules?: {
+    signedUrls?: true
+    presetsOnly?: true
+    allowedWidths?: readonly number[]
+    variantLimit?: number
+    fetchHosts?: readonly string[] | 'any'
+    fetchDenyHosts?: readonly string[]
+  }
 }
 
 type WithSecret = ShownClient & { secretClientToken: string }
@@ -90,15 +97,24 @@ function shownRules({
   presetsOnly,
   allowedWidths,
   variantLimit,
+  fetchHosts,
+  fetchDenyHosts,
 }: ShownClient['rules'] = {}): string {
   return [
     signedUrls ? 'signed URLs only' : '',
     presetsOnly ? 'presets only' : '',
     allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
+    fetchHosts === undefined ? '' : `fetches from ${shownHosts(fetchHosts)}`,
+    fetchDenyHosts ? `never from ${shownHosts(fetchDenyHosts)}` : '',
   ]
     .filter(Boolean)
     .join('; ')
+}
+
+function shownHosts(hosts: readonly string[] | 'any'): string {
+  if (hosts === 'any') return 'any host'
+  return hosts.length === 0 ? 'nowhere' : hosts.join(', ')
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {

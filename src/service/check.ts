@@ -9,6 +9,7 @@ import {
   keyMeaning,
   type ObjectKey,
   recordKey,
+  remoteRecordPrefix,
 } from '../core/object-key.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
@@ -53,7 +54,7 @@ export function createCheck({
   /** One object of the bucket, and whether the index knows it. */
   async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
     const meaning = keyMeaning(key)
-    if (!meaning) return key.startsWith(clientRecordPrefix) ? 'record' : 'other'
+    if (!meaning) return RECORD_PREFIXES.some((prefix) => key.startsWith(prefix)) ? 'record' : 'other'
     const { kind, original } = meaning
     const bucket = buckets.of(client)
     const ref = { clientId: client.id, key: original.key }
@@ -139,6 +140,9 @@ export function createCheck({
     return report
   }
 }
+
+// Of clients, and of what remote files are kept as.
+const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
 
 type Entry = { kind: 'original'; record: OriginalRecord } | { kind: 'derivative'; record: DerivativeRecord }
 

@@ -1,4 +1,5 @@
 import type { ClientRules } from '../core/client.ts'
+import { namesHost } from '../core/host-list.ts'
 import { badParameter } from '../core/problem.ts'
 
 /** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
@@ -8,6 +9,9 @@ export interface RuleChanges {
   /** In any order. */
   allowedWidths?: readonly number[] | false | undefined
   variantLimit?: number | false | undefined
+  /** None of an empty list; `false`: as for everyone. */
+  fetchHosts?: readonly string[] | 'any' | false | undefined
+  fetchDenyHosts?: readonly string[] | false | undefined
 }
 
 // As `w` takes.
@@ -16,21 +20,30 @@ const WIDTH_MAX = 5000
 const WIDTHS_MAX = 100
 // As VARIANT_LIMIT takes.
 const VARIANTS_MAX = 1_000_000
+// Each is looked at for every hop of a fetch.
+const HOSTS_MAX = 100
 
 /** The rules after a change; undefined when none is left. @throws Problem 400 */
 export function changedRules(
-  { signedUrls, presetsOnly, allowedWidths, variantLimit }: ClientRules,
+  { signedUrls, presetsOnly, allowedWidths, variantLimit, fetchHosts, fetchDenyHosts }: ClientRules,
   changes: RuleChanges,
 ): ClientRules | undefined {
   const signed = changes.signedUrls === undefined ? signedUrls : changes.signedUrls
   const only = changes.presetsOnly === undefined ? presetsOnly : changes.presetsOnly
   const widths = changes.allowedWidths === undefined ? allowedWidths : checkedWidths(changes.allowedWidths)
   const limit = changes.variantLimit === undefined ? variantLimit : checkedLimit(changes.variantLimit)
+  const hosts = changes.fetchHosts === undefined ? fetchHosts : checkedHosts('fetchHosts', changes.fetchHosts)
+  const denied =
+    changes.fetchDenyHosts === undefined
+      ? fetchDenyHosts
+      : checkedHosts('fetchDenyHosts', changes.fetchDenyHosts)
   const rules: ClientRules = {
     ...(signed ? { signedUrls: true } : {}),
     ...(only ? { presetsOnly: true } : {}),
     ...(widths ? { allowedWidths: widths } : {}),
     ...(limit ? { variantLimit: limit } : {}),
+    ...(hosts ? { fetchHosts: hosts } : {}),
+    ...(denied && denied.length > 0 ? { fetchDenyHosts: denied } : {}),
   }
   return Object.keys(rules).length > 0 ? rules : undefined
 }
@@ -48,6 +61,22 @@ function checkedLimit(received: number | false): number | false {
   if (received === false || isIntegerUpTo(VARIANTS_MAX, received)) return received
   const expected = `an integer from 1 to ${VARIANTS_MAX}`
   throw badParameter({ param: 'variantLimit', expected, received })
+}
+
+function checkedHosts<T extends readonly string[] | 'any' | false>(param: string, received: T): T {
+  if (received === false || received === 'any') return received
+  if (received.length <= HOSTS_MAX && received.every(isHost)) return received
+  const expected = `at most ${HOSTS_MAX} hosts like example.com or *.example.com`
+  throw badParameter({ param, expected, received })
+}
+
+function isHost(text: string): boolean {
+  try {
+    namesHost([text], '')
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isIntegerUpTo(max: number, value: number): boolean {

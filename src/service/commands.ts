@@ -61,6 +61,11 @@ export function createCommands({
         presetsOnly: z.boolean().optional(),
         allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
         variantLimit: z.number().or(z.literal(false)).optional(),
+        fetchHosts: z
+          .array(z.string())
+          .or(z.literal(['any', false]))
+          .optional(),
+        fetchDenyHosts: z.array(z.string()).or(z.literal(false)).optional(),
       }),
       async ({ id, ...changes }) => describe(await clients.setRules(id, changes), now()),
     ),

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { mapAtOnce } from '../core/at-once.ts'
 import { type Client, FIRST_CLIENT_ID, isClientId } from '../core/client.ts'
-import { keyMeaning, type ObjectKey } from '../core/object-key.ts'
+import { keyMeaning, type ObjectKey, remoteRecordPrefix } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
 import { Problem, unavailable } from '../core/problem.ts'
 import { noSuchClient, refused } from './clients.ts'
+import { deleteAll } from './delete-all.ts'
 import type { Removals } from './remove.ts'
 import { AT_ONCE } from './walk.ts'
 
@@ -120,7 +121,10 @@ export function createRemoveClient({
     let originals = 0
     const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
       const meaning = keyMeaning(key)
-      if (!meaning) return 'gone'
+      if (!meaning) {
+        if (key.startsWith(remoteRecordPrefix)) await deleteAll(bucket, [key])
+        return 'gone'
+      }
       try {
         await removals.remove(client, { full: meaning.original })
         originals += 1

@@ -214,7 +214,7 @@ function describe(
 }
 
 /** The first bytes, as many as sniffing wants, and an iterator over what follows. */
-async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIterator<Buffer> }> {
+export async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIterator<Buffer> }> {
   const rest: AsyncIterator<Buffer> = bytes[Symbol.asyncIterator]()
   const chunks: Buffer[] = []
   for (let length = 0; length < SNIFF_BYTES; ) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { maskedPath } from '../../src/http/masked-path.ts'
+import { maskedPath, withoutRemotePath } from '../../src/http/masked-path.ts'
 
 const GENERATED = 'sec_7uLjvUQ9eGxAoGkRZ5yZ9fN2mP4sT6wX8yB1cD3eF5gH'
 const CLEAR = 'correct-horse+battery/staple'
@@ -60,4 +60,34 @@ describe('a path in the log', () => {
     // 10 ms.
     expect(performance.now() - begun).to.be.below(1000)
   })
+})
+
+describe('the path of a remote file in the log', () => {
+  const url = encodeURIComponent('https://user:pass@cdn.example.com:8443/a/b.png?signature=x#y')
+  for (const [path, expected] of [
+    [`/v1/image/fetch/pub_x/${url}`, '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com%3A8443…'],
+    [`/v1/video/fetch/keep/pub_x/${url}`, '/v1/video/fetch/keep/pub_x/https%3A%2F%2Fcdn.example.com%3A8443…'],
+    [
+      '/v1/image/fetch/pub_x/https://cdn.example.com/a',
+      '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com…',
+    ],
+    [
+      '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com/a/b',
+      '/v1/image/fetch/pub_x/https%3A%2F%2Fcdn.example.com…',
+    ],
+    [
+      '//v1/image/fetch//pub_x/https:/cdn.example.com/a',
+      '//v1/image/fetch//pub_x/https%3A%2F%2Fcdn.example.com…',
+    ],
+    [`/v1/image/fetch/pub_x/${encodeURIComponent(url)}`, '/v1/image/fetch/pub_x/…'],
+    ['/v1/image/fetch/pub_x/%zz', '/v1/image/fetch/pub_x/…'],
+    ['/v1/image/fetch/pub_x/file%3A%2F%2F%2Fetc%2Fpasswd', '/v1/image/fetch/pub_x/…'],
+    ['/v1/image/fetch/pub_x/secret', '/v1/image/fetch/pub_x/…'],
+    ['/v1/image/fetch/pub_x/', '/v1/image/fetch/pub_x/'],
+    ['/v1/image/upload/pub_x/fetch/a/b.png', '/v1/image/upload/pub_x/fetch/a/b.png'],
+  ] as const) {
+    it(`has the host at most: ${path}`, () => {
+      expect(withoutRemotePath(path)).to.equal(expected)
+    })
+  }
 })

@@ -158,6 +158,25 @@ describe('the sluice command', function () {
       expect((await sluice(['client', 'set', 'nobody', '--presets-only', 'on'], env)).code).to.equal(1)
     })
 
+    it('says which servers a client may fetch from', async () => {
+      await start()
+      const set = async (...rules: string[]) =>
+        (await sluice(['client', 'set', 'first', ...rules], env)).stdout.split('\n')[1]
+      expect(await set('--fetch-hosts', 'example.com,*.cdn.example')).to.equal(
+        'rules   fetches from example.com, *.cdn.example',
+      )
+      expect(await set('--fetch-hosts', 'any', '--fetch-deny-hosts', 'a.example')).to.equal(
+        'rules   fetches from any host; never from a.example',
+      )
+      expect(await set('--fetch-hosts', 'none', '--fetch-deny-hosts', 'none')).to.equal(
+        'rules   fetches from nowhere',
+      )
+      expect(await set('--fetch-hosts', 'default')).to.equal('rules   none: as for everyone')
+      const refused = await sluice(['client', 'set', 'first', '--fetch-hosts', 'http://a.example'], env)
+      expect(refused.code).to.equal(1)
+      expect(refused.stderr).to.match(/^sluice: expected at most 100 hosts like example.com/)
+    })
+
     it('gives a client a new secret, and keeps the old one for as long as was said', async () => {
       const server = await start()
       const old = await sluiceJson<NewClient>(['client', 'create'], env)

@@ -114,12 +114,20 @@ describe('clients', () => {
         [{ allowedWidths: false, variantLimit: 6 }, { variantLimit: 6 }],
         [{ presetsOnly: true }, { presetsOnly: true, variantLimit: 6 }],
         [{ presetsOnly: false, variantLimit: false }, undefined],
+        [{ fetchHosts: [] }, { fetchHosts: [] }],
+        [{ fetchHosts: ['a.test', '*.b.test'] }, { fetchHosts: ['a.test', '*.b.test'] }],
+        [
+          { fetchHosts: 'any', fetchDenyHosts: ['c.test'] },
+          { fetchHosts: 'any', fetchDenyHosts: ['c.test'] },
+        ],
+        [{ fetchHosts: false }, { fetchDenyHosts: ['c.test'] }],
+        [{ fetchDenyHosts: [] }, undefined],
       ] as const) {
         const client = await clients.setRules(id, change)
         expect(client).to.deep.equal({ ...before, ...(rules ? { rules } : {}) })
         expect(store.find(id)).to.deep.equal(client)
       }
-      expect(changed).to.deep.equal(Array(7).fill(id))
+      expect(changed).to.deep.equal(Array(12).fill(id))
     })
 
     it('that outlive a new secret, and a start', async () => {
@@ -142,6 +150,11 @@ describe('clients', () => {
       ['variantLimit', { variantLimit: 0 }],
       ['variantLimit', { variantLimit: 1_000_001 }],
       ['variantLimit', { variantLimit: Number.NaN }],
+      ['fetchHosts', { fetchHosts: [''] }],
+      ['fetchHosts', { fetchHosts: ['http://a.test'] }],
+      ['fetchHosts', { fetchHosts: ['a.test', 'b.*'] }],
+      ['fetchHosts', { fetchHosts: Array(101).fill('a.test') }],
+      ['fetchDenyHosts', { fetchDenyHosts: ['a b'] }],
     ] as const) {
       it(`but not ${JSON.stringify(change).slice(0, 40)}`, async () => {
         const problem = await problemOf(clients.setRules(id, { presetsOnly: true, ...change }))

@@ -31,6 +31,8 @@ const clientRecord = z.object({
       presetsOnly: z.literal(true).optional(),
       allowedWidths: z.array(z.int().min(1)).min(1).optional(),
       variantLimit: z.int().min(1).optional(),
+      fetchHosts: z.array(z.string()).or(z.literal('any')).optional(),
+      fetchDenyHosts: z.array(z.string()).min(1).optional(),
     })
     .optional(),
   removing: z.object({ files: z.boolean() }).optional(),

@@ -22,8 +22,7 @@ export function guardedBody(
   { status, headers, body }: Answer,
   { method, maxBytes, failure }: { method: string; maxBytes: number; failure: (error: unknown) => Error },
 ): Readable {
-  // RFC 9110 section 6.4.1: these have no body, though they may tell the length and encoding of one, which undici would
-  // wait for.
+  // RFC 9110 section 6.4.1: these have no body, though they may tell the length and encoding of one.
   if (method === 'HEAD' || status === 204 || status === 304) {
     body.destroy()
     return Readable.from([])

@@ -1,7 +1,9 @@
-import { isIP, type LookupFunction } from 'node:net'
+import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
+import { request as requestSecure } from 'node:https'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import type { Client } from 'undici'
 import type { FetchRequest } from '../../core/ports/fetcher.ts'
+import { remoteTimeout } from './refusals.ts'
 
 /** What a server may take of us, however slowly or richly it answers. */
 export interface ExchangeLimits {
@@ -35,39 +37,85 @@ export interface Answer {
 
 /**
  * One request over a connection of its own, which ends with the body. Nothing is shared between requests: neither a
- * connection made under other rules, nor one that the server is just closing.
+ * connection made under other rules, nor one that the server is just closing. By Node's own client: undici 7, the last for
+ * Node 20, ends the process when a server closes while its body waits for a reader (nodejs/undici issue 5360).
  */
-export async function exchange({ url, addresses, limits, ca, ...request }: Exchange): Promise<Answer> {
-  // Only now: it is 8 MB of memory, and most installations tell nobody of events.
-  const { Client } = await import('undici')
-  const client = new Client(url.origin, {
-    connect: {
-      // Called for names; a literal address has been checked as it stands and needs no lookup.
-      lookup: answering(addresses),
-      autoSelectFamily: true,
-      timeout: limits.connectMs,
-      ...(ca === undefined ? {} : { ca }),
-    },
-    headersTimeout: limits.headersMs,
-    bodyTimeout: limits.bodyIdleMs,
+export async function exchange(exchange: Exchange): Promise<Answer> {
+  const { url, addresses, method, headers, body, signal, limits, ca } = exchange
+  const request = (url.protocol === 'https:' ? requestSecure : requestPlain)(url, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) },
+    // A new one, which keeps no connection; it tries all addresses of a name, as Node's default has it.
+    agent: false,
+    // Called for names; a literal address has been checked as it stands and needs no lookup.
+    lookup: answering(addresses),
     maxHeaderSize: limits.headerBytes,
+    ...(ca === undefined ? {} : { ca }),
   })
-  try {
-    const { statusCode, headers, body } = await client.request({
-      path: url.pathname + url.search,
-      reset: true,
-      ...request,
-      body: request.body ?? null,
+  // Not Node's own `signal`: it ends the connection, which is how a body without a length ends well.
+  const leave = () => (answered ?? request).destroy(asError(signal.reason))
+  let answered: IncomingMessage | undefined
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave, { once: true })
+  request.once('close', () => signal.removeEventListener('abort', leave))
+  answered = await responseOf(request, body, limits)
+  const response = answered
+  const { socket } = request
+  if (socket) watchIdle(response, { socket, idleMs: limits.bodyIdleMs })
+  // A body that nobody listens to yet must not end the process when it breaks.
+  response.on('error', () => {})
+  // Node takes a reset for the end of a body without a length.
+  request.on('error', (error) => {
+    if (!response.complete) response.destroy(error)
+  })
+  response.once('close', () => request.destroy())
+  return { status: response.statusCode ?? 0, headers: headersOf(response), body: response }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason))
+}
+
+function responseOf(
+  request: ClientRequest,
+  body: Exchange['body'],
+  { connectMs, headersMs }: ExchangeLimits,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let timer = setTimeout(tooSlow, connectMs)
+    function tooSlow() {
+      request.destroy(remoteTimeout())
+    }
+    // Written only once there is a connection, with TLS around it.
+    request.once('finish', () => {
+      clearTimeout(timer)
+      timer = setTimeout(tooSlow, headersMs)
     })
-    // A body that nobody listens to yet must not end the process when it breaks.
-    body.on('error', () => {})
-    // Else undici connects once more for a request that was broken off, finds nothing to ask, and stays connected.
-    body.once('close', () => close(client))
-    return { status: statusCode, headers, body }
-  } catch (error) {
-    close(client)
-    throw error
-  }
+    request.once('response', (response) => {
+      clearTimeout(timer)
+      resolve(response)
+    })
+    request.once('close', () => {
+      clearTimeout(timer)
+      // Without an error where the server goes on with another protocol.
+      reject(new Error('the connection was closed without an answer'))
+    })
+    request.on('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    request.end(body)
+  })
+}
+
+/** Ends a body when its server has sent nothing for too long, unless it is us who do not read. */
+function watchIdle(response: IncomingMessage, { socket, idleMs }: { socket: Socket; idleMs: number }): void {
+  socket.setTimeout(idleMs)
+  socket.on('timeout', () => {
+    const waitsForUs = response.isPaused() || response.readableLength > 0
+    if (waitsForUs) socket.setTimeout(idleMs)
+    else response.destroy(remoteTimeout())
+  })
 }
 
 function answering(addresses: readonly string[]): LookupFunction {
@@ -78,6 +126,19 @@ function answering(addresses: readonly string[]): LookupFunction {
   }
 }
 
-function close(client: Client): void {
-  client.destroy().catch(() => {})
+/** With all that came several times: Node would keep the first of some in silence. */
+function headersOf({ headersDistinct }: IncomingMessage): Answer['headers'] {
+  return Object.fromEntries(
+    Object.entries(headersDistinct).map(([name, values = []]) => {
+      const texts = values.map(textOf)
+      return [name, texts.length > 1 ? texts : texts[0]]
+    }),
+  )
+}
+
+/** File names and addresses are sent as they are by many a server: as UTF-8. */
+function textOf(latin1: string): string {
+  const bytes = Buffer.from(latin1, 'latin1')
+  const text = bytes.toString('utf8')
+  return text.includes('\uFFFD') ? latin1 : text
 }

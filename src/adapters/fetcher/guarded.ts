@@ -22,7 +22,7 @@ const LIMITS: ExchangeLimits = {
 }
 const MAX_REDIRECTS = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-// What undici sets itself, what would name another host than the one that was checked, and cookies.
+// What Node sets itself, what would name another host than the one that was checked, and cookies.
 const NOT_SENT: ReadonlySet<string> = new Set(['connection', 'cookie', 'host', 'transfer-encoding'])
 
 /** Fetches from public addresses only; see {@link Fetcher}. */

@@ -27,16 +27,11 @@ export function remoteTimeout(cause?: unknown): Problem {
   })
 }
 
-const TIMEOUTS: ReadonlySet<unknown> = new Set([
-  'ETIMEDOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-])
-
-/** What a failure of undici, the socket or a decoder is for the caller. */
+/** What a failure of the connection or a decoder is for the caller. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code } = error as NodeJS.ErrnoException
-  return TIMEOUTS.has(code) ? remoteTimeout(error) : remoteFailed('could not be reached, or broke off', error)
+  return code === 'ETIMEDOUT'
+    ? remoteTimeout(error)
+    : remoteFailed('could not be reached, or broke off', error)
 }

@@ -43,7 +43,7 @@ describe('guarded fetcher: limits', () => {
   const read = async (from: Remote, more: More = {}) => bytesOf(await get(from, more))
 
   describe('time', () => {
-    // Well before the eight seconds that the whole may take; undici looks at its clock every half second.
+    // Well before the eight seconds that the whole may take.
     const soon = async (outcome: Promise<unknown>) => {
       const start = Date.now()
       await expectProblem(outcome, 504, 'remote_timeout')
@@ -69,12 +69,12 @@ describe('guarded fetcher: limits', () => {
       await soon(get(drip, { limits: { headersMs: 300 } }))
     })
 
-    it('answers 504 for a status line without end', async () => {
+    it('answers 502 for a status line without end, before its time is over', async () => {
       const chatty = await rawRemote((socket) => {
         socket.write('HTTP/1.1 200 ')
         endless(socket, 'x'.repeat(1000))
       })
-      await soon(get(chatty, { limits: { headersMs: 100 } }))
+      await expectProblem(get(chatty, { limits: { headersMs: 5000 } }), 502, 'remote_failed')
     })
 
     it('answers 504 for 1xx answers without end', async () => {
@@ -300,6 +300,7 @@ describe('guarded fetcher: limits', () => {
       'before it answers': '',
       'in its headers': `${HEAD}X: y`,
       'in its body': `${HEAD}Content-Length: 100\r\n\r\nhalf`,
+      'in a body without a length': `${HEAD}\r\nhalf`,
       'in a chunk': `${HEAD}Transfer-Encoding: chunked\r\n\r\n8\r\nhalf`,
     })) {
       it(`fails with 502 when the connection is reset ${what}`, async () => {
@@ -321,6 +322,18 @@ describe('guarded fetcher: limits', () => {
     })) {
       it(`answers 502 for ${what}`, async () => {
         await expectProblem(get(await rawRemote((socket) => socket.end(said))), 502, 'remote_failed')
+      })
+    }
+
+    for (const [framing, head] of [
+      ['with a length', `${HEAD}Content-Length: 3000000\r\n\r\n`],
+      ['without one', `${HEAD}\r\n`],
+    ] as const) {
+      it(`keeps all of a body ${framing} whose server has closed while nobody read it`, async () => {
+        const hasty = await rawRemote((socket) => socket.end(head + 'x'.repeat(3_000_000)))
+        const answer = await get(hasty, { maxBytes: 3_000_000 })
+        await pause(200)
+        expect(await bytesOf(answer)).to.have.length(3_000_000)
       })
     }
 

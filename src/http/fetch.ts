@@ -1,0 +1,115 @@
+import { Router } from 'express'
+import { isMediaGroup } from '../core/media.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
+import { Problem } from '../core/problem.ts'
+import { parseRemoteUrl } from '../core/remote-url.ts'
+import type { Clients } from '../service/clients.ts'
+import type { Deliveries } from '../service/deliver.ts'
+import type { KeptRemotes } from '../service/kept-remotes.ts'
+import type { RemotePictures } from '../service/remote-pictures.ts'
+import { callerByToken } from './caller.ts'
+import {
+  deliveryQuery,
+  downloadAs,
+  INSTEAD_MAX_AGE_SECONDS,
+  readableByAll,
+  storedFiles,
+  tellNotes,
+} from './deliver.ts'
+import { methodNotAllowed, notFound } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
+import { clientGone } from './request.ts'
+import { type FullContentRange, sendAsset } from './send.ts'
+
+interface Dependencies {
+  clients: Clients
+  deliveries: Deliveries
+  keptRemotes: KeptRemotes
+  remotePictures: RemotePictures
+  limits: Limits
+  fullContentRange: FullContentRange
+  /** Without a slash at its end. */
+  baseUrl: string
+}
+
+/**
+ * `GET /v1/image/fetch/<client token>/<URL>`: a picture of another server, transformed as the query says.
+ * `GET /v1/<group>/fetch/keep/<client token>/<URL>`: the same of any file, which is stored at its first request. The URL is
+ * one segment, percent-encoded once.
+ */
+export function fetchRoutes({
+  clients,
+  deliveries,
+  keptRemotes,
+  remotePictures,
+  limits,
+  fullContentRange,
+  baseUrl,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const keep = '/v1/:group/fetch/keep/:token/:url'
+  const fetch = '/v1/:group/fetch/:token/:url'
+  const notEncoded = '/v1/:group/fetch/:token/*path'
+  const all = [keep, fetch, notEncoded]
+  const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
+
+  for (const path of all) routes.all(path, readableByAll)
+
+  routes.get(keep, async (req, res, next) => {
+    const group = String(req.params.group)
+    if (!isMediaGroup(group)) return notFound(req, res, next)
+    const client = callerByToken(req, clients)
+    const url = parseRemoteUrl(String(req.params.url))
+    const beforeFetching = () => takePoints(req, res, { limits, limited: 'fetch', client })
+    await sendStored(req, res, {
+      client,
+      group,
+      findPath: async (signal) =>
+        (await keptRemotes.keep({ client, group, url, beforeFetching, signal })).key,
+    })
+  })
+
+  routes.get(fetch, async (req, res, next) => {
+    const group = String(req.params.group)
+    if (!isMediaGroup(group)) return notFound(req, res, next)
+    const client = callerByToken(req, clients)
+    if (group !== 'image') throw onlyPictures(group)
+    const url = parseRemoteUrl(String(req.params.url))
+    const { download, query } = deliveryQuery(req)
+    await takePoints(req, res, { limits, limited: 'fetch', client })
+    const signal = clientGone(res)
+    const accept = req.headers.accept ?? ''
+    const { value, release } = await remotePictures.deliver({ client, url, query, accept, signal })
+    try {
+      const { asset, etag, variesByAccept, insteadFor } = value
+      tellNotes(res, value)
+      await sendAsset(req, res, {
+        ...{ asset, etag, variesByAccept, fullContentRange, signal },
+        ...(insteadFor ? { maxAgeSeconds: INSTEAD_MAX_AGE_SECONDS } : {}),
+        ...downloadAs(download, value),
+      })
+    } finally {
+      release()
+    }
+  })
+
+  routes.get(notEncoded, (req, res, next) => {
+    if (!isMediaGroup(String(req.params.group))) return notFound(req, res, next)
+    throw new Problem({
+      status: 400,
+      code: 'url_not_allowed',
+      detail: 'expected the URL to fetch as one segment of the path: encodeURIComponent(url)',
+    })
+  })
+
+  for (const path of all) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+function onlyPictures(group: string): Problem {
+  return new Problem({
+    status: 400,
+    code: 'only_pictures',
+    detail: `expected type image for a file that is not kept but received ${group}: /v1/${group}/fetch/keep/ stores it`,
+  })
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { NAME_MAX_BYTES } from '../core/file-name.ts'
+import { badParameter } from '../core/problem.ts'
+import { parseRemoteUrl } from '../core/remote-url.ts'
+import { bodyRefusal } from './body-refusal.ts'
+import { type AskedOfUpload, readTransforms } from './upload-fields.ts'
+
+const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
+
+const remoteUpload = z.strictObject(
+  {
+    url: z.string('a URL'),
+    name: z.string(EXPECTED_NAME).min(1, EXPECTED_NAME).max(NAME_MAX_BYTES, EXPECTED_NAME).optional(),
+    path: z.string('a folder').optional(),
+    info: z.boolean('true or false').default(false),
+    transforms: z.unknown().optional(),
+  },
+  'an object of url, name, path, info and transforms',
+)
+
+export interface RemoteUploadBody {
+  url: string
+  /** In the place of the name that its server gives it. */
+  name: string | undefined
+  path: string | undefined
+  asked: AskedOfUpload
+}
+
+/** Checks a request to store a file of another server. @param queryPath as in the address @throws Problem 400 */
+export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
+  const read = remoteUpload.safeParse(body)
+  if (!read.success) throw bodyRefusal(read.error, body)
+  const { url, name, path, info, transforms } = read.data
+  if (path !== undefined && queryPath !== undefined)
+    throw badParameter({ param: 'path', expected: 'one value', received: `${queryPath}, ${path}` })
+  return {
+    url: parseRemoteUrl(url),
+    name,
+    path: path ?? queryPath,
+    asked: { info, transforms: transforms === undefined ? undefined : readTransforms(transforms) },
+  }
+}

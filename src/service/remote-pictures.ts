@@ -1,0 +1,217 @@
+import { createHash, type Hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { type Asset, withLastModified } from '../core/asset.ts'
+import type { Client } from '../core/client.ts'
+import { cleanFileName } from '../core/file-name.ts'
+import type { Log } from '../core/log.ts'
+import { type Format, formatOfMediaType } from '../core/media.ts'
+import type { TransformLimits } from '../core/plugin.ts'
+import type { Spool } from '../core/ports/spool.ts'
+import { isOfLimit, tooSmallFormat } from '../core/problem.ts'
+import { createSharedUses, type Held } from '../core/shared-use.ts'
+import { shareWork } from '../core/shared-work.ts'
+import { sniff } from '../core/sniff.ts'
+import { conceals } from '../pipeline/concealing.ts'
+import type { PlanInput, Planner } from '../pipeline/plan.ts'
+import type { Runner } from '../pipeline/run.ts'
+import type { Assets } from './assets.ts'
+import type { Delivery } from './deliver.ts'
+import { checkGroup } from './kept-remotes.ts'
+import type { Remotes } from './remote.ts'
+import { emptyRemote } from './remote-upload.ts'
+import { takeHead } from './upload.ts'
+
+export interface RemotePictureRequest {
+  client: Client
+  /** As of `parseRemoteUrl`. */
+  url: string
+  /** What is to be done with it; none: as it is. */
+  query: ReadonlyArray<readonly [name: string, value: string]>
+  /** The `Accept` header; empty when there is none. */
+  accept: string
+  signal: AbortSignal
+}
+
+/** A picture of another server to send, transformed or as it is. */
+export interface RemotePicture
+  extends Pick<Delivery, 'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'notes'> {
+  /** The same for the same bytes of the source and the same transformation. */
+  etag: string
+}
+
+/** Pictures of other servers, transformed on the fly: nothing of them is stored. */
+export interface RemotePictures {
+  /**
+   * Equal requests at the same time are one fetch, in this process.
+   * @returns what has to be released when it has been sent
+   * @throws Problem as `Remotes` do; 422 for what is no picture, or cannot be transformed; 400, 403 for the query
+   */
+  deliver(request: RemotePictureRequest): Promise<Held<RemotePicture>>
+  /** Resolves when nothing is left in the temporary folder. */
+  idle(): Promise<void>
+}
+
+// What is larger would wait in memory for slow readers.
+const MEMORY_MAX_BYTES = 8 * 1024 * 1024
+
+export function createRemotePictures({
+  remotes,
+  spool,
+  plan,
+  assets,
+  run,
+  limits,
+  timeoutMs,
+  onLimit,
+  log,
+  now = Date.now,
+}: {
+  remotes: Remotes
+  spool: Spool
+  plan: Planner
+  assets: Assets
+  run: Runner
+  limits: TransformLimits
+  /** For a fetch. */
+  timeoutMs: number
+  onLimit: 'refuse' | 'original'
+  log: Log
+  now?: () => number
+}): RemotePictures {
+  const uses = createSharedUses<RemotePicture>()
+
+  /** @param keeps is given what removes a file that has to be there until the picture has been sent */
+  async function make(
+    { client, url, query, accept }: RemotePictureRequest,
+    { signal, keeps }: { signal: AbortSignal; keeps: (remove: () => Promise<void>) => void },
+  ): Promise<RemotePicture> {
+    const file = await remotes.open({
+      ...{ client, asker: 'anyone', url, timeoutMs, signal },
+      maxBytes: limits.sourceMaxBytes,
+    })
+    try {
+      const { head, rest } = await takeHead(file.bytes)
+      if (head.length === 0) throw emptyRemote()
+      const { format, mediaType } = await sniff(head, file.name)
+      checkGroup(format, 'image')
+      const input: PlanInput = { query, format, accept, rules: client.rules }
+      // Before the rest is fetched for a parameter that does not fit.
+      plan(input)
+      const digest = createHash('sha256')
+      const bytes = Readable.from(digested(head, rest, digest), { objectMode: false })
+      const spooled = await spool(bytes, { mediaType, signal })
+      keeps(spooled.remove)
+      const sha256 = digest.digest('hex')
+      const changedAt = Math.min(file.changedAt ?? now(), now())
+      const source = { ...withLastModified(spooled.asset, changedAt), sha256 }
+      return await transformed(source, { client, input, name: file.name, signal, keeps })
+    } finally {
+      file.bytes.destroy()
+    }
+  }
+
+  /** By another plan when the first one's format cannot hold the picture. */
+  async function transformed(
+    source: Asset & { sha256: string },
+    work: {
+      client: Client
+      input: PlanInput
+      name: string
+      signal: AbortSignal
+      keeps: (remove: () => Promise<void>) => void
+    },
+  ): Promise<RemotePicture> {
+    const { client, input, name, signal, keeps } = work
+    const planned = plan(input)
+    const { variesByAccept, notes } = planned
+    const original = {
+      ...{
+        asset: source,
+        etag: `fetch/${source.sha256}`,
+        originalName: cleanFileName(name) || `file.${input.format.extension}`,
+      },
+      ...{ newFormat: undefined, variesByAccept, notes },
+    }
+    if (planned.steps.length === 0) return original
+    try {
+      const named = await assets.of(client, planned)
+      const rendered = await run(planned, source, {
+        async asset(key) {
+          const found = named.get(key)
+          if (!found) throw new Error(`no parameter of type key names ${key}`)
+          return found
+        },
+        async storePart() {
+          throw new Error('a picture has no parts')
+        },
+        ...{ limits, signal, log, afterwards: keeps },
+      })
+      const asset = withLastModified(await inLittleMemory(rendered, { signal, keeps }), +source.lastModified)
+      const newFormat = otherFormat(asset, input.format)
+      return { ...original, asset, newFormat, etag: `${original.etag}_${planned.variant}` }
+    } catch (error) {
+      const tooSmall = tooSmallFormat(error)
+      if (tooSmall !== undefined) {
+        const next = { ...input, tooSmall: [...(input.tooSmall ?? []), tooSmall] }
+        if (plan(next).variant !== planned.variant) return transformed(source, { ...work, input: next })
+      }
+      if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
+      return { ...original, notes: [], insteadFor: error.code }
+    }
+  }
+
+  async function inLittleMemory(
+    rendered: Asset,
+    { signal, keeps }: { signal: AbortSignal; keeps: (remove: () => Promise<void>) => void },
+  ): Promise<Asset> {
+    if (rendered.size <= MEMORY_MAX_BYTES || rendered.file !== undefined) return rendered
+    const spooled = await spool(await rendered.open({ signal }), { mediaType: rendered.mediaType, signal })
+    keeps(spooled.remove)
+    return spooled.asset
+  }
+
+  function begin(request: RemotePictureRequest) {
+    const leftovers: Array<() => Promise<void>> = []
+    const keeps = (remove: () => Promise<void>) => void leftovers.push(remove)
+    return {
+      work: shareWork<RemotePicture>(
+        async (signal, answer) => answer(await make(request, { signal, keeps })),
+        // Waiting for a turn, rendering, and once more for another format.
+        { limitMs: timeoutMs + 3 * limits.timeoutMs },
+      ),
+      async end() {
+        for (const remove of leftovers)
+          await remove().catch((err) => log.warn({ err }, 'a temporary file is left to the next start'))
+      },
+    }
+  }
+
+  return {
+    async deliver(request) {
+      const { client, url, query, accept, signal } = request
+      remotes.check(client, 'anyone')
+      const name = JSON.stringify([client.id, client.rules ?? {}, url, query, accept])
+      return uses.hold(name, () => begin(request), signal)
+    },
+    idle: uses.idle,
+  }
+}
+
+function otherFormat({ mediaType }: Asset, source: Format): Format | undefined {
+  const format = formatOfMediaType(mediaType)
+  return format.mediaType === source.mediaType ? undefined : format
+}
+
+async function* digested(head: Buffer, rest: AsyncIterator<Buffer>, digest: Hash): AsyncGenerator<Buffer> {
+  try {
+    for (let chunk = head; ; ) {
+      digest.update(chunk)
+      yield chunk
+      const next = await rest.next()
+      if (next.done) return
+      chunk = next.value
+    }
+  } finally {
+    await rest.return?.()
+  }
+}

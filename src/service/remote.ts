@@ -1,0 +1,126 @@
+import type { Readable } from 'node:stream'
+import { parse as parseDisposition } from 'content-disposition'
+import type { Client } from '../core/client.ts'
+import type { FetchAccess, Fetched, Fetcher } from '../core/ports/fetcher.ts'
+import { Problem, unavailable } from '../core/problem.ts'
+
+/** Who asks for a remote file: whoever has a secret, or anyone who has a client's public token. */
+export type Asker = 'secret' | 'anyone'
+
+export interface RemoteRequest {
+  client: Client
+  asker: Asker
+  /** As of `parseRemoteUrl`. */
+  url: string
+  /** For all of it. */
+  timeoutMs: number
+  maxBytes: number
+  signal: AbortSignal
+}
+
+/** A remote file that is coming in. */
+export interface RemoteFile {
+  /** As its server calls it; may be empty. */
+  name: string
+  /** As its server says; undefined when that is no date. Milliseconds since 1970. */
+  changedAt: number | undefined
+  /** The caller consumes or destroys it. Fails when it is cut. */
+  bytes: Readable
+}
+
+/** Files of other servers. */
+export interface Remotes {
+  /** @throws Problem 403 when this client's files come from nowhere else */
+  check(client: Client, asker: Asker): FetchAccess
+  /**
+   * @throws Problem 400 for where we do not go, 403, 404 when there is no such file, 413, 502, 503 when too many are being
+   *   fetched, 504
+   */
+  open(request: RemoteRequest): Promise<RemoteFile>
+}
+
+// Of a process: as many as slow servers may keep from the others, of a few kilobytes each in memory.
+const AT_ONCE = 64
+
+export function createRemotes({ fetcher }: { fetcher: Fetcher }): Remotes {
+  let underWay = 0
+
+  async function fetched({ client, asker, ...request }: RemoteRequest): Promise<Fetched> {
+    const access = accessOf(client, asker)
+    if (underWay >= AT_ONCE) throw unavailable('too many files of other servers are being fetched')
+    underWay += 1
+    try {
+      const answer = await fetcher.fetch({ ...request, access })
+      answer.body.once('close', () => {
+        underWay -= 1
+      })
+      return answer
+    } catch (error) {
+      underWay -= 1
+      throw error
+    }
+  }
+
+  return {
+    check: accessOf,
+    async open(request) {
+      const { status, headers, body, url } = await fetched(request)
+      if (status !== 200) {
+        body.destroy()
+        throw remoteStatus(status)
+      }
+      const changedAt = Date.parse(headers['last-modified'] ?? '')
+      return {
+        name: dispositionName(headers['content-disposition']) || urlName(url),
+        changedAt: Number.isNaN(changedAt) ? undefined : changedAt,
+        bytes: body,
+      }
+    },
+  }
+}
+
+/** An open list is only for those who have a secret: a URL is in anybody's hands. */
+function accessOf({ rules = {} }: Client, asker: Asker): FetchAccess {
+  const { fetchHosts = asker === 'secret' ? 'any' : [], fetchDenyHosts } = rules
+  if (fetchHosts.length === 0) throw fetchNotAllowed()
+  return {
+    ...(fetchHosts === 'any' ? {} : { allowHosts: fetchHosts }),
+    ...(fetchDenyHosts ? { denyHosts: fetchDenyHosts } : {}),
+  }
+}
+
+function fetchNotAllowed(): Problem {
+  return new Problem({
+    status: 403,
+    code: 'fetch_not_allowed',
+    detail: 'expected a client whose operator has said which servers may be fetched from (fetch hosts)',
+  })
+}
+
+function remoteStatus(remote: number): Problem {
+  const members = { remoteStatus: remote }
+  if (remote === 404 || remote === 410) {
+    const detail = `the remote server has no such file: it answered ${remote}`
+    return new Problem({ status: 404, code: 'remote_not_found', detail, members })
+  }
+  const detail = `expected the remote server to answer 200 but received ${remote}`
+  return new Problem({ status: 502, code: 'remote_status', detail, members })
+}
+
+/** @see RFC 6266 */
+function dispositionName(header: string | undefined): string {
+  try {
+    return header === undefined ? '' : (parseDisposition(header).parameters.filename ?? '')
+  } catch {
+    return ''
+  }
+}
+
+function urlName(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(last)
+  } catch {
+    return last
+  }
+}
