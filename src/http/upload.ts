@@ -7,6 +7,7 @@ import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
 import type { Information, Informations } from '../service/information.ts'
 import type { Upload, UploadedFile } from '../service/upload.ts'
 import { callerBySecret } from './caller.ts'
+import { uploadToWire } from './file-record.ts'
 import { informationToWire } from './info.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
@@ -56,7 +57,7 @@ export function uploadRoutes({
     res.setHeader('Cache-Control', 'no-store')
     res.json(
       stored.map((file, i) =>
-        toWire(file, {
+        uploadToWire(file, {
           ...place,
           options: optionsToWire(file, { ...place, info: known[i], transforms: begun[i] }),
         }),
@@ -65,26 +66,6 @@ export function uploadRoutes({
   })
   routes.all('/v1/upload', methodNotAllowed('POST'))
   return routes
-}
-
-/** The ten fields of an upload's record, as the README has them: these and no other. */
-function toWire(
-  { name, record, bucketUrl }: UploadedFile,
-  { client, baseUrl, options }: { client: Client; baseUrl: string; options: object },
-) {
-  const { key, sourceName, format } = name
-  return {
-    sourceName,
-    src: deliveryUrl(name, { baseUrl, token: client.token }),
-    originalSrc: bucketUrl,
-    originalName: record.originalName,
-    s3PathOriginal: key,
-    s3Path: key,
-    options,
-    size: record.size,
-    mimeType: format.group,
-    format: format.name,
-  }
 }
 
 /** What the form has asked for; empty when that is nothing. */

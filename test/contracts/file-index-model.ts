@@ -368,7 +368,12 @@ export async function listed(index: FileIndex, clientId: string, request: PageRe
   for (let after: string | undefined; ; ) {
     const page = await index.page(clientId, { ...request, ...(after === undefined ? {} : { after }) })
     expect(page.files.length).to.be.at.most(request.limit)
-    files.push(...page.files)
+    files.push(...page.files.map(({ position: _, ...file }) => file))
+    // Each is where it says: what is behind it begins with the next one.
+    if (page.files[1]) {
+      const behind = await index.page(clientId, { ...request, after: String(page.files[0]?.position), limit: 1 })
+      expect(behind.files).to.deep.equal([page.files[1]])
+    }
     if (page.next === undefined) return files
     after = page.next
   }

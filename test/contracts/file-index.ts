@@ -520,6 +520,17 @@ export function fileIndexContract(
         expect(await listOf(elsewhere, `${clientId}-nobody`)).to.deep.equal({})
       })
 
+      it('gives all of one original', async () => {
+        for (const reach of Object.values(STATES)) {
+          const each = newRef()
+          await reach(index, each)
+          const file = await elsewhere.look(each)
+          const all = Object.values(await listOf(index, each.clientId))
+          const derivatives = Object.fromEntries(file?.derivatives.map(({ key, entry }) => [key, entry]) ?? [])
+          expect(file ? [{ original: file.original, derivatives }] : []).to.deep.equal(all)
+        }
+      })
+
       it('gives all of all clients', async () => {
         const other = newRef(`${ref.clientId}-other`)
         for (const each of [ref, other]) await adopted(index, each)

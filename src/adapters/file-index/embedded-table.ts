@@ -4,13 +4,12 @@ import type {
   FileRef,
   ListedState,
   OriginalEntry,
-  OriginalRecord,
   Page,
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
-import { boundsOf, keyAt, LISTED_STATES, ORDERS, type Order, positionOf, sortable } from './positions.ts'
+import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS, type Order, positionOf, sortable } from './positions.ts'
 
 // Of a listing, read at a time: some 100 kB of names.
 const PAGE = 1000
@@ -139,7 +138,7 @@ export async function openIndexTable(folder: string) {
       const positions = names.map((name) => name.slice(list.length + 1))
       const refs = positions.map((position) => ({ clientId, key: keyAt(position, by) }))
       const entries = (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>
-      const files = entries.flatMap((entry) => (entry?.state === state ? [listed(entry)] : []))
+      const files = entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : []))
       return { files, next: names.length < limit ? undefined : positions.at(-1) }
     },
     /** Read through: LevelDB keeps no counts. A million takes some two seconds, a few milliseconds at a time. */
@@ -204,11 +203,6 @@ const COMPLETE = 'complete'
 
 function listOf(clientId: string, state: ListedState, by: Order): string {
   return row('l', clientId, state, by)
-}
-
-function listed(entry: Extract<OriginalEntry, { record: OriginalRecord }>): Page['files'][number] {
-  const { record } = entry
-  return entry.state === 'trashed' ? { record, trash: entry.trash } : { record }
 }
 
 function row(...fields: string[]): string {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FileIndex, FileRef, OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
+import type { FileIndex, FileRef, IndexedFile, OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
 
@@ -24,6 +24,12 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
     if (entry.state !== 'gone') return table.isInherited(ref) || entry.leaseUntil <= now
     return (await table.derivatives(ref)).every((one) => !table.isAhead(ref, one, now))
   }
+
+  const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
+    alone(ref, async () => {
+      const original = await table.original(ref)
+      return original && { ref, original, derivatives: await table.derivatives(ref) }
+    })
 
   return {
     async find(ref, derivative) {
@@ -170,13 +176,11 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         return true
       }),
 
+    look,
     async *list(clientId) {
       for await (const ref of table.refs(clientId)) {
-        const file = await alone(ref, async () => ({
-          original: await table.original(ref),
-          derivatives: await table.derivatives(ref),
-        }))
-        if (file.original) yield { ref, original: file.original, derivatives: file.derivatives }
+        const file = await look(ref)
+        if (file) yield file
       }
     },
 

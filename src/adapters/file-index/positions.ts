@@ -1,5 +1,11 @@
 import { type ObjectKey, storedKey } from '../../core/object-key.ts'
-import type { ListedState, OriginalRecord, PageRequest } from '../../core/ports/file-index.ts'
+import type {
+  ListedFile,
+  ListedState,
+  OriginalEntry,
+  OriginalRecord,
+  PageRequest,
+} from '../../core/ports/file-index.ts'
 
 export type Order = PageRequest['by']
 
@@ -23,6 +29,12 @@ export function sortable(instant: number): string {
 /** The original that stands there. */
 export function keyAt(position: string, by: Order): ObjectKey {
   return storedKey(by === 'key' ? position : position.slice(position.indexOf(' ') + 1))
+}
+
+export function listed(entry: Extract<OriginalEntry, { record: OriginalRecord }>, by: Order): ListedFile {
+  const { record } = entry
+  const position = positionOf(record, by)
+  return entry.state === 'trashed' ? { position, record, trash: entry.trash } : { position, record }
 }
 
 /** What a page can be made of, as bounds, both exclusive; undefined where there is none. */

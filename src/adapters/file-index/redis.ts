@@ -12,7 +12,7 @@ import type {
   PageRequest,
 } from '../../core/ports/file-index.ts'
 import type { RedisConnection } from '../redis-connection.ts'
-import { boundsOf, keyAt, LISTED_STATES, ORDERS } from './positions.ts'
+import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
 import * as scripts from './redis-scripts.ts'
 
 // What one answer brings of what is overdue: some 200 kB.
@@ -115,6 +115,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       return (await scripts.finishRemoval(redis, keys(ref), [nameOf(ref), now])) === 1
     },
 
+    async look(ref) {
+      return indexedFile(ref, await redis.send((client) => client.hgetall(hashOf(ref))))
+    },
     /** Goes through all keys of the database, by SCAN, which may give one twice. */
     async *list(clientId) {
       const prefix = `${keyPrefix}file:`
@@ -152,7 +155,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const entries = keysThere.map((key, i) => (texts[i] ? originalEntry(key, texts[i]) : undefined))
       return {
         // In another state by now.
-        files: entries.flatMap((entry) => (entry?.state === state ? [listed(entry)] : [])),
+        files: entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : [])),
         next: positions.length < limit ? undefined : positions.at(-1),
       }
     },
@@ -243,11 +246,6 @@ function overdueItem({ name, instant }: { name: string; instant: string }): Over
 }
 
 type TotalOfState = { files: number; bytes: number }
-
-function listed(entry: Extract<OriginalEntry, { record: OriginalRecord }>) {
-  const { record } = entry
-  return entry.state === 'trashed' ? { record, trash: entry.trash } : { record }
-}
 
 /** Without the key, under which it is kept anyway. */
 function json({ key: _, ...record }: DerivativeRecord): string {

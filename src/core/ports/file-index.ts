@@ -89,8 +89,15 @@ export interface PageRequest {
   limit: number
 }
 
+export interface ListedFile {
+  /** Where it stands in the list. */
+  position: string
+  record: OriginalRecord
+  trash?: Trash
+}
+
 export interface Page {
-  files: ReadonlyArray<{ record: OriginalRecord; trash?: Trash }>
+  files: readonly ListedFile[]
   /** The position after which to go on; undefined when there is nothing behind it. */
   next: string | undefined
 }
@@ -179,6 +186,8 @@ export interface FileIndex {
    * in it, perhaps twice; what comes or goes meanwhile may be.
    */
   list(clientId?: string): AsyncIterable<IndexedFile>
+  /** All that is known of one original; undefined when it is unknown. */
+  look(ref: FileRef): Promise<IndexedFile | undefined>
   /** A part of a list; what is known from the first part to the last, in the same state, is in one of them, once. */
   page(clientId: string, request: PageRequest): Promise<Page>
   totals(clientId: string): Promise<Totals>
