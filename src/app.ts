@@ -16,8 +16,10 @@ import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
+import { createDescribe } from './service/describe.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
+import { createList } from './service/list.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
@@ -102,6 +104,7 @@ async function openApp(
     clients,
     findClient,
     originals,
+    complete,
     removals,
     sweep,
     sweepPuts,
@@ -145,6 +148,8 @@ async function openApp(
     eager,
     media,
     removals,
+    list: createList({ index, buckets }),
+    describe: createDescribe({ index, buckets, originals }),
     upload: createUpload({
       index,
       buckets,
@@ -154,7 +159,8 @@ async function openApp(
       maxBytes: config.UPLOAD_MAX_BYTES,
     }),
     archive: createArchive({ deliveries, events, log }),
-    zipLimiter: backends.zipLimiter,
+    limits: backends.limits,
+    trustProxy: config.TRUST_PROXY,
     checks: { bucket: () => buckets.ping(), index: () => index.ping(), ffmpeg: () => ffmpeg.isMissing() },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
@@ -176,6 +182,13 @@ async function openApp(
   const tried = (work: () => Promise<number>) => () =>
     work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
   const sweeping = every(SWEEP_EVERY_MS, tried(sweep))
+  const closing = new AbortController()
+  const completing = every(SWEEP_EVERY_MS, () =>
+    complete(closing.signal).catch((error) => {
+      if (!closing.signal.aborted)
+        log.warn({ err: error }, 'not all files are listed yet; the next try goes on')
+    }),
+  )
   const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
   return {
     handle,
@@ -189,6 +202,8 @@ async function openApp(
     async close() {
       await control?.close()
       await following?.stop()
+      closing.abort(new DOMException('the service ends', 'AbortError'))
+      await completing.stop()
       await sweeping.stop()
       await sweepingPuts.stop()
       backends.jobs.pause()

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { loadAppSecret } from './adapters/app-secret.ts'
 import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { saveCredentials } from './adapters/credentials.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { type Backends, openBackends } from './backends.ts'
+import { appKeys } from './core/app-keys.ts'
 import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
@@ -14,6 +16,7 @@ import type { PluginSet } from './pipeline/load.ts'
 import { createCheck } from './service/check.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
+import { createCompletion } from './service/completion.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
 import { createOriginals } from './service/originals.ts'
 import { createReindex } from './service/reindex.ts'
@@ -64,6 +67,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const { buckets, index } = wrapStorage?.(backends) ?? backends
   const { jobs, locks, clientChanges } = backends
 
+  const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
   const events = inProcessEventBus(log)
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
@@ -86,12 +90,13 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
   const learnMs = clientChanges ? LEARN_MS : 0
+  const reindex = createReindex({ index, buckets, clients: store, originals })
   const commands = createCommands({
     clients,
     store,
     removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
     check: createCheck({ index, buckets, clients: store }),
-    reindex: createReindex({ index, buckets, clients: store, originals }),
+    reindex,
     sweep,
     sweepPuts,
   })
@@ -100,11 +105,13 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       backends,
       buckets,
       index,
+      keys,
       events,
       delivery,
       clients,
       findClient: (id: string) => store.find(id),
       originals,
+      complete: createCompletion({ index, locks, reindex, log }),
       removals,
       sweep,
       sweepPuts,

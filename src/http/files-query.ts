@@ -64,11 +64,15 @@ function positionOf(cursor: string | undefined, sort: string): string | undefine
   } catch {
     // None of ours.
   }
-  throw badParameter({ param: 'cursor', expected: 'the cursor of an answer to the same sort', received: cursor })
+  throw badParameter({
+    param: 'cursor',
+    expected: 'the cursor of an answer to the same sort',
+    received: cursor,
+  })
 }
 
-function folderOf(prefix: string | undefined): string | undefined {
-  return prefix === undefined || prefix === '' ? undefined : parseFolder(prefix.replace(/\/$/, ''), 'prefix')
+function folderOf(prefix: string | undefined): string {
+  return prefix === undefined || prefix === '' ? '' : parseFolder(prefix.replace(/\/$/, ''), 'prefix')
 }
 
 function groupOf(type: string | undefined): MediaGroup | undefined {

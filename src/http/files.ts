@@ -1,7 +1,7 @@
 import { Router } from 'express'
-import { common } from '../core/folder.ts'
 import { parsePath } from '../core/object-key.ts'
 import type { IndexedFile } from '../core/ports/file-index.ts'
+import { commonFolder, meaningsWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Describe, DescribedFile } from '../service/describe.ts'
 import type { List } from '../service/list.ts'
@@ -29,12 +29,10 @@ export function filesRoutes({ clients, list, describe, baseUrl }: Dependencies):
   routes.get('/v1/files', async (req, res) => {
     const { client, folder: own = '' } = callerBySecret(req, clients, 'read')
     const { sort, ...asked } = readListQuery(queryPairs(req))
-    const folder = common(asked.folder ?? '', own)
+    const folder = commonFolder(asked.folder, own)
     const signal = clientGone(res)
     const { files, next } =
-      folder === undefined
-        ? { files: [], next: undefined }
-        : await list({ ...asked, client, folder: folder || undefined, signal })
+      folder === undefined ? { files: [], next: undefined } : await list({ ...asked, client, folder, signal })
     res.setHeader('Cache-Control', 'no-store')
     res.json({
       files: files.map((file) => fileToWire(file, { client, baseUrl })),
@@ -44,8 +42,9 @@ export function filesRoutes({ clients, list, describe, baseUrl }: Dependencies):
   routes.all('/v1/files', methodNotAllowed('GET', 'HEAD'))
 
   routes.get('/v1/files/*path', async (req, res) => {
-    const { client, folder } = callerBySecret(req, clients, 'read')
-    const file = await describe({ client, path: parsePath(wildcardPath(req)), folder })
+    const grant = callerBySecret(req, clients, 'read')
+    const { client } = grant
+    const file = await describe({ client, path: meaningsWithin(parsePath(wildcardPath(req)), grant) })
     res.setHeader('Cache-Control', 'no-store')
     res.json(describedToWire(file, { client, baseUrl }))
   })

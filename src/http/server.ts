@@ -3,18 +3,21 @@ import express from 'express'
 import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import type { RateLimiter } from '../core/ports/rate-limiter.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
+import type { Describe } from '../service/describe.ts'
 import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
+import type { List } from '../service/list.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
+import { filesRoutes } from './files.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
@@ -43,8 +46,12 @@ export interface HttpOptions {
   media: MediaJobs
   eager: EagerTransforms
   removals: Removals
+  list: List
+  describe: Describe
   archive: Archive
-  zipLimiter: RateLimiter
+  limits: Limits
+  /** Whose `X-Forwarded-For` is believed: how many proxies there are in front, or their ranges. */
+  trustProxy: number | readonly string[]
   checks: ReadinessChecks
   /** Without a slash at its end. */
   baseUrl: string
@@ -67,6 +74,7 @@ export interface HttpOptions {
 export function createHttp(options: HttpOptions): RequestListener {
   const app = express()
   app.disable('x-powered-by')
+  app.set('trust proxy', options.trustProxy)
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
@@ -84,7 +92,8 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(parametersRoutes(options.parameters))
   app.use(uploadRoutes(options))
   app.use(removeRoutes(options))
-  app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
+  app.use(filesRoutes(options))
+  app.use(zipRoutes(options))
   app.use(deliverRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))

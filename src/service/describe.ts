@@ -1,5 +1,4 @@
 import type { Client } from '../core/client.ts'
-import { isWithin } from '../core/folder.ts'
 import { keyMeaning, type PathMeanings } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
@@ -10,17 +9,15 @@ import type { FoundOriginal, Originals } from './originals.ts'
 export interface FileRequest {
   client: Client
   path: PathMeanings
-  /** What is outside of this folder is not there; empty or absent: everything is in it. */
-  folder?: string | undefined
 }
 
 /** The original that a path means. @throws Problem 404 */
 export async function originalOf(
   originals: Originals,
-  { client, path, folder }: FileRequest,
+  { client, path }: FileRequest,
 ): Promise<FoundOriginal> {
   const found = await originals.resolve(client, path)
-  if (!found || found.variant !== undefined || (folder && !isWithin(found.name, folder))) throw fileNotFound()
+  if (!found || found.variant !== undefined) throw fileNotFound()
   return found
 }
 

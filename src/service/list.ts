@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../core/client.ts'
-import { isWithin } from '../core/folder.ts'
 import type { MediaGroup } from '../core/media.ts'
 import { type OriginalName, parseKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex, ListedFile, ListedState, PageRequest } from '../core/ports/file-index.ts'
 import { unavailable } from '../core/problem.ts'
+import { isWithin } from '../core/scope.ts'
 
 export interface ListRequest {
   client: Client
   state: ListedState
   by: 'key' | 'storedAt'
   direction: 'up' | 'down'
-  /** Only what is in it, or below; of {@link parseFolder}. Without it, all. */
-  folder?: string | undefined
+  /** Only what is in it, or below; of {@link parseFolder}. Empty: all. */
+  folder: string
   group?: MediaGroup | undefined
   /** A part of the name as it was uploaded, in any case. */
   search?: string | undefined
@@ -68,7 +68,7 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
     const files: NamedFile[] = []
     let bytes = 0
     const bucket = buckets.of(client)
-    const within: Pick<PageRequest, 'prefix'> = folder && by === 'key' ? { prefix: `${folder}/` } : {}
+    const within: Pick<PageRequest, 'prefix'> = folder !== '' && by === 'key' ? { prefix: `${folder}/` } : {}
     let after = request.after
     for (let looked = 0; looked < LOOKED_AT_MAX; looked += CHUNK) {
       signal.throwIfAborted()
@@ -92,8 +92,8 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
 }
 
 /** Whether some of what the index gives may be left out. */
-function isSifted({ by, folder, group, search, tag }: ListRequest): boolean {
-  return [by === 'key' ? undefined : folder, group, search, tag].some((filter) => filter !== undefined)
+function isSifted({ folder, group, search, tag }: ListRequest): boolean {
+  return folder !== '' || [group, search, tag].some((filter) => filter !== undefined)
 }
 
 function isMeant(
@@ -101,7 +101,8 @@ function isMeant(
   { record }: ListedFile,
   { folder, group, search, tag }: ListRequest,
 ): boolean {
-  if (folder && !isWithin(name, folder)) return false
+  // Not told by the beginning of its key: that of one without a folder begins with its group, a folder's name perhaps.
+  if (!isWithin(name.folder, folder)) return false
   if (group && name.format.group !== group) return false
   if (tag !== undefined && !record.tags?.includes(tag)) return false
   return search === undefined || folded(record.originalName).includes(folded(search))

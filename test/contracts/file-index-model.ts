@@ -322,7 +322,7 @@ export async function compareWithModel({
 
     // Tombstones are rare: they take a derivative that is begun, and a delete that ends before it.
     const names = Object.keys(steps) as Array<keyof typeof steps>
-    const name = random.oneOf([
+    const name = random.oneOf<keyof typeof steps>([
       ...names,
       'beginDerivative',
       'beginDerivative',
@@ -371,7 +371,11 @@ export async function listed(index: FileIndex, clientId: string, request: PageRe
     files.push(...page.files.map(({ position: _, ...file }) => file))
     // Each is where it says: what is behind it begins with the next one.
     if (page.files[1]) {
-      const behind = await index.page(clientId, { ...request, after: String(page.files[0]?.position), limit: 1 })
+      const behind = await index.page(clientId, {
+        ...request,
+        after: String(page.files[0]?.position),
+        limit: 1,
+      })
       expect(behind.files).to.deep.equal([page.files[1]])
     }
     if (page.next === undefined) return files

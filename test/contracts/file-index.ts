@@ -526,7 +526,9 @@ export function fileIndexContract(
           await reach(index, each)
           const file = await elsewhere.look(each)
           const all = Object.values(await listOf(index, each.clientId))
-          const derivatives = Object.fromEntries(file?.derivatives.map(({ key, entry }) => [key, entry]) ?? [])
+          const derivatives = Object.fromEntries(
+            file?.derivatives.map(({ key, entry }) => [key, entry]) ?? [],
+          )
           expect(file ? [{ original: file.original, derivatives }] : []).to.deep.equal(all)
         }
       })

@@ -9,7 +9,16 @@ import type {
   Totals,
 } from '../../core/ports/file-index.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
-import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS, type Order, positionOf, sortable } from './positions.ts'
+import {
+  boundsOf,
+  keyAt,
+  LISTED_STATES,
+  listed,
+  ORDERS,
+  type Order,
+  positionOf,
+  sortable,
+} from './positions.ts'
 
 // Of a listing, read at a time: some 100 kB of names.
 const PAGE = 1000

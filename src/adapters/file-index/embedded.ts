@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FileIndex, FileRef, IndexedFile, OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
+import type {
+  FileIndex,
+  FileRef,
+  IndexedFile,
+  OriginalEntry,
+  RemovalCause,
+} from '../../core/ports/file-index.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
 
