@@ -14,6 +14,7 @@ import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
 import { controlPath, openControl } from './process/control.ts'
+import { createAnnotate } from './service/annotate.ts'
 import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
 import { createDescribe } from './service/describe.ts'
@@ -105,6 +106,7 @@ async function openApp(
     findClient,
     originals,
     complete,
+    records,
     removals,
     sweep,
     sweepPuts,
@@ -150,6 +152,7 @@ async function openApp(
     removals,
     list: createList({ index, buckets }),
     describe: createDescribe({ index, buckets, originals }),
+    annotate: createAnnotate({ originals, records }),
     upload: createUpload({
       index,
       buckets,

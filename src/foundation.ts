@@ -19,6 +19,7 @@ import { createCommands } from './service/commands.ts'
 import { createCompletion } from './service/completion.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
 import { createOriginals } from './service/originals.ts'
+import { createRecords } from './service/records.ts'
 import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
@@ -82,6 +83,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
   const clients = createClients({ store, events, keepFirst, ...(clientChanges ? { trustMs: LEARN_MS } : {}) })
   const originals = createOriginals({ index, buckets, events })
+  const records = createRecords({ index, buckets, locks })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, log })
@@ -112,6 +114,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       findClient: (id: string) => store.find(id),
       originals,
       complete: createCompletion({ index, locks, reindex, log }),
+      records,
       removals,
       sweep,
       sweepPuts,

@@ -4,6 +4,7 @@ import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
+import type { Annotate } from '../service/annotate.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
@@ -48,6 +49,7 @@ export interface HttpOptions {
   removals: Removals
   list: List
   describe: Describe
+  annotate: Annotate
   archive: Archive
   limits: Limits
   /** Whose `X-Forwarded-For` is believed: how many proxies there are in front, or their ranges. */

@@ -30,7 +30,8 @@ interface Dependencies {
 
 /**
  * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. With the field
- * `info` they tell what is known of each, with `transforms` what is made of it in the background.
+ * `info` they tell what is known of each, with `transforms` what is made of it in the background; `tags` and `metadata` are
+ * kept with each.
  */
 export function uploadRoutes({
   clients,
@@ -52,7 +53,8 @@ export function uploadRoutes({
     const fields = uploadFields()
     const files = fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
     const check = (format: Format) => eager.check(client, format, fields.asked().transforms ?? [])
-    const stored = await upload({ client, folder, files, check, signal })
+    const annotations = () => fields.asked().annotations
+    const stored = await upload({ client, folder, files, check, annotations, signal })
     const { info, transforms } = fields.asked()
     const begun: EagerTransform[][] = []
     if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))

@@ -192,7 +192,9 @@ function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
 function differences(text: string, { probe: _, ...known }: OriginalRecord): string | undefined {
   try {
     const record = JSON.parse(text)
-    const names = Object.entries(known).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
+    // Others may be there that are not for the index.
+    const expected = { tags: undefined, metadata: undefined, ...known }
+    const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
     return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
   } catch {
     return 'it is no JSON'

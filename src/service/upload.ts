@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Annotations, annotated } from '../core/annotations.ts'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import type { Format } from '../core/media.ts'
@@ -11,7 +12,8 @@ import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
-import { serializeRecord, tellStored } from './originals.ts'
+import { tellStored } from './originals.ts'
+import { serializeRecord } from './records.ts'
 import type { FailedUpload, Removals } from './remove.ts'
 
 /** One file that is coming in. */
@@ -32,6 +34,8 @@ export interface UploadRequest {
    * it wants of them may stand behind them.
    */
   check?: (format: Format) => void
+  /** What the sender says of all files; asked when the form is at its end. */
+  annotations?: () => Annotations
   signal: AbortSignal
 }
 
@@ -139,7 +143,7 @@ export function createUpload({
     }
   }
 
-  return async ({ client, folder, files, check, signal }) => {
+  return async ({ client, folder, files, check, annotations, signal }) => {
     const bucket = buckets.of(client)
     const context = {
       client,
@@ -154,11 +158,13 @@ export function createUpload({
       () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
       LEASE_MS / 3,
     )
-    const records: OriginalRecord[] = []
+    let records: OriginalRecord[] = []
     let finished: boolean | undefined
     try {
       for await (const file of files) records.push(await store(file, context))
       for (const { name } of context.begun) check?.(name.format)
+      const said = annotations?.()
+      if (said) records = records.map((record) => annotated(record, said))
       await storeRecords(records, context)
       signal.throwIfAborted()
       if (!(await admits(client.id)))
