@@ -21,6 +21,7 @@ import { createDescribe } from './service/describe.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import { createList } from './service/list.ts'
+import { createMany } from './service/remove-many.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
@@ -108,6 +109,7 @@ async function openApp(
     complete,
     records,
     removals,
+    trash,
     sweep,
     sweepPuts,
     commands,
@@ -142,6 +144,7 @@ async function openApp(
     log,
   })
   eager.work()
+  const list = createList({ index, buckets })
   const handle = createHttp({
     clients,
     secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
@@ -150,7 +153,8 @@ async function openApp(
     eager,
     media,
     removals,
-    list: createList({ index, buckets }),
+    list,
+    many: createMany({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ originals, records }),
     upload: createUpload({

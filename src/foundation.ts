@@ -25,6 +25,7 @@ import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
+import { createTrashing } from './service/trash.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -84,7 +85,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const clients = createClients({ store, events, keepFirst, ...(clientChanges ? { trustMs: LEARN_MS } : {}) })
   const originals = createOriginals({ index, buckets, events })
   const records = createRecords({ index, buckets, locks })
-  const removals = createRemovals({ index, buckets, originals, events, log })
+  const trash = createTrashing({ index, originals, records, events })
+  const removals = createRemovals({ index, buckets, originals, trash, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, log })
   // A secret that was taken away elsewhere is still accepted here for so long.
@@ -116,6 +118,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       complete: createCompletion({ index, locks, reindex, log }),
       records,
       removals,
+      trash,
       sweep,
       sweepPuts,
       commands,

@@ -31,6 +31,10 @@ export interface ClientRules {
   allowedWidths?: readonly number[]
   /** How many derivatives an original may have. */
   variantLimit?: number
+  /** How long what is deleted can be had back, in seconds; else it is gone at once. */
+  keepDeletedSeconds?: number
+  /** Of a file that it already has, in the same folder, an upload stores nothing, and answers the record of that one. */
+  dedupe?: 'reuse'
 }
 
 /** What is kept of a secret token. */

@@ -14,11 +14,13 @@ import type { Informations } from '../service/information.ts'
 import type { List } from '../service/list.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { Removals } from '../service/remove.ts'
+import type { Many } from '../service/remove-many.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
 import { filesRoutes } from './files.ts'
+import { filesManyRoutes } from './files-many.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
@@ -50,6 +52,7 @@ export interface HttpOptions {
   list: List
   describe: Describe
   annotate: Annotate
+  many: Many
   archive: Archive
   limits: Limits
   /** Whose `X-Forwarded-For` is believed: how many proxies there are in front, or their ranges. */
@@ -94,6 +97,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(parametersRoutes(options.parameters))
   app.use(uploadRoutes(options))
   app.use(removeRoutes(options))
+  app.use(filesManyRoutes(options))
   app.use(filesRoutes(options))
   app.use(zipRoutes(options))
   app.use(deliverRoutes(options))

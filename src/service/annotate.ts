@@ -29,7 +29,7 @@ export function createAnnotate({ originals, records }: { originals: Originals; r
         await records.put(client, record, { signal: held })
         return { name, record: await records.amend(client, record) }
       },
-      signal,
+      { signal },
     )
   }
 }

@@ -7,6 +7,8 @@ export interface RuleChanges {
   /** In any order. */
   allowedWidths?: readonly number[] | false | undefined
   variantLimit?: number | false | undefined
+  keepDeletedSeconds?: number | false | undefined
+  dedupe?: 'reuse' | false | undefined
 }
 
 // As `w` takes.
@@ -15,19 +17,26 @@ const WIDTH_MAX = 5000
 const WIDTHS_MAX = 100
 // As VARIANT_LIMIT takes.
 const VARIANTS_MAX = 1_000_000
+// 90 days.
+const KEEP_DELETED_MAX_SECONDS = 7_776_000
 
 /** The rules after a change; undefined when none is left. @throws Problem 400 */
 export function changedRules(
-  { presetsOnly, allowedWidths, variantLimit }: ClientRules,
+  { presetsOnly, allowedWidths, variantLimit, keepDeletedSeconds, dedupe }: ClientRules,
   changes: RuleChanges,
 ): ClientRules | undefined {
   const only = changes.presetsOnly === undefined ? presetsOnly : changes.presetsOnly
   const widths = changes.allowedWidths === undefined ? allowedWidths : checkedWidths(changes.allowedWidths)
   const limit = changes.variantLimit === undefined ? variantLimit : checkedLimit(changes.variantLimit)
+  const keep =
+    changes.keepDeletedSeconds === undefined ? keepDeletedSeconds : checkedKeep(changes.keepDeletedSeconds)
+  const deduped = changes.dedupe === undefined ? dedupe : changes.dedupe
   const rules: ClientRules = {
     ...(only ? { presetsOnly: true } : {}),
     ...(widths ? { allowedWidths: widths } : {}),
     ...(limit ? { variantLimit: limit } : {}),
+    ...(keep ? { keepDeletedSeconds: keep } : {}),
+    ...(deduped ? { dedupe: deduped } : {}),
   }
   return Object.keys(rules).length > 0 ? rules : undefined
 }
@@ -45,6 +54,12 @@ function checkedLimit(received: number | false): number | false {
   if (received === false || isIntegerUpTo(VARIANTS_MAX, received)) return received
   const expected = `an integer from 1 to ${VARIANTS_MAX}`
   throw badParameter({ param: 'variantLimit', expected, received })
+}
+
+function checkedKeep(received: number | false): number | false {
+  if (received === false || isIntegerUpTo(KEEP_DELETED_MAX_SECONDS, received)) return received
+  const expected = `an integer from 1 to ${KEEP_DELETED_MAX_SECONDS} seconds`
+  throw badParameter({ param: 'keepDeletedSeconds', expected, received })
 }
 
 function isIntegerUpTo(max: number, value: number): boolean {

@@ -60,6 +60,8 @@ export function createCommands({
         presetsOnly: z.boolean().optional(),
         allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
         variantLimit: z.number().or(z.literal(false)).optional(),
+        keepDeletedSeconds: z.number().or(z.literal(false)).optional(),
+        dedupe: z.literal('reuse').or(z.literal(false)).optional(),
       }),
       async ({ id, ...changes }) => describe(await clients.setRules(id, changes), now()),
     ),

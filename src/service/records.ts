@@ -15,7 +15,7 @@ export interface Records {
     client: Client,
     key: ObjectKey,
     work: (signal: AbortSignal) => Promise<T>,
-    signal: AbortSignal,
+    options?: { signal?: AbortSignal },
   ): Promise<T>
   /** Writes it anew. */
   put(client: Client, record: OriginalRecord, options: { trash?: Trash; signal: AbortSignal }): Promise<void>
@@ -46,8 +46,8 @@ export function createRecords({
   }
 
   return {
-    alone: (client, key, work, signal) =>
-      alone(locks, `record ${client.id} ${key}`, work, { signal, limitMs: LIMIT_MS }),
+    alone: (client, key, work, options = {}) =>
+      alone(locks, `record ${client.id} ${key}`, work, { ...options, limitMs: LIMIT_MS }),
 
     async put(client, record, { trash, signal }) {
       const bytes = Readable.from([serializeRecord(record, trash)])

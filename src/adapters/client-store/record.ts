@@ -24,6 +24,8 @@ const clientRecord = z.object({
       presetsOnly: z.literal(true).optional(),
       allowedWidths: z.array(z.int().min(1)).min(1).optional(),
       variantLimit: z.int().min(1).optional(),
+      keepDeletedSeconds: z.int().min(1).optional(),
+      dedupe: z.literal('reuse').optional(),
     })
     .optional(),
   removing: z.object({ files: z.boolean() }).optional(),
