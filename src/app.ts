@@ -20,8 +20,10 @@ import type { Clients } from './service/clients.ts'
 import { createDescribe } from './service/describe.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
+import { createLinkUses } from './service/link-uses.ts'
 import { createList } from './service/list.ts'
 import { createMany } from './service/remove-many.ts'
+import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
@@ -127,6 +129,21 @@ async function openApp(
     ...{ config, baseUrl, log, loaded, metrics },
   })
   if (!isLeftToWorkers(config)) media.work()
+  const upload = createUpload({
+    index,
+    buckets,
+    events,
+    removals,
+    admits: clients.admits,
+    maxBytes: config.UPLOAD_MAX_BYTES,
+  })
+  const signedLinks = createSignedLinks({
+    keys: foundation.keys,
+    uses: createLinkUses({ ledger: backends.ledger, index, removals }),
+    upload,
+    originals,
+    findClient,
+  })
   const informations = createInformations({
     originals,
     derivations,
@@ -157,14 +174,8 @@ async function openApp(
     many: createMany({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ originals, records }),
-    upload: createUpload({
-      index,
-      buckets,
-      events,
-      removals,
-      admits: clients.admits,
-      maxBytes: config.UPLOAD_MAX_BYTES,
-    }),
+    upload,
+    signedLinks,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,

@@ -3,7 +3,7 @@ import { parseFolder, parsePath } from '../core/object-key.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { commonFolder, type Grant, meaningsWithin } from '../core/scope.ts'
 import type { NamedPath } from '../service/remove-many.ts'
-import { refusedBody } from './refused-body.ts'
+import { bodyRefusal } from './body-refusal.ts'
 
 const PATHS_MAX = 1000
 const EXPECTED_PATHS = `an array of 1 to ${PATHS_MAX} paths`
@@ -36,7 +36,7 @@ export type Deletion = { how: 'for good' | undefined } & (
 /** @throws Problem 400 */
 export function readDeletion(body: unknown, grant: Grant): Deletion {
   const read = deletion.safeParse(body)
-  if (!read.success) throw refusedBody(read.error, body)
+  if (!read.success) throw bodyRefusal(read.error, body)
   const { now, prefix, all, limit: most = PATHS_MAX } = read.data
   const how = now ? 'for good' : undefined
   const asked = [read.data.paths, prefix, all].filter((member) => member !== undefined)
@@ -56,7 +56,7 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
 /** @throws Problem 400 */
 export function readRestoration(body: unknown, grant: Grant): NamedPath[] {
   const read = restoration.safeParse(body)
-  if (!read.success) throw refusedBody(read.error, body)
+  if (!read.success) throw bodyRefusal(read.error, body)
   return namedPaths(read.data.paths, grant)
 }
 

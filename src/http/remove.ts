@@ -28,6 +28,7 @@ export function removeRoutes({ clients, removals }: { clients: Clients; removals
       ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
     })
   })
+  routes.all('/v1/upload/:name', methodNotAllowed('PUT', 'DELETE'))
   routes.all('/v1/upload/*path', methodNotAllowed('DELETE'))
   return routes
 }

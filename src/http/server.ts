@@ -15,6 +15,7 @@ import type { List } from '../service/list.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Many } from '../service/remove-many.ts'
+import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
@@ -30,9 +31,12 @@ import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
+import { createReception } from './receive.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
+import { signRoutes } from './sign.ts'
+import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { uploadRoutes } from './upload.ts'
@@ -44,6 +48,7 @@ export interface HttpOptions {
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
   upload: Upload
+  signedLinks: SignedLinks
   deliveries: Deliveries
   informations: Informations
   media: MediaJobs
@@ -95,7 +100,10 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(parametersRoutes(options.parameters))
-  app.use(uploadRoutes(options))
+  const receive = createReception(options)
+  app.use(signRoutes(options))
+  app.use(signedUploadRoutes({ ...options, receive }))
+  app.use(uploadRoutes({ ...options, receive }))
   app.use(removeRoutes(options))
   app.use(filesManyRoutes(options))
   app.use(filesRoutes(options))

@@ -5,7 +5,14 @@ import { type Annotations, annotated } from '../core/annotations.ts'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import type { Format } from '../core/media.ts'
-import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
+import {
+  newFileId,
+  newOriginal,
+  type OriginalName,
+  parseFolder,
+  parseKey,
+  recordKey,
+} from '../core/object-key.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
@@ -15,6 +22,7 @@ import { unauthorized } from './clients.ts'
 import { tellStored } from './originals.ts'
 import { serializeRecord } from './records.ts'
 import type { FailedUpload, Removals } from './remove.ts'
+import { createTwins } from './twins.ts'
 
 /** One file that is coming in. */
 export interface IncomingFile {
@@ -36,6 +44,14 @@ export interface UploadRequest {
   check?: (format: Format) => void
   /** What the sender says of all files; asked when the form is at its end. */
   annotations?: () => Annotations
+  /** The id of its one file; a new one for each when absent. */
+  id?: string
+  /** Of each file, where that is less than what everybody may store. */
+  maxBytes?: number
+  /** Told of each file before anything of it is stored. What it throws refuses the file. */
+  begin?: (name: OriginalName) => Promise<void>
+  /** Asked when all bytes are there, before they count. What it throws takes them back. */
+  confirm?: () => Promise<void>
   signal: AbortSignal
 }
 
@@ -83,21 +99,24 @@ export function createUpload({
   maxBytes: number
   now?: () => number
 }): Upload {
+  const findTwins = createTwins({ index, buckets })
+
   /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
-    context: Pick<UploadRequest, 'client' | 'check' | 'signal'> & {
+    context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'maxBytes' | 'begin' | 'signal'> & {
       bucket: Bucket
       folder: string
       begun: Coming[]
     },
   ) {
-    const { client, bucket, begun, check, signal } = context
+    const { client, bucket, begun, check, id, signal } = context
     const { head, rest } = await takeHead(file.bytes)
     if (head.length === 0) throw emptyFile(file.name)
     const sniffed = await sniff(head, file.name)
     check?.(sniffed.format)
-    const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newFileId() })
+    const name = newOriginal({ folder: context.folder, format: sniffed.format, id: id ?? newFileId() })
+    await context.begin?.(name)
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
     const coming = { name, key: name.key, mayLand: false }
     begun.push(coming)
@@ -106,7 +125,8 @@ export function createUpload({
     const sent = () => {
       coming.mayLand = true
     }
-    const bytes = Readable.from(metered(head, rest, { meter, maxBytes, sent }), { objectMode: false })
+    const limit = Math.min(maxBytes, context.maxBytes ?? maxBytes)
+    const bytes = Readable.from(metered(head, rest, { meter, maxBytes: limit, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     coming.mayLand = false
     const sha256 = meter.digest.digest('hex')
@@ -143,15 +163,19 @@ export function createUpload({
     }
   }
 
-  return async ({ client, folder, files, check, annotations, signal }) => {
+  async function takeBack(client: Client, uploads: readonly FailedUpload[]): Promise<void> {
+    const abandoned = removals.abandon(client, uploads)
+    await Promise.race([abandoned, pause(ABANDON_MS, undefined, { ref: false })])
+  }
+
+  return async (request) => {
+    const { client, folder, files, check, annotations, confirm, signal } = request
     const bucket = buckets.of(client)
     const context = {
-      client,
+      ...request,
       bucket,
       folder: parseFolder(folder),
       begun: [] as Coming[],
-      ...(check ? { check } : {}),
-      signal,
     }
     const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
@@ -160,20 +184,26 @@ export function createUpload({
     )
     let records: OriginalRecord[] = []
     let finished: boolean | undefined
+    let twins: Array<OriginalRecord | undefined> = []
     try {
       for await (const file of files) records.push(await store(file, context))
       for (const { name } of context.begun) check?.(name.format)
       const said = annotations?.()
       if (said) records = records.map((record) => annotated(record, said))
-      await storeRecords(records, context)
+      await confirm?.()
+      // The file of a link has the id that was given away with it.
+      if (client.rules?.dedupe === 'reuse' && request.id === undefined)
+        twins = await findTwins(client, records)
+      const isNew = (_: unknown, i: number) => !twins[i]
+      const fresh = records.filter(isNew)
+      await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
       signal.throwIfAborted()
       if (!(await admits(client.id)))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
-      finished = await finish(client.id, records)
+      finished = await finish(client.id, fresh)
       if (finished === false) throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
-      const abandoned = removals.abandon(client, context.begun)
-      await Promise.race([abandoned, pause(ABANDON_MS, undefined, { ref: false })])
+      await takeBack(client, context.begun)
       throw error
     } finally {
       clearInterval(renewal)
@@ -181,12 +211,15 @@ export function createUpload({
     // All of it is there, and the index may know it by now: a sweep finishes what it does not, and tells of it.
     if (finished === undefined)
       throw unavailable('a part of the service does not answer; send the upload again in a few seconds')
-    for (const record of records) tellStored(events, client, record)
-    return records.map((record, i) => ({
-      name: (context.begun[i] as Coming).name,
-      record,
-      bucketUrl: bucket.urlOf(record.key),
-    }))
+    const doubles = context.begun.filter((_, i) => twins[i])
+    if (doubles.length > 0) await takeBack(client, doubles)
+    return records.map((record, i) => {
+      const twin = twins[i]
+      const name = twin && parseKey(twin.key)
+      if (name) return { name, record: twin, bucketUrl: bucket.urlOf(twin.key) }
+      tellStored(events, client, record)
+      return { name: (context.begun[i] as Coming).name, record, bucketUrl: bucket.urlOf(record.key) }
+    })
   }
 }
 

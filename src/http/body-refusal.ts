@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { badParameter, type Problem } from '../core/problem.ts'
 
-/** 400: a JSON body that is not as a schema has it, whose messages say what is expected. Names the first member. */
-export function refusedBody({ issues }: z.ZodError, body: unknown): Problem {
+/** 400: the first thing in a JSON body that is not as expected, which the schema's messages say. */
+export function bodyRefusal({ issues }: z.ZodError, body: unknown): Problem {
   const [issue] = issues
   const path = issue?.path ?? []
   const received = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], body)
