@@ -88,6 +88,9 @@ function program(): Command {
     leaf(sluice, name, description)
       .option('--client <id>', "only this client's files")
       .action(({ client: clientId, json }) => perform(name, { clientId }, { json }))
+  leaf(sluice, 'usage', 'What clients store, and what they have used in the last 30 days.')
+    .option('--client <id>', 'only this client')
+    .action(({ client: clientId, json }) => perform('usage', { clientId }, { json }))
   leaf(sluice, 'sweep', 'Ends what nobody works on any more, as the server does every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )

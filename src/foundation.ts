@@ -26,6 +26,7 @@ import { createRemoveClient } from './service/remove-client.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
 import { createTrashing } from './service/trash.ts'
+import { createUsage } from './service/usage.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -48,6 +49,8 @@ export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 // How often a process asks whether others have changed a client, and how long a removal waits until all have heard.
 const REFRESH_EVERY_MS = 2000
 const LEARN_MS = 5000
+// What a killed process has not written down yet is lost.
+const COUNT_EVERY_MS = 5000
 
 /**
  * What the service and an operator's command both stand on: files and their states, clients, events.
@@ -71,6 +74,10 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
 
   const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
   const events = inProcessEventBus(log)
+  const usage = createUsage({ index, store: backends.usage })
+  usage.listen(events)
+  const tellUncounted = rarely((err) => log.warn({ err }, 'usage is written down later'))
+  const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(tellUncounted))
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
@@ -103,6 +110,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     reindex,
     sweep,
     sweepPuts,
+    usage,
   })
   return {
     ...{
@@ -118,6 +126,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       complete: createCompletion({ index, locks, reindex, log }),
       records,
       removals,
+      usage,
       trash,
       sweep,
       sweepPuts,
@@ -129,6 +138,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
       await events.idle()
+      await counting.stop()
+      await usage.flush().catch(tellUncounted)
       await backends.close({ graceMs })
     },
   }

@@ -62,6 +62,11 @@ export function meaningsWithin(
   }
 }
 
+/** For what is of all files. @throws Problem 403 for a secret that is for one folder */
+export function checkEverywhere({ folder }: Pick<Grant, 'folder'>): void {
+  if (folder !== undefined) throw outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
+}
+
 function outOfScope(detail: string): Problem {
   return new Problem({ status: 403, code: 'out_of_scope', detail })
 }

@@ -17,6 +17,7 @@ import type { Removals } from '../service/remove.ts'
 import type { Many } from '../service/remove-many.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
+import type { Usage } from '../service/usage.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
@@ -40,6 +41,7 @@ import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { uploadRoutes } from './upload.ts'
+import { usageRoutes } from './usage.ts'
 import { zipRoutes } from './zip.ts'
 
 /** What the HTTP layer stands on. */
@@ -58,6 +60,7 @@ export interface HttpOptions {
   describe: Describe
   annotate: Annotate
   many: Many
+  usage: Usage
   archive: Archive
   limits: Limits
   /** Whose `X-Forwarded-For` is believed: how many proxies there are in front, or their ranges. */
@@ -105,6 +108,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(uploadRoutes({ ...options, receive }))
   app.use(removeRoutes(options))
+  app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))
   app.use(filesRoutes(options))
   app.use(zipRoutes(options))

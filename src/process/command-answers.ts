@@ -1,3 +1,5 @@
+import type { Totals } from '../core/ports/file-index.ts'
+import { USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { columns } from './command-output.ts'
 
 /** A client as commands describe it. */
@@ -8,7 +10,13 @@ interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   oldSecretUntil?: string
-  rules?: { presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
+  rules?: {
+    presetsOnly?: true
+    allowedWidths?: readonly number[]
+    variantLimit?: number
+    keepDeletedSeconds?: number
+    dedupe?: string
+  }
 }
 
 type WithSecret = ShownClient & { secretClientToken: string }
@@ -50,9 +58,24 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
         return [name, String(known), String(added), String(left)]
       }),
     ]),
+  usage: (clients: ShownUsage[]) =>
+    columns([
+      ['CLIENT', 'FILES', 'BYTES', 'DELETED BYTES', ...USAGE_NAMES],
+      ...clients.map(({ clientId, stored, trashed, counts }) => [
+        clientId,
+        ...[stored.files, stored.bytes, trashed.bytes, ...USAGE_NAMES.map((name) => counts[name])].map(
+          String,
+        ),
+      ]),
+    ]),
   sweep: ({ ended, halfWritten }: { ended: number; halfWritten: number }) =>
     `ended ${counted(ended, 'overdue upload, transformation or delete', 'overdue uploads, transformations and deletes')}` +
     `; removed ${counted(halfWritten, 'half written file')}\n`,
+}
+
+interface ShownUsage extends Totals {
+  clientId: string
+  counts: Record<UsageName, number>
 }
 
 interface Filled {
@@ -73,11 +96,19 @@ function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }
 }
 
 /** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
-function shownRules({ presetsOnly, allowedWidths, variantLimit }: ShownClient['rules'] = {}): string {
+function shownRules({
+  presetsOnly,
+  allowedWidths,
+  variantLimit,
+  keepDeletedSeconds,
+  dedupe,
+}: ShownClient['rules'] = {}): string {
   return [
     presetsOnly ? 'presets only' : '',
     allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
+    keepDeletedSeconds === undefined ? '' : `deleted kept for ${counted(keepDeletedSeconds, 'second')}`,
+    dedupe === 'reuse' ? 'equal files reused' : '',
   ]
     .filter(Boolean)
     .join('; ')
