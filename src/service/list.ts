@@ -41,7 +41,7 @@ export interface ListPart {
 /** A part of a client's originals. @throws Problem 503 also while the index is being filled */
 export type List = (request: ListRequest) => Promise<ListPart>
 
-// Of a request whose filters leave little over: some 200 ms.
+// Of a request whose filters leave little over: some 300 ms.
 const LOOKED_AT_MAX = 10_000
 // Looked at without a pause for others.
 const CHUNK = 250

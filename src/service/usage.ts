@@ -27,7 +27,7 @@ export interface Usage {
   ): Promise<{ stored: Totals; days: Array<{ day: Day } & Record<UsageName, number>> }>
 }
 
-// A million originals take two seconds to be counted, where nobody keeps a count: then twenty times as long that is good
+// A million originals take four seconds to be counted, where nobody keeps a count: then twenty times as long that is good
 // enough.
 const GOOD_FOR = 20
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { storedKey } from '../../src/core/object-key.ts'
+import { unavailable } from '../../src/core/problem.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import {
   type Caller,
@@ -210,6 +211,30 @@ onEveryBackend('what is deleted for a time', (start, backend) => {
     })
     expect(body).to.deep.equal({ results: [{ path: trashed.s3PathOriginal, status: 'restored' }] })
     expect((await exchange(second, trashed.src.replace(first.url, second.url))).status).to.equal(200)
+  })
+
+  it('is a 404 also while the index cannot be asked', async () => {
+    let isAway = false
+    const lonely = await start({
+      wrapStorage: ({ buckets, index }) => ({
+        buckets,
+        index: {
+          ...index,
+          find: async (...args) => {
+            if (isAway) throw unavailable('away')
+            return index.find(...args)
+          },
+        },
+      }),
+    })
+    await lonely.app.clients.setRules('first', { keepDeletedSeconds: 3600 })
+    const kept = await uploadOne(lonely, { name: 'a.txt', bytes: 'a' })
+    const trashed = await uploadOne(lonely, { name: 'b.txt', bytes: 'b' })
+    await deleteFile(lonely, trashed.s3PathOriginal)
+    isAway = true
+    expect((await exchange(lonely, kept.src)).status).to.equal(200)
+    expect((await exchange(lonely, trashed.src)).status).to.equal(404)
+    expect((await exchange(lonely, rawPath(lonely, trashed.s3PathOriginal))).status).to.equal(404)
   })
 
   it('is finished when asked again, should the bucket have refused its record', async () => {

@@ -150,7 +150,7 @@ export async function openIndexTable(folder: string) {
       const files = entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : []))
       return { files, next: names.length < limit ? undefined : positions.at(-1) }
     },
-    /** Read through: LevelDB keeps no counts. A million takes some two seconds, a few milliseconds at a time. */
+    /** Read through: LevelDB keeps no counts. A million takes some four seconds, a few milliseconds at a time. */
     async totals(clientId: string): Promise<Totals> {
       const totals: Totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
       for (const state of LISTED_STATES) {
