@@ -26,6 +26,7 @@ import { createRemoveClient } from './service/remove-client.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
 import { createTrashing } from './service/trash.ts'
+import { createUrlKeys } from './service/url-keys.ts'
 import { createUsage } from './service/usage.ts'
 
 /** The adapters that hold files and their states. */
@@ -89,7 +90,14 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
-  const clients = createClients({ store, events, keepFirst, ...(clientChanges ? { trustMs: LEARN_MS } : {}) })
+  const urlKeys = createUrlKeys(keys)
+  const clients = createClients({
+    store,
+    urlKeys,
+    events,
+    keepFirst,
+    ...(clientChanges ? { trustMs: LEARN_MS } : {}),
+  })
   const originals = createOriginals({ index, buckets, events })
   const records = createRecords({ index, buckets, locks })
   const trash = createTrashing({ index, originals, records, events })
@@ -118,6 +126,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       buckets,
       index,
       keys,
+      urlKeys,
       events,
       delivery,
       clients,

@@ -3,6 +3,7 @@ import { badParameter } from '../core/problem.ts'
 
 /** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
 export interface RuleChanges {
+  signedUrls?: boolean | undefined
   presetsOnly?: boolean | undefined
   /** In any order. */
   allowedWidths?: readonly number[] | false | undefined
@@ -22,9 +23,10 @@ const KEEP_DELETED_MAX_SECONDS = 7_776_000
 
 /** The rules after a change; undefined when none is left. @throws Problem 400 */
 export function changedRules(
-  { presetsOnly, allowedWidths, variantLimit, keepDeletedSeconds, dedupe }: ClientRules,
+  { signedUrls, presetsOnly, allowedWidths, variantLimit, keepDeletedSeconds, dedupe }: ClientRules,
   changes: RuleChanges,
 ): ClientRules | undefined {
+  const signed = changes.signedUrls === undefined ? signedUrls : changes.signedUrls
   const only = changes.presetsOnly === undefined ? presetsOnly : changes.presetsOnly
   const widths = changes.allowedWidths === undefined ? allowedWidths : checkedWidths(changes.allowedWidths)
   const limit = changes.variantLimit === undefined ? variantLimit : checkedLimit(changes.variantLimit)
@@ -32,6 +34,7 @@ export function changedRules(
     changes.keepDeletedSeconds === undefined ? keepDeletedSeconds : checkedKeep(changes.keepDeletedSeconds)
   const deduped = changes.dedupe === undefined ? dedupe : changes.dedupe
   const rules: ClientRules = {
+    ...(signed ? { signedUrls: true } : {}),
     ...(only ? { presetsOnly: true } : {}),
     ...(widths ? { allowedWidths: widths } : {}),
     ...(limit ? { variantLimit: limit } : {}),
