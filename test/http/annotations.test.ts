@@ -5,6 +5,7 @@ import { type Caller, deleteFile, newClient, uploadOne } from '../support/client
 import { exchange } from '../support/exchange.ts'
 import { ask, filePath, listAll, listPart, type WireFile } from '../support/files.ts'
 import type { Service } from '../support/service.ts'
+import { wrapBuckets } from '../support/storage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onEveryBackend('what is said of files', (start, backend) => {
@@ -183,6 +184,23 @@ onEveryBackend('what is said of files', (start, backend) => {
       for (const { status } of changes) expect(status).to.be.oneOf([200, 404])
       expect((await service.objects()).filter((name) => name.includes(sourceName))).to.deep.equal([])
     }
+  })
+
+  it('takes its record back when the file went just before that was written', async () => {
+    let before: (() => Promise<unknown>) | undefined
+    const late = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async put(key, bytes, options) {
+          if (key.startsWith('.sluice/meta/')) await before?.()
+          return bucket.put(key, bytes, options)
+        },
+      })),
+    })
+    const { s3PathOriginal: key } = await uploadOne(late, { name: 'a.txt', bytes: 'a' })
+    before = () => deleteFile(late, key)
+    const answer = await ask(late, filePath(key), { method: 'PATCH', json: { tags: ['late'] } })
+    expect(answer.status).to.equal(404)
+    expect(await late.objects()).to.deep.equal([])
   })
 
   it('is what the bucket says, once the index was lost', async function () {
