@@ -16,15 +16,19 @@ import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
 import { controlPath, openControl } from './process/control.ts'
+import { createAnnotate } from './service/annotate.ts'
 import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
+import { createDescribe } from './service/describe.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import { createKeptRemotes } from './service/kept-remotes.ts'
 import { createLinkUses } from './service/link-uses.ts'
+import { createList } from './service/list.ts'
 import { createRemotes } from './service/remote.ts'
 import { createRemotePictures } from './service/remote-pictures.ts'
 import { createRemoteUpload } from './service/remote-upload.ts'
+import { createMany } from './service/remove-many.ts'
 import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
@@ -110,7 +114,11 @@ async function openApp(
     clients,
     findClient,
     originals,
+    complete,
+    records,
     removals,
+    trash,
+    usage,
     sweep,
     sweepPuts,
     commands,
@@ -171,6 +179,7 @@ async function openApp(
     timeoutMs: config.FETCH_TIMEOUT_SECONDS * 1000,
     onLimit: chain.onLimit,
   })
+  const list = createList({ index, buckets })
   const handle = createHttp({
     clients,
     secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
@@ -179,6 +188,11 @@ async function openApp(
     eager,
     media,
     removals,
+    list,
+    usage,
+    many: createMany({ list, removals, trash }),
+    describe: createDescribe({ index, buckets, originals }),
+    annotate: createAnnotate({ originals, records }),
     upload,
     remoteUpload,
     keptRemotes: createKeptRemotes({
@@ -210,6 +224,13 @@ async function openApp(
   const tried = (work: () => Promise<number>) => () =>
     work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
   const sweeping = every(SWEEP_EVERY_MS, tried(sweep))
+  const closing = new AbortController()
+  const completing = every(SWEEP_EVERY_MS, () =>
+    complete(closing.signal).catch((error) => {
+      if (!closing.signal.aborted)
+        log.warn({ err: error }, 'not all files are listed yet; the next try goes on')
+    }),
+  )
   const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
   return {
     handle,
@@ -223,6 +244,8 @@ async function openApp(
     async close() {
       await control?.close()
       await following?.stop()
+      closing.abort(new DOMException('the service ends', 'AbortError'))
+      await completing.stop()
       await sweeping.stop()
       await sweepingPuts.stop()
       backends.jobs.pause()

@@ -10,6 +10,7 @@ import { inProcessLocks } from './adapters/locks/in-process.ts'
 import { openLimits, type Rate } from './adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
 import type { RedisConnection } from './adapters/redis-connection.ts'
+import { embeddedUsage } from './adapters/usage/embedded.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
@@ -17,6 +18,7 @@ import type { Jobs } from './core/ports/jobs.ts'
 import type { Ledger } from './core/ports/ledger.ts'
 import type { Locks } from './core/ports/locks.ts'
 import type { Limited, Limits } from './core/ports/rate-limiter.ts'
+import type { UsageStore } from './core/ports/usage.ts'
 import { bucketUrl } from './http/urls.ts'
 
 /** Where files are kept, and where it is kept what is known of them. */
@@ -27,6 +29,7 @@ export interface Backends {
   jobs: Jobs
   limits: Limits
   ledger: Ledger
+  usage: UsageStore
   /** Where other processes may change the clients. */
   clientChanges?: ClientChanges
   /** Waits for running jobs, for so long at most, and closes everything. */
@@ -143,6 +146,11 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       await jobs.close({ graceMs: 0 })
       throw storeUnusable(DATA_DIR, { name: 'ledger', error })
     })
+    const usage = await embeddedUsage(join(DATA_DIR, 'usage')).catch(async (error) => {
+      await jobs.close({ graceMs: 0 })
+      await ledger.close()
+      throw storeUnusable(DATA_DIR, { name: 'usage', error })
+    })
     return {
       shared: false,
       index,
@@ -150,7 +158,9 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       jobs,
       limits: openLimits(rateOf(config), memoryRateLimiter),
       ledger,
+      usage,
       async close() {
+        await usage.close()
         await ledger.close()
         await index.close()
       },
@@ -170,6 +180,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
   const { redisLedger } = await import('./adapters/ledger/redis.ts')
   const { redisLocks } = await import('./adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('./adapters/rate-limiter/redis.ts')
+  const { redisUsage } = await import('./adapters/usage/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(redis, log)
   const keyPrefix = KEY_PREFIX
@@ -181,6 +192,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     jobs: bullmqJobs({ redis, keyPrefix, log }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
     ledger: redisLedger(redis, { keyPrefix }),
+    usage: redisUsage(redis, { keyPrefix }),
     limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
     async close() {
       await locks.close()

@@ -72,7 +72,16 @@ function program(): Command {
         'servers that no file is fetched from, even when allowed',
       ).argParser((text) => (text === 'none' ? false : text.split(','))),
     )
-    .action((id, { json, ...rules }, command: Command) => {
+    .addOption(
+      new Option('--keep-deleted <time|off>', 'how long what is deleted can be restored').argParser(
+        keepDeleted,
+      ),
+    )
+    .addOption(
+      new Option('--dedupe <reuse|off>', 'reuse: what it has already is not stored again').argParser(dedupe),
+    )
+    .action((id, { json, keepDeleted: keepDeletedSeconds, ...others }, command: Command) => {
+      const rules = { ...others, ...(keepDeletedSeconds === undefined ? {} : { keepDeletedSeconds }) }
       if (Object.keys(rules).length === 0) command.error('error: expected at least one rule to set')
       return perform('client set', { id, ...rules }, { json })
     })
@@ -100,6 +109,9 @@ function program(): Command {
     leaf(sluice, name, description)
       .option('--client <id>', "only this client's files")
       .action(({ client: clientId, json }) => perform(name, { clientId }, { json }))
+  leaf(sluice, 'usage', 'What clients store, and what they have used in the last 30 days.')
+    .option('--client <id>', 'only this client')
+    .action(({ client: clientId, json }) => perform('usage', { clientId }, { json }))
   leaf(sluice, 'sweep', 'Ends what nobody works on any more, as the server does every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
@@ -148,6 +160,18 @@ function limit(text: string): number | false {
   if (text === 'default') return false
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new InvalidArgumentError(`expected a number or default but received "${text}"`)
+}
+
+/** In seconds; false for off. */
+function keepDeleted(text: string): number | false {
+  return text === 'off' ? false : Math.ceil(duration(text) / 1000)
+}
+
+/** False for off. */
+function dedupe(text: string): 'reuse' | false {
+  if (text === 'reuse') return text
+  if (text === 'off') return false
+  throw new InvalidArgumentError(`expected reuse or off but received "${text}"`)
 }
 
 /** Does a command, shows what comes of it, and ends the process. */

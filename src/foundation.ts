@@ -16,14 +16,18 @@ import type { PluginSet } from './pipeline/load.ts'
 import { createCheck } from './service/check.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
+import { createCompletion } from './service/completion.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
 import { createOriginals } from './service/originals.ts'
+import { createRecords } from './service/records.ts'
 import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
+import { createTrashing } from './service/trash.ts'
 import { createUrlKeys } from './service/url-keys.ts'
+import { createUsage } from './service/usage.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -46,6 +50,8 @@ export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 // How often a process asks whether others have changed a client, and how long a removal waits until all have heard.
 const REFRESH_EVERY_MS = 2000
 const LEARN_MS = 5000
+// What a killed process has not written down yet is lost.
+const COUNT_EVERY_MS = 5000
 
 /**
  * What the service and an operator's command both stand on: files and their states, clients, events.
@@ -69,6 +75,10 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
 
   const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
   const events = inProcessEventBus(log)
+  const usage = createUsage({ index, store: backends.usage })
+  usage.listen(events)
+  const tellUncounted = rarely((err) => log.warn({ err }, 'usage is written down later'))
+  const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(tellUncounted))
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
@@ -89,7 +99,9 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     ...(clientChanges ? { trustMs: LEARN_MS } : {}),
   })
   const originals = createOriginals({ index, buckets, events })
-  const removals = createRemovals({ index, buckets, originals, events, log })
+  const records = createRecords({ index, buckets, locks })
+  const trash = createTrashing({ index, originals, records, events })
+  const removals = createRemovals({ index, buckets, originals, trash, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, log })
   // A secret that was taken away elsewhere is still accepted here for so long.
@@ -97,14 +109,16 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
   const learnMs = clientChanges ? LEARN_MS : 0
+  const reindex = createReindex({ index, buckets, clients: store, originals })
   const commands = createCommands({
     clients,
     store,
     removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
     check: createCheck({ index, buckets, clients: store }),
-    reindex: createReindex({ index, buckets, clients: store, originals }),
+    reindex,
     sweep,
     sweepPuts,
+    usage,
   })
   return {
     ...{
@@ -118,7 +132,11 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       clients,
       findClient: (id: string) => store.find(id),
       originals,
+      complete: createCompletion({ index, locks, reindex, log }),
+      records,
       removals,
+      usage,
+      trash,
       sweep,
       sweepPuts,
       commands,
@@ -129,6 +147,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
       await events.idle()
+      await counting.stop()
+      await usage.flush().catch(tellUncounted)
       await backends.close({ graceMs })
     },
   }

@@ -8,10 +8,10 @@ export type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
 export interface LastingLevel {
   /** All as they are at one moment; undefined for those that are not there. */
   get(names: readonly string[]): Promise<unknown[]>
-  /** Exclusive bounds. */
-  rows(range: { gt: string; lt: string }): Promise<Array<[name: string, value: unknown]>>
   /** Exclusive bounds; in order, all of them or the first so many. */
-  names(range: { gt: string; lt: string; limit?: number }): Promise<string[]>
+  rows(range: { gt: string; lt: string; limit?: number }): Promise<Array<[name: string, value: unknown]>>
+  /** The same, or from the last one back. */
+  names(range: { gt: string; lt: string; limit?: number; reverse?: boolean }): Promise<string[]>
   /**
    * All in one step, which a power cut undoes no more when it resolves, unless it need not outlive that (`durable`): then it
    * does once a later one does. Neither is undone by the process's end. @throws Problem 503 while the disk is full

@@ -45,6 +45,10 @@ export interface ClientRules {
   fetchHosts?: readonly string[] | 'any'
   /** None of these, even when allowed. */
   fetchDenyHosts?: readonly string[]
+  /** How long what is deleted can be had back, in seconds; else it is gone at once. */
+  keepDeletedSeconds?: number
+  /** Of a file that it already has, in the same folder, an upload stores nothing, and answers the record of that one. */
+  dedupe?: 'reuse'
 }
 
 /** What is kept of a secret token. */

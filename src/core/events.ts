@@ -11,6 +11,9 @@ export interface Events {
   'original.stored': FileEvent & { originalName: string; mediaType: string; size: number; sha256: string }
   /** `derivatives`: the keys that went with it. */
   'original.deleted': FileEvent & { derivatives: readonly ObjectKey[] }
+  /** It can be had back until `until`, in milliseconds since 1970; then `original.deleted` follows. */
+  'original.trashed': FileEvent & { derivatives: readonly ObjectKey[]; until: number }
+  'original.restored': FileEvent & { originalName: string; mediaType: string; size: number; sha256: string }
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
@@ -35,6 +38,8 @@ export function newEventStamp(): EventStamp {
 export const EVENT_NAMES: readonly EventName[] = [
   'original.stored',
   'original.deleted',
+  'original.trashed',
+  'original.restored',
   'derivative.stored',
   'derivative.failed',
   'archive.sent',

@@ -31,6 +31,12 @@ export function isWithin(folder: string, around: string): boolean {
   return around === '' || folder === around || folder.startsWith(`${around}/`)
 }
 
+/** What is in both of two folders, as a folder; undefined when there is nothing. */
+export function commonFolder(one: string, other: string): string | undefined {
+  if (isWithin(one, other)) return one
+  return isWithin(other, one) ? other : undefined
+}
+
 /**
  * The folder of an upload: as asked for, else that of the secret.
  *
@@ -54,6 +60,11 @@ export function meaningsWithin(
     ...(full && isWithin(full.folder, folder) ? { full } : {}),
     ...(short && isWithin(short.folder, folder) ? { short } : {}),
   }
+}
+
+/** For what is of all files. @throws Problem 403 for a secret that is for one folder */
+export function checkEverywhere({ folder }: Pick<Grant, 'folder'>): void {
+  if (folder !== undefined) throw outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
 }
 
 function outOfScope(detail: string): Problem {

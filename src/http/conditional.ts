@@ -39,6 +39,11 @@ export function evaluateConditions(
   return same ? 'proceed' : 'whole'
 }
 
+/** Whether a request that changes something is meant for this version; one without `If-Match` is for any. @see RFC 9110 section 13.1.1 */
+export function isMeantFor({ headers }: IncomingMessage, etag: string): boolean {
+  return headers['if-match'] === undefined || listed(headers['if-match'], etag, 'strong')
+}
+
 // A whole element of a list, so that no part of another text counts.
 const TAG = /(?:^|,)[ \t]*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")(?=[ \t]*(?:,|$))/g
 

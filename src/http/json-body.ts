@@ -10,13 +10,18 @@ import { isOfType } from './request.ts'
  */
 export async function jsonBody(
   req: Request,
-  { maxBytes, minBytesPerSecond }: { maxBytes: number; minBytesPerSecond: number },
+  {
+    maxBytes,
+    minBytesPerSecond,
+    mediaTypes = ['application/json'],
+  }: { maxBytes: number; minBytesPerSecond: number; mediaTypes?: readonly string[] },
 ): Promise<unknown> {
-  if (!isOfType(req, 'application/json'))
-    throw unsupportedMediaType({ expected: 'application/json', received: req.headers['content-type'] })
+  const expected = mediaTypes.join(', ')
+  const received = req.headers['content-type']
+  if (!mediaTypes.some((mediaType) => isOfType(req, mediaType)))
+    throw unsupportedMediaType({ expected, received })
   const encoding = req.headers['content-encoding']
-  if (encoding !== undefined)
-    throw unsupportedMediaType({ expected: 'application/json', received: `application/json in ${encoding}` })
+  if (encoding !== undefined) throw unsupportedMediaType({ expected, received: `${received} in ${encoding}` })
   if (Number(req.headers['content-length']) > maxBytes) throw tooLarge('a request body', maxBytes)
   let unwatch = () => {}
   const tooSlow = new Promise<never>((_, reject) => {

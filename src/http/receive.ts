@@ -11,7 +11,7 @@ import { type AskedOfUpload, uploadFields } from './upload-fields.ts'
 import { optionsToWire, uploadToWire } from './upload-record.ts'
 
 /** What a request brings, for whoever stores it. */
-export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'signal'>>
+export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'annotations' | 'signal'>>
 
 export interface ReceiveOptions {
   client: Client
@@ -45,7 +45,8 @@ export function createReception({
       ? fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
       : rawFile(req, { name, minBytesPerSecond, signal })
     const check = (format: Format) => eager.check(client, format, fields.asked().transforms ?? [])
-    const stored = await store({ files, check, signal })
+    const annotations = () => fields.asked().annotations
+    const stored = await store({ files, check, annotations, signal })
     await answerStored(res, { client, stored, asked: fields.asked(), signal })
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { checkMetadata, checkTags } from '../core/annotations.ts'
 import { NAME_MAX_BYTES } from '../core/file-name.ts'
 import { badParameter } from '../core/problem.ts'
 import { parseRemoteUrl } from '../core/remote-url.ts'
@@ -14,8 +15,10 @@ const remoteUpload = z.strictObject(
     path: z.string('a folder').optional(),
     info: z.boolean('true or false').default(false),
     transforms: z.unknown().optional(),
+    tags: z.unknown().optional(),
+    metadata: z.unknown().optional(),
   },
-  'an object of url, name, path, info and transforms',
+  'an object of url, name, path, info, transforms, tags and metadata',
 )
 
 export interface RemoteUploadBody {
@@ -30,13 +33,20 @@ export interface RemoteUploadBody {
 export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
   const read = remoteUpload.safeParse(body)
   if (!read.success) throw bodyRefusal(read.error, body)
-  const { url, name, path, info, transforms } = read.data
+  const { url, name, path, info, transforms, tags, metadata } = read.data
   if (path !== undefined && queryPath !== undefined)
     throw badParameter({ param: 'path', expected: 'one value', received: `${queryPath}, ${path}` })
   return {
     url: parseRemoteUrl(url),
     name,
     path: path ?? queryPath,
-    asked: { info, transforms: transforms === undefined ? undefined : readTransforms(transforms) },
+    asked: {
+      info,
+      transforms: transforms === undefined ? undefined : readTransforms(transforms),
+      annotations: {
+        tags: tags === undefined ? [] : checkTags(tags),
+        metadata: metadata === undefined ? {} : checkMetadata(metadata),
+      },
+    },
   }
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Clients } from '../service/clients.ts'
+import type { Usage } from '../service/usage.ts'
 import { callerId } from './caller.ts'
 import { maskedPath, withoutRemotePath } from './masked-path.ts'
 import { problemCode } from './problem.ts'
@@ -13,7 +14,7 @@ import { trafficSince } from './traffic.ts'
  * found, the `code` of the problem if there was one, bytes with headers. When the client has left before its answer
  * began, `aborted` stands for the status. Paths are logged without their query, headers not at all, and a segment with
  * a secret token in it, by mistake, is masked: none ever reaches a line. The metrics are told the same, without path,
- * client and code.
+ * client and code; the usage of clients is told of what was sent.
  *
  * @param secrets tokens in the clear, beside those that the clients know by their digests
  */
@@ -22,11 +23,13 @@ export function requestLog({
   clients,
   secrets,
   metrics,
+  usage,
 }: {
   log: Log
   clients: Clients
   secrets: readonly string[]
   metrics: Pick<Metrics, 'requestEnded'>
+  usage: Pick<Usage, 'delivered'>
 }): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now()
@@ -54,11 +57,19 @@ export function requestLog({
       }
       log.info(fields, 'request')
       const status = res.headersSent ? res.statusCode : 'aborted'
+      if (client !== undefined && isDelivery(req, res)) usage.delivered(client, traffic.bytes)
       metrics.requestEnded({ route, method: req.method, status, seconds: ms / 1000, ...traffic })
     })
     next()
   }
 }
+
+/** Whether a client's files were sent: also a part of one, or that it is as it was. */
+function isDelivery(req: Request, res: Response): boolean {
+  return res.headersSent && res.statusCode < 400 && DELIVERIES.test(`${req.method} ${routeOf(req)}`)
+}
+
+const DELIVERIES = /^(?:(?:GET|HEAD) \/v1\/(?:bucket|:group\/(?:upload|fetch))\/|POST \/v1\/zip$)/
 
 /** The template of the route that a request has come to, `/v1/bucket/:token/*path`; undefined when there is none. */
 function routeOf(req: Request): string | undefined {

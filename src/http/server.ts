@@ -4,22 +4,29 @@ import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
+import type { Annotate } from '../service/annotate.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
+import type { Describe } from '../service/describe.ts'
 import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
+import type { List } from '../service/list.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Removals } from '../service/remove.ts'
+import type { Many } from '../service/remove-many.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
+import type { Usage } from '../service/usage.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
 import { fetchRoutes } from './fetch.ts'
+import { filesRoutes } from './files.ts'
+import { filesManyRoutes } from './files-many.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
@@ -39,6 +46,7 @@ import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { uploadRoutes } from './upload.ts'
+import { usageRoutes } from './usage.ts'
 import { zipRoutes } from './zip.ts'
 
 /** What the HTTP layer stands on. */
@@ -56,6 +64,11 @@ export interface HttpOptions {
   media: MediaJobs
   eager: EagerTransforms
   removals: Removals
+  list: List
+  describe: Describe
+  annotate: Annotate
+  many: Many
+  usage: Usage
   archive: Archive
   limits: Limits
   /** Whose `X-Forwarded-For` is believed: how many proxies there are in front, or their ranges. */
@@ -105,6 +118,9 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(uploadRoutes({ ...options, receive, answerStored }))
   app.use(removeRoutes(options))
+  app.use(usageRoutes(options))
+  app.use(filesManyRoutes(options))
+  app.use(filesRoutes(options))
   app.use(zipRoutes(options))
   app.use(deliverRoutes(options))
   app.use(fetchRoutes(options))

@@ -1,3 +1,4 @@
+import { type Annotations, checkMetadata, checkTags } from '../core/annotations.ts'
 import { parseParameter } from '../core/parameter.ts'
 import { badParameter } from '../core/problem.ts'
 
@@ -7,6 +8,8 @@ export interface AskedOfUpload {
   info: boolean
   /** Query strings of derivatives to be made in the background; undefined when there is no such field. */
   transforms: readonly string[] | undefined
+  /** What is said of all files. */
+  annotations: Annotations
 }
 
 /** Text fields of an upload's form, as they come. */
@@ -22,7 +25,11 @@ const QUERY_MAX_LENGTH = 2000
 const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings, like ["w=300", "w=600&f=webp"],`
 
 export function uploadFields(): UploadFields {
-  const asked: AskedOfUpload = { info: false, transforms: undefined }
+  const asked: AskedOfUpload = {
+    info: false,
+    transforms: undefined,
+    annotations: { tags: [], metadata: {} },
+  }
   const seen = new Set<string>()
   const readers: Readonly<Record<string, (value: string) => void>> = {
     info(value) {
@@ -31,6 +38,14 @@ export function uploadFields(): UploadFields {
     transforms(value) {
       // What a form sends whose field was left empty.
       if (value !== '') asked.transforms = parseTransforms(value)
+    },
+    tags(value) {
+      const { metadata } = asked.annotations
+      if (value !== '') asked.annotations = { metadata, tags: checkTags(jsonOf(value) ?? value) }
+    },
+    metadata(value) {
+      const { tags } = asked.annotations
+      if (value !== '') asked.annotations = { tags, metadata: checkMetadata(jsonOf(value) ?? value) }
     },
   }
   return {

@@ -34,8 +34,8 @@ const REMOTE_MAX_BYTES = 256 * 1024
 
 /**
  * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. With the field
- * `info` they tell what is known of each, with `transforms` what is made of it in the background. With JSON as its body,
- * `{"url": …}`, it stores a file of another server.
+ * `info` they tell what is known of each, with `transforms` what is made of it in the background; `tags` and `metadata` are
+ * kept with each. With JSON as its body, `{"url": …}`, it stores a file of another server.
  * `PUT /v1/upload/<name>?path=<folder>`: stores the body as it is, and answers its record in the same way.
  */
 export function uploadRoutes({
@@ -65,7 +65,10 @@ export function uploadRoutes({
     await takePoints(req, res, { limits, limited: 'fetch', client })
     const signal = clientGone(res)
     const check = (format: Format) => eager.check(client, format, asked.transforms ?? [])
-    const stored = await remoteUpload({ client, asker: 'secret', url, name, folder, check, signal })
+    const annotations = () => asked.annotations
+    const stored = await remoteUpload({
+      ...{ client, asker: 'secret', url, name, folder, check, annotations, signal },
+    })
     await answerStored(res, { client, stored: [stored], asked, signal })
   }
 

@@ -1,3 +1,5 @@
+import type { Totals } from '../core/ports/file-index.ts'
+import { USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { columns } from './command-output.ts'
 
 /** A client as commands describe it. */
@@ -16,6 +18,8 @@ interface ShownClient {
     variantLimit?: number
     fetchHosts?: readonly string[] | 'any'
     fetchDenyHosts?: readonly string[]
+    keepDeletedSeconds?: number
+    dedupe?: string
   }
 }
 
@@ -69,9 +73,24 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
         return [name, String(known), String(added), String(left)]
       }),
     ]),
+  usage: (clients: ShownUsage[]) =>
+    columns([
+      ['CLIENT', 'FILES', 'BYTES', 'DELETED BYTES', ...USAGE_NAMES],
+      ...clients.map(({ clientId, stored, trashed, counts }) => [
+        clientId,
+        ...[stored.files, stored.bytes, trashed.bytes, ...USAGE_NAMES.map((name) => counts[name])].map(
+          String,
+        ),
+      ]),
+    ]),
   sweep: ({ ended, halfWritten }: { ended: number; halfWritten: number }) =>
     `ended ${counted(ended, 'overdue upload, transformation or delete', 'overdue uploads, transformations and deletes')}` +
     `; removed ${counted(halfWritten, 'half written file')}\n`,
+}
+
+interface ShownUsage extends Totals {
+  clientId: string
+  counts: Record<UsageName, number>
 }
 
 interface Filled {
@@ -99,6 +118,8 @@ function shownRules({
   variantLimit,
   fetchHosts,
   fetchDenyHosts,
+  keepDeletedSeconds,
+  dedupe,
 }: ShownClient['rules'] = {}): string {
   return [
     signedUrls ? 'signed URLs only' : '',
@@ -107,6 +128,8 @@ function shownRules({
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
     fetchHosts === undefined ? '' : `fetches from ${shownHosts(fetchHosts)}`,
     fetchDenyHosts ? `never from ${shownHosts(fetchDenyHosts)}` : '',
+    keepDeletedSeconds === undefined ? '' : `deleted kept for ${counted(keepDeletedSeconds, 'second')}`,
+    dedupe === 'reuse' ? 'equal files reused' : '',
   ]
     .filter(Boolean)
     .join('; ')

@@ -61,9 +61,12 @@ export function createCheck({
     const derivative = meaning.kind === 'part' ? meaning.derivative : kind === 'derivative' ? key : undefined
     const lookUp = () => index.find(ref, derivative)
     const known = await lookUp()
-    const isSettled = known.original === undefined || known.original.state === 'stored'
+    const isTrashed = known.original?.state === 'trashed'
+    const isSettled = known.original === undefined || known.original.state === 'stored' || isTrashed
     if (!isSettled || known.derivative?.state === 'pending') return 'in progress'
     if (derivative ? known.derivative : known.original) return kind
+    // What is found of one that was thrown away goes with it, or is taken in when that comes back.
+    if (isTrashed) return kind
     const suspect = await suspicion(bucket, { ...meaning, isIndexed: known.original !== undefined })
     // It may have been deleted, or be known, since it was listed.
     if (!suspect || !(await bucket.find(key)) || !isDeepStrictEqual(await lookUp(), known)) return kind
@@ -82,7 +85,7 @@ export function createCheck({
     const known = await index.find(ref, key)
     const now = entry.kind === 'original' ? known.original : known.derivative
     // Deleted or made anew since it was listed.
-    if (known.original?.state !== 'stored' || now?.state !== 'stored') return 'entry'
+    if (!isKept(known.original) || !isKept(now)) return 'entry'
     return isDeepStrictEqual(now.record, entry.record) ? { clientId: client.id, key, ...wrong } : 'entry'
   }
 
@@ -93,10 +96,8 @@ export function createCheck({
 
   async function* entries(clientId: string | undefined): AsyncGenerator<{ ref: FileRef; entry?: Entry }> {
     for await (const { ref, original, derivatives } of index.list(clientId)) {
-      yield original.state === 'stored'
-        ? { ref, entry: { kind: 'original', record: original.record } }
-        : { ref }
-      for (const { entry } of original.state === 'stored' ? derivatives : [])
+      yield isKept(original) ? { ref, entry: { kind: 'original', record: original.record } } : { ref }
+      for (const { entry } of isKept(original) ? derivatives : [])
         yield entry.state === 'stored'
           ? { ref, entry: { kind: 'derivative', record: entry.record } }
           : { ref }
@@ -143,6 +144,12 @@ export function createCheck({
 
 // Of clients, and of what remote files are kept as.
 const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
+/** Whether the bucket has to have it. */
+function isKept<T extends { state: string }>(
+  entry: T | undefined,
+): entry is Extract<T, { state: 'stored' | 'trashed' }> {
+  return entry?.state === 'stored' || entry?.state === 'trashed'
+}
 
 type Entry = { kind: 'original'; record: OriginalRecord } | { kind: 'derivative'; record: DerivativeRecord }
 
@@ -196,7 +203,9 @@ function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
 function differences(text: string, { probe: _, ...known }: OriginalRecord): string | undefined {
   try {
     const record = JSON.parse(text)
-    const names = Object.entries(known).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
+    // Others may be there that are not for the index.
+    const expected = { tags: undefined, metadata: undefined, ...known }
+    const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
     return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
   } catch {
     return 'it is no JSON'

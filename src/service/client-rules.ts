@@ -12,6 +12,8 @@ export interface RuleChanges {
   /** None of an empty list; `false`: as for everyone. */
   fetchHosts?: readonly string[] | 'any' | false | undefined
   fetchDenyHosts?: readonly string[] | false | undefined
+  keepDeletedSeconds?: number | false | undefined
+  dedupe?: 'reuse' | false | undefined
 }
 
 // As `w` takes.
@@ -22,10 +24,21 @@ const WIDTHS_MAX = 100
 const VARIANTS_MAX = 1_000_000
 // Each is looked at for every hop of a fetch.
 const HOSTS_MAX = 100
+// 90 days.
+const KEEP_DELETED_MAX_SECONDS = 7_776_000
 
 /** The rules after a change; undefined when none is left. @throws Problem 400 */
 export function changedRules(
-  { signedUrls, presetsOnly, allowedWidths, variantLimit, fetchHosts, fetchDenyHosts }: ClientRules,
+  {
+    signedUrls,
+    presetsOnly,
+    allowedWidths,
+    variantLimit,
+    fetchHosts,
+    fetchDenyHosts,
+    keepDeletedSeconds,
+    dedupe,
+  }: ClientRules,
   changes: RuleChanges,
 ): ClientRules | undefined {
   const signed = changes.signedUrls === undefined ? signedUrls : changes.signedUrls
@@ -37,6 +50,9 @@ export function changedRules(
     changes.fetchDenyHosts === undefined
       ? fetchDenyHosts
       : checkedHosts('fetchDenyHosts', changes.fetchDenyHosts)
+  const keep =
+    changes.keepDeletedSeconds === undefined ? keepDeletedSeconds : checkedKeep(changes.keepDeletedSeconds)
+  const deduped = changes.dedupe === undefined ? dedupe : changes.dedupe
   const rules: ClientRules = {
     ...(signed ? { signedUrls: true } : {}),
     ...(only ? { presetsOnly: true } : {}),
@@ -44,6 +60,8 @@ export function changedRules(
     ...(limit ? { variantLimit: limit } : {}),
     ...(hosts ? { fetchHosts: hosts } : {}),
     ...(denied && denied.length > 0 ? { fetchDenyHosts: denied } : {}),
+    ...(keep ? { keepDeletedSeconds: keep } : {}),
+    ...(deduped ? { dedupe: deduped } : {}),
   }
   return Object.keys(rules).length > 0 ? rules : undefined
 }
@@ -77,6 +95,12 @@ function isHost(text: string): boolean {
   } catch {
     return false
   }
+}
+
+function checkedKeep(received: number | false): number | false {
+  if (received === false || isIntegerUpTo(KEEP_DELETED_MAX_SECONDS, received)) return received
+  const expected = `an integer from 1 to ${KEEP_DELETED_MAX_SECONDS} seconds`
+  throw badParameter({ param: 'keepDeletedSeconds', expected, received })
 }
 
 function isIntegerUpTo(max: number, value: number): boolean {

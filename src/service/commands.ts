@@ -3,6 +3,7 @@ import { type Client, FIRST_CLIENT_ID, isValid } from '../core/client.ts'
 import type { Command, CommandRun, Commands } from '../core/command.ts'
 import type { Finding } from '../core/finding.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
+import { dayOf, daysBefore, USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Check } from './check.ts'
 import type { Clients } from './clients.ts'
@@ -10,7 +11,9 @@ import type { Reindex } from './reindex.ts'
 import type { RemoveClient } from './remove-client.ts'
 import type { Sweep } from './sweep.ts'
 import type { SweepPuts } from './sweep-puts.ts'
+import type { Usage } from './usage.ts'
 import type { Walk } from './walk.ts'
+import { walkedClients } from './walked-clients.ts'
 
 /** What a command tells before its answer. */
 export type Told = { finding: Finding } | { progress: object }
@@ -27,6 +30,7 @@ export function createCommands({
   reindex,
   sweep,
   sweepPuts,
+  usage,
   now = Date.now,
 }: {
   clients: Clients
@@ -36,6 +40,7 @@ export function createCommands({
   reindex: Reindex
   sweep: Sweep
   sweepPuts: SweepPuts
+  usage: Usage
   now?: () => number
 }): Commands {
   return {
@@ -66,6 +71,8 @@ export function createCommands({
           .or(z.literal(['any', false]))
           .optional(),
         fetchDenyHosts: z.array(z.string()).or(z.literal(false)).optional(),
+        keepDeletedSeconds: z.number().or(z.literal(false)).optional(),
+        dedupe: z.literal('reuse').or(z.literal(false)).optional(),
       }),
       async ({ id, ...changes }) => describe(await clients.setRules(id, changes), now()),
     ),
@@ -90,6 +97,18 @@ export function createCommands({
     reindex: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
       reindex(walk(clientId, run)),
     ),
+    /** Of the last 30 days, today among them. */
+    usage: command(z.strictObject({ clientId: z.string().optional() }), async ({ clientId }) => {
+      const to = dayOf(now())
+      const told = []
+      for (const { id } of await walkedClients(store, clientId)) {
+        const { stored, days } = await usage.of(id, { from: daysBefore(to, 29), to })
+        const sum = (name: UsageName) => days.reduce((total, day) => total + day[name], 0)
+        const counts = Object.fromEntries(USAGE_NAMES.map((name) => [name, sum(name)]))
+        told.push({ clientId: id, ...stored, counts })
+      }
+      return told
+    }),
     sweep: command(z.strictObject({}), async () => ({
       ended: await sweep(),
       halfWritten: await sweepPuts(),

@@ -11,7 +11,7 @@ import {
 } from '../core/object-key.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import type { FileIndex, OriginalEntry, OriginalRecord } from '../core/ports/file-index.ts'
+import type { FileIndex, OriginalEntry, OriginalRecord, Trash } from '../core/ports/file-index.ts'
 import { unlessStatus } from '../core/problem.ts'
 
 /** An original that can be delivered. */
@@ -26,7 +26,17 @@ const storedRecord = z.object({
   size: z.int().min(0),
   sha256: z.string(),
   storedAt: z.number(),
+  tags: z.array(z.string()).optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+  trash: z.object({ at: z.number(), until: z.number() }).optional(),
 })
+
+/** What the bucket says of an original. */
+export interface BucketRecord {
+  record: OriginalRecord
+  /** When it has been thrown away. */
+  trash?: Trash
+}
 
 export type ResolvedOriginal = FoundOriginal & {
   /** When the path named a derivative of it. */
@@ -73,6 +83,8 @@ export interface Originals {
    * @returns the record, or undefined when it is not all there or somebody took it away
    */
   commit(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined>
+  /** What the bucket says of an original whose bytes are there: the truth, where the index says another thing. */
+  inBucket(client: Client, key: ObjectKey): Promise<BucketRecord | undefined>
 }
 
 type Find = (client: Client, name: OriginalName) => Promise<FoundOriginal | undefined>
@@ -99,32 +111,36 @@ export function createOriginals({
     // It may answer and take nothing in: a Redis that is full.
     const taken = known && (await unlessAway(find(client, name).then((found) => ({ found }))))
     if (taken) return taken.found
-    const record = await recordInBucket(client, name.key)
-    return record && { name, record }
+    const found = await inBucket(client, name.key)
+    return found && !found.trash ? { name, record: found.record } : undefined
   }
 
   /** An original that the bucket holds and the index has lost: its record says that its upload had come to the end. */
   async function adopt(client: Client, { key }: OriginalName) {
-    const record = await recordInBucket(client, key)
-    if (!record) return undefined
-    const entry = await index.adopt(client.id, record)
+    const found = await inBucket(client, key)
+    if (!found) return undefined
+    const entry = await index.adopt(client.id, found.record, found.trash)
     if (await buckets.of(client).find(key)) return entry
     // A delete has begun and ended in between: the entry came after its end.
     const ref = { clientId: client.id, key }
-    await index.beginRemoval(ref, { cause: 'delete', leaseUntil: 0, now: 0 })
+    await index.beginRemoval(ref, { cause: 'purge', leaseUntil: 0, now: 0 })
     await index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
     return undefined
   }
 
   async function commit(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined> {
-    const record = await recordInBucket(client, key)
-    if (!record || !(await index.finishUpload(client.id, [record]))) return undefined
+    const found = await inBucket(client, key)
+    if (!found || !(await index.finishUpload(client.id, [found.record]))) return undefined
+    const { record, trash } = found
+    if (trash) {
+      await index.trash({ clientId: client.id, key }, trash)
+      return undefined
+    }
     tellStored(events, client, record)
     return record
   }
 
-  /** The record of an original whose bytes are there. */
-  async function recordInBucket(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined> {
+  async function inBucket(client: Client, key: ObjectKey): Promise<BucketRecord | undefined> {
     const bucket = buckets.of(client)
     const record = await bucket.find(recordKey(key))
     if (!record || !(await bucket.find(key))) return undefined
@@ -182,6 +198,7 @@ export function createOriginals({
       return provisional !== undefined && (await buckets.of(client).find(provisional)) !== undefined
     },
     commit,
+    inBucket,
   }
 }
 
@@ -224,15 +241,12 @@ function unlessGone<T>(bytes: Promise<T>): Promise<T | undefined> {
   return unlessStatus(404, bytes)
 }
 
-/** An original's record as it lies in the bucket. */
-export function serializeRecord(record: OriginalRecord): Buffer {
-  return Buffer.from(JSON.stringify(record))
-}
-
 /** @throws Error that names the record when it is none */
-function parseRecord(key: ObjectKey, bytes: Buffer): OriginalRecord {
+function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
   try {
-    return { ...storedRecord.parse(JSON.parse(bytes.toString('utf8'))), key }
+    const { trash, tags, metadata, ...rest } = storedRecord.parse(JSON.parse(bytes.toString('utf8')))
+    const record = { ...rest, key, ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) }
+    return trash ? { record, trash } : { record }
   } catch (cause) {
     throw new Error(`${recordKey(key)}: expected an original's record; restore it or remove it`, { cause })
   }

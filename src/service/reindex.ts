@@ -29,11 +29,11 @@ interface Filled {
 /**
  * Fills the index from the bucket: originals from their records, then derivatives from their keys. What the index knows
  * stays as it is, so this may run beside a live service, break off, and run again; what is deleted meanwhile stays
- * deleted.
+ * deleted. Once it has gone through all clients, lists of originals can be believed.
  *
  * @throws Problem 404 when there is no such client, 503 when bucket or index are away
  */
-export type Reindex = (walk: Walk) => Promise<ReindexReport>
+export type Reindex = (walk: Walk & { only?: 'originals' }) => Promise<ReindexReport>
 
 type Outcome = 'known' | 'added' | 'gone' | { kind: FindingKind; detail?: string }
 
@@ -53,9 +53,15 @@ export function createReindex({
     if (meaning?.kind !== 'record') return undefined
     const full = meaning.original
     const ref = { clientId: client.id, key: full.key }
-    if ((await index.find(ref)).original) return 'known'
+    const { original: known } = await index.find(ref)
+    if (known) {
+      // An older version has kept no lists.
+      if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
+      return 'known'
+    }
     try {
       if (await originals.resolve(client, { full })) return 'added'
+      if ((await index.find(ref)).original?.state === 'trashed') return 'added'
     } catch (error) {
       // One broken record keeps nobody from the others; an outage does.
       if (error instanceof Problem) throw error
@@ -81,7 +87,7 @@ export function createReindex({
     return isLeft ? { kind: 'derivative without original' } : 'gone'
   }
 
-  return async ({ clientId, signal, found, progress }) => {
+  return async ({ clientId, signal, found, progress, only }) => {
     const report: ReindexReport = {
       clients: 0,
       originals: { known: 0, added: 0, left: 0 },
@@ -117,8 +123,10 @@ export function createReindex({
     for (const client of await walkedClients(clients, clientId)) {
       report.clients += 1
       await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
-      await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
+      if (only !== 'originals')
+        await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
     }
+    if (clientId === undefined) await index.noteComplete()
     return report
   }
 }

@@ -4,7 +4,7 @@ import { Problem } from '../core/problem.ts'
 import type { Asker, Remotes } from './remote.ts'
 import type { Upload, UploadedFile, UploadRequest } from './upload.ts'
 
-export interface RemoteUploadRequest extends Pick<UploadRequest, 'begin' | 'confirm'> {
+export interface RemoteUploadRequest extends Pick<UploadRequest, 'annotations' | 'begin' | 'confirm'> {
   client: Client
   asker: Asker
   /** As of `parseRemoteUrl`. */

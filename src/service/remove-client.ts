@@ -126,7 +126,7 @@ export function createRemoveClient({
         return 'gone'
       }
       try {
-        await removals.remove(client, { full: meaning.original })
+        await removals.remove(client, { full: meaning.original }, 'for good')
         originals += 1
         await progress(originals)
       } catch (error) {
@@ -139,7 +139,7 @@ export function createRemoveClient({
       return 'gone'
     }
     const removeEntry = async ({ ref, original }: IndexedFile): Promise<'gone' | 'left'> => {
-      if (original.state === 'stored' || original.state === 'going') await remove(ref.key)
+      if (original.state !== 'pending' && original.state !== 'gone') await remove(ref.key)
       else await removals.sweep(client, ref)
       return (await index.find(ref)).original ? 'left' : 'gone'
     }

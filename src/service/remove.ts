@@ -13,22 +13,31 @@ import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.
 import { fileNotFound } from '../core/problem.ts'
 import { deleteAll } from './delete-all.ts'
 import type { Originals } from './originals.ts'
+import type { Trashing } from './trash.ts'
 
 /** Takes originals away, with everything derived from them. */
 export interface Removals {
   /**
-   * Deletes the original that a path means.
-   * @returns its key and how many derivatives went with it
+   * Deletes the original that a path means: for the time that its client's rules name it is kept in the trash, unless it is to
+   * be gone for good.
    * @throws Problem 404 when there is none, 503 when some of it could not be deleted yet (a sweep goes on with it)
    */
-  remove(client: Client, meanings: PathMeanings): Promise<{ key: ObjectKey; derivatives: number }>
+  remove(client: Client, meanings: PathMeanings, how?: 'for good'): Promise<Removed>
   /** Takes back uploads that failed. Throws nothing: what stays is swept when its lease is over. */
   abandon(client: Client, uploads: readonly FailedUpload[]): Promise<void>
   /**
-   * Ends what a dead process left: a delete, a tombstone, an upload. An upload that is all there is kept: perhaps it was
+   * Ends what a dead process left: a delete, a tombstone, an upload; and what has been in the trash for its time. An upload that is all there is kept: perhaps it was
    * this index that has lost a step, after a restore or a failover, and its sender holds a 200.
    */
   sweep(client: Client, ref: FileRef): Promise<void>
+}
+
+export interface Removed {
+  key: ObjectKey
+  /** How many went with it. */
+  derivatives: number
+  /** Until when it can be had back, in milliseconds since 1970; absent when it is gone for good. */
+  until?: number
 }
 
 export interface FailedUpload {
@@ -52,6 +61,7 @@ export function createRemovals({
   index,
   buckets,
   originals,
+  trash,
   events,
   log,
   now = Date.now,
@@ -59,6 +69,7 @@ export function createRemovals({
   index: FileIndex
   buckets: Buckets
   originals: Originals
+  trash: Trashing
   events: EventBus
   log: Log
   now?: () => number
@@ -93,7 +104,8 @@ export function createRemovals({
   }
 
   return {
-    async remove(client, { full, short }) {
+    async remove(client, { full, short }, how) {
+      const keepSeconds = how === 'for good' ? undefined : client.rules?.keepDeletedSeconds
       for (const name of [full, short]) {
         if (!name || (name === full && full.variant !== undefined)) continue
         const ref = { clientId: client.id, key: name.key }
@@ -101,7 +113,11 @@ export function createRemovals({
         // to all.
         const state = (await index.find(ref)).original?.state
         if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
-        const taken = await take(client, ref, { cause: 'delete' })
+        if (keepSeconds !== undefined) {
+          const kept = await trash.throwAway(client, name.key, { keepMs: keepSeconds * 1000 })
+          if (kept) return kept
+        }
+        const taken = await take(client, ref, { cause: how === 'for good' ? 'purge' : 'delete' })
         if (!taken) continue
         const { derivatives, finished } = taken
         // Of two deletes at the same moment both have deleted, one tells.
@@ -132,7 +148,9 @@ export function createRemovals({
     async sweep(client, ref) {
       const { original } = await index.find(ref)
       if (original?.state === 'pending' && (await originals.commit(client, ref.key))) return
-      await take(client, ref, { cause: 'sweep' })
+      const taken = await take(client, ref, { cause: 'sweep' })
+      if (original?.state === 'trashed' && taken?.finished)
+        events.emit('original.deleted', { clientId: client.id, key: ref.key, derivatives: taken.derivatives })
     },
   }
 }

@@ -1,18 +1,28 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Annotations, annotated } from '../core/annotations.ts'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import type { Format } from '../core/media.ts'
-import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
+import {
+  newFileId,
+  newOriginal,
+  type OriginalName,
+  parseFolder,
+  parseKey,
+  recordKey,
+} from '../core/object-key.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { clipped, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
-import { serializeRecord, tellStored } from './originals.ts'
+import { tellStored } from './originals.ts'
+import { serializeRecord } from './records.ts'
 import type { FailedUpload, Removals } from './remove.ts'
+import { createTwins } from './twins.ts'
 
 /** One file that is coming in. */
 export interface IncomingFile {
@@ -32,6 +42,8 @@ export interface UploadRequest {
    * it wants of them may stand behind them.
    */
   check?: (format: Format) => void
+  /** What the sender says of all files; asked when the form is at its end. */
+  annotations?: () => Annotations
   /** The id of its one file; a new one for each when absent. */
   id?: string
   /** Of each file, where that is less than what everybody may store. */
@@ -87,6 +99,8 @@ export function createUpload({
   maxBytes: number
   now?: () => number
 }): Upload {
+  const findTwins = createTwins({ index, buckets })
+
   /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
@@ -149,8 +163,13 @@ export function createUpload({
     }
   }
 
+  async function takeBack(client: Client, uploads: readonly FailedUpload[]): Promise<void> {
+    const abandoned = removals.abandon(client, uploads)
+    await Promise.race([abandoned, pause(ABANDON_MS, undefined, { ref: false })])
+  }
+
   return async (request) => {
-    const { client, folder, files, check, confirm, signal } = request
+    const { client, folder, files, check, annotations, confirm, signal } = request
     const bucket = buckets.of(client)
     const context = {
       ...request,
@@ -163,21 +182,28 @@ export function createUpload({
       () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
       LEASE_MS / 3,
     )
-    const records: OriginalRecord[] = []
+    let records: OriginalRecord[] = []
     let finished: boolean | undefined
+    let twins: Array<OriginalRecord | undefined> = []
     try {
       for await (const file of files) records.push(await store(file, context))
       for (const { name } of context.begun) check?.(name.format)
+      const said = annotations?.()
+      if (said) records = records.map((record) => annotated(record, said))
       await confirm?.()
-      await storeRecords(records, context)
+      // Whoever gave it its id, or was told its key, counts on it: a link, what a remote file is kept as.
+      if (client.rules?.dedupe === 'reuse' && !request.id && !request.begin)
+        twins = await findTwins(client, records)
+      const isNew = (_: unknown, i: number) => !twins[i]
+      const fresh = records.filter(isNew)
+      await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
       signal.throwIfAborted()
       if (!(await admits(client.id)))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
-      finished = await finish(client.id, records)
+      finished = await finish(client.id, fresh)
       if (finished === false) throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
-      const abandoned = removals.abandon(client, context.begun)
-      await Promise.race([abandoned, pause(ABANDON_MS, undefined, { ref: false })])
+      await takeBack(client, context.begun)
       throw error
     } finally {
       clearInterval(renewal)
@@ -185,12 +211,15 @@ export function createUpload({
     // All of it is there, and the index may know it by now: a sweep finishes what it does not, and tells of it.
     if (finished === undefined)
       throw unavailable('a part of the service does not answer; send the upload again in a few seconds')
-    for (const record of records) tellStored(events, client, record)
-    return records.map((record, i) => ({
-      name: (context.begun[i] as Coming).name,
-      record,
-      bucketUrl: bucket.urlOf(record.key),
-    }))
+    const doubles = context.begun.filter((_, i) => twins[i])
+    if (doubles.length > 0) await takeBack(client, doubles)
+    return records.map((record, i) => {
+      const twin = twins[i]
+      const name = twin && parseKey(twin.key)
+      if (name) return { name, record: twin, bucketUrl: bucket.urlOf(twin.key) }
+      tellStored(events, client, record)
+      return { name: (context.begun[i] as Coming).name, record, bucketUrl: bucket.urlOf(record.key) }
+    })
   }
 }
 

@@ -23,6 +23,12 @@ export const STATES = {
   'pending, lease ahead': (index, ref) => index.beginUpload(ref, AHEAD),
   'pending, lease over': (index, ref) => index.beginUpload(ref, OVER),
   stored: (index, ref) => adopted(index, ref),
+  'trashed, time ahead': (index, ref) =>
+    index.adopt(ref.clientId, record(ref.key, 'adopted'), { at: NOW - 5, until: AHEAD }),
+  'trashed, time over': async (index, ref) => {
+    await adopted(index, ref)
+    await index.trash(ref, { at: NOW - 5, until: OVER })
+  },
   'going, lease ahead': async (index, ref) => {
     await adopted(index, ref)
     await index.beginRemoval(ref, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
@@ -59,6 +65,11 @@ export const STEPS = {
     const known = original?.state === 'stored' ? original.record : record(ref.key, 'adopted')
     return String(await index.amend(ref.clientId, known, { ...known, probe: 'new' }))
   },
+  trash: async (index, ref) => {
+    const taken = await index.trash(ref, { at: NOW, until: AHEAD + 7 })
+    return taken ? `takes ${taken.length > 0 ? 'd' : 'nothing'}` : 'refused'
+  },
+  restore: async (index, ref) => String(await index.restore(ref, NOW)),
   finishDerivative: async (index, ref) => String(await index.finishDerivative(ref, derived(d(ref)))),
   adoptDerivative: async (index, ref) =>
     (await index.adoptDerivative(ref, derived(d(ref))))?.state ?? 'refused',
@@ -67,6 +78,7 @@ export const STEPS = {
     return 'ok'
   },
   'beginRemoval delete': (index, ref) => beginRemoval(index, ref, 'delete'),
+  'beginRemoval purge': (index, ref) => beginRemoval(index, ref, 'purge'),
   'beginRemoval abandon': (index, ref) => beginRemoval(index, ref, 'abandon'),
   'beginRemoval sweep': (index, ref) => beginRemoval(index, ref, 'sweep'),
   finishRemoval: async (index, ref) => String(await index.finishRemoval(ref, NOW)),
@@ -85,11 +97,14 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'false',
     adopt: 'stored → stored',
     amend: 'false',
+    trash: 'refused',
+    restore: 'false',
     beginDerivative: 'refused',
     finishDerivative: 'false',
     adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'refused',
+    'beginRemoval purge': 'refused',
     'beginRemoval abandon': 'refused',
     'beginRemoval sweep': 'refused',
     finishRemoval: 'false',
@@ -100,11 +115,14 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'true → stored',
     adopt: 'pending',
     amend: 'false',
+    trash: 'refused',
+    restore: 'false',
     beginDerivative: 'refused',
     finishDerivative: 'false',
     adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'refused',
+    'beginRemoval purge': 'refused',
     'beginRemoval abandon': 'takes nothing → going+7',
     'beginRemoval sweep': 'refused',
     finishRemoval: 'false',
@@ -115,11 +133,14 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'true → stored',
     adopt: 'pending',
     amend: 'false',
+    trash: 'refused',
+    restore: 'false',
     beginDerivative: 'refused',
     finishDerivative: 'false',
     adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'refused',
+    'beginRemoval purge': 'refused',
     'beginRemoval abandon': 'takes nothing → going+7',
     'beginRemoval sweep': 'takes nothing → going+7',
     finishRemoval: 'false',
@@ -130,13 +151,52 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'true',
     adopt: 'stored',
     amend: 'true',
+    trash: 'takes nothing → trashed+7',
+    restore: 'false',
     beginDerivative: 'begun → stored [pending+7]',
     finishDerivative: 'true → stored [stored]',
     adoptDerivative: 'stored → stored [stored]',
     dropDerivative: 'ok',
     'beginRemoval delete': 'takes nothing → going+7',
+    'beginRemoval purge': 'takes nothing → going+7',
     'beginRemoval abandon': 'refused',
     'beginRemoval sweep': 'refused',
+    finishRemoval: 'false',
+  },
+  'trashed, time ahead': {
+    beginUpload: 'throws',
+    renewUpload: 'ok',
+    finishUpload: 'false',
+    adopt: 'trashed',
+    amend: 'false',
+    trash: 'refused',
+    restore: 'true → stored',
+    beginDerivative: 'refused',
+    finishDerivative: 'false',
+    adoptDerivative: 'refused',
+    dropDerivative: 'ok',
+    'beginRemoval delete': 'refused',
+    'beginRemoval purge': 'takes nothing → going+7',
+    'beginRemoval abandon': 'refused',
+    'beginRemoval sweep': 'refused',
+    finishRemoval: 'false',
+  },
+  'trashed, time over': {
+    beginUpload: 'throws',
+    renewUpload: 'ok',
+    finishUpload: 'false',
+    adopt: 'trashed',
+    amend: 'false',
+    trash: 'refused',
+    restore: 'false',
+    beginDerivative: 'refused',
+    finishDerivative: 'false',
+    adoptDerivative: 'refused',
+    dropDerivative: 'ok',
+    'beginRemoval delete': 'refused',
+    'beginRemoval purge': 'takes nothing → going+7',
+    'beginRemoval abandon': 'refused',
+    'beginRemoval sweep': 'takes nothing → going+7',
     finishRemoval: 'false',
   },
   'going, lease ahead': {
@@ -145,11 +205,14 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'false',
     adopt: 'going',
     amend: 'false',
+    trash: 'refused',
+    restore: 'false',
     beginDerivative: 'refused',
     finishDerivative: 'false',
     adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'takes nothing → going+7',
+    'beginRemoval purge': 'takes nothing → going+7',
     'beginRemoval abandon': 'refused',
     'beginRemoval sweep': 'refused',
     finishRemoval: 'true → unknown',
@@ -160,11 +223,14 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'false',
     adopt: 'going',
     amend: 'false',
+    trash: 'refused',
+    restore: 'false',
     beginDerivative: 'refused',
     finishDerivative: 'false',
     adoptDerivative: 'refused',
     dropDerivative: 'ok',
     'beginRemoval delete': 'takes nothing → going+7',
+    'beginRemoval purge': 'takes nothing → going+7',
     'beginRemoval abandon': 'refused',
     'beginRemoval sweep': 'takes nothing → going+7',
     finishRemoval: 'true → unknown',
@@ -175,11 +241,14 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'false',
     adopt: 'gone',
     amend: 'false',
+    trash: 'refused',
+    restore: 'false',
     beginDerivative: 'refused',
     finishDerivative: 'false',
     adoptDerivative: 'refused',
     dropDerivative: 'ok → unknown',
     'beginRemoval delete': 'refused',
+    'beginRemoval purge': 'refused',
     'beginRemoval abandon': 'refused',
     'beginRemoval sweep': 'refused',
     finishRemoval: 'false',
@@ -190,11 +259,14 @@ export const TRANSITIONS: Record<State, Record<Step, string>> = {
     finishUpload: 'false',
     adopt: 'gone',
     amend: 'false',
+    trash: 'refused',
+    restore: 'false',
     beginDerivative: 'refused',
     finishDerivative: 'false',
     adoptDerivative: 'refused',
     dropDerivative: 'ok → unknown',
     'beginRemoval delete': 'refused',
+    'beginRemoval purge': 'refused',
     'beginRemoval abandon': 'refused',
     'beginRemoval sweep': 'takes d → going+7 [pending+0]',
     finishRemoval: 'false',
@@ -244,9 +316,10 @@ export async function beginRemoval(index: FileIndex, ref: FileRef, cause: Remova
 export async function shown(index: FileIndex, ref: FileRef): Promise<string> {
   const { original, derivative } = await index.find(ref, d(ref))
   const after = (instant: number) => `+${instant > AHEAD ? instant - AHEAD : instant - NOW}`
-  const first = original
-    ? `${original.state}${'leaseUntil' in original ? after(original.leaseUntil) : ''}`
-    : 'unknown'
+  const instant = (entry: OriginalEntry) =>
+    entry.state === 'trashed' ? entry.trash.until : 'leaseUntil' in entry ? entry.leaseUntil : undefined
+  const until = original && instant(original)
+  const first = original ? `${original.state}${until === undefined ? '' : after(until)}` : 'unknown'
   if (!derivative) return first
   return `${first} [${derivative.state}${'deadline' in derivative ? after(derivative.deadline) : ''}]`
 }

@@ -7,9 +7,10 @@ import type {
   FileRef,
   OriginalRecord,
   Overdue,
+  PageRequest,
 } from '../../src/core/ports/file-index.ts'
 import { rejection } from '../support/rejection.ts'
-import { compareWithModel, listOf } from './file-index-model.ts'
+import { compareWithModel, listed, listOf } from './file-index-model.ts'
 import {
   AHEAD,
   adopted,
@@ -208,6 +209,132 @@ export function fileIndexContract(
       })
     })
 
+    describe('trash', () => {
+      it('keeps record and derivatives, and gives them back before its time is over', async () => {
+        await adopted(index, ref)
+        await index.finishDerivative(ref, derived(d(ref)))
+        const { original } = await index.find(ref)
+        expect(await index.trash(ref, { at: NOW, until: NOW + 5 })).to.deep.equal([d(ref)])
+        expect(await elsewhere.find(ref)).to.deep.equal({
+          original: { ...original, state: 'trashed', trash: { at: NOW, until: NOW + 5 } },
+        })
+        expect(await overdue(index, NOW + 4, [ref])).to.deep.equal([])
+        expect(await overdue(index, NOW + 5, [ref])).to.have.length(1)
+        expect(await elsewhere.restore(ref, NOW + 5)).to.equal(false)
+        expect(await elsewhere.restore(ref, NOW + 4)).to.equal(true)
+        expect(await index.find(ref, d(ref))).to.deep.equal({
+          original,
+          derivative: { state: 'stored', record: derived(d(ref)) },
+        })
+        expect(await overdue(index, NOW + 5, [ref])).to.deep.equal([])
+      })
+
+      it('lets a sweep end what is still being made of it', async () => {
+        await adopted(index, ref)
+        await index.beginDerivative(ref, d(ref), NOW + 3)
+        await index.trash(ref, { at: NOW, until: NOW + 50 })
+        expect(await overdue(elsewhere, NOW + 3, [ref])).to.deep.equal([derivative(ref, d(ref))])
+        await index.dropDerivative(ref, d(ref), FOREVER)
+        expect(await overdue(index, NOW + 49, [ref])).to.deep.equal([])
+      })
+    })
+
+    describe('lists', () => {
+      const tags = ['"sha256":"00"', '"size":7,"storedAt":8']
+      const metadata = { sha256: 'ff', size: '9', storedAt: '1' }
+      const odd = (each: FileRef, i: number): OriginalRecord => ({
+        ...record(each.key, `"size":5 "sha256":"ee" ${i}`),
+        size: 10 ** i,
+        sha256: `${9 - i}0`,
+        storedAt: NOW - i,
+        probe: '{"size":3,"sha256":"dd"}',
+        tags,
+        metadata,
+      })
+
+      it('are in order, whatever was said of the files, and count them', async () => {
+        const refs = [3, 1, 2].map((n) => ({
+          clientId: ref.clientId,
+          key: storedKey(`b/image/png/${String(n).repeat(22)}.png`),
+        }))
+        const records = refs.map(odd)
+        await index.adopt(ref.clientId, records[0] as OriginalRecord)
+        for (const each of refs.slice(1)) await index.beginUpload(each, AHEAD)
+        await index.finishUpload(ref.clientId, records.slice(1))
+        const [r3, r1, r2] = records as [OriginalRecord, OriginalRecord, OriginalRecord]
+        const orders = { key: [r1, r2, r3], storedAt: [r2, r1, r3], sha256: [r2, r1, r3] }
+        const given = async (request: Partial<PageRequest>) =>
+          (
+            await elsewhere.page(ref.clientId, { state: 'stored', by: 'key', limit: 10, ...request })
+          ).files.map((file) => file.record)
+        for (const [by, expected] of Object.entries(orders)) {
+          const order = { by: by as PageRequest['by'] }
+          expect(await given(order), by).to.deep.equal(expected)
+          expect(await given({ ...order, direction: 'down' }), by).to.deep.equal([...expected].reverse())
+        }
+        await index.amend(ref.clientId, r2, { ...r2, metadata: { sha256: '11' } })
+        expect(await given({ by: 'sha256', prefix: `${r2.sha256} b/` })).to.have.length(1)
+        expect(await index.totals(ref.clientId)).to.deep.equal({
+          stored: { files: 3, bytes: 111 },
+          trashed: { files: 0, bytes: 0 },
+        })
+      })
+
+      it('end where a prefix does, and go on behind what is gone by now', async () => {
+        const folders = ['a', 'a!', 'a0', 'a/b', 'a/b', 'a/bc', '日本', '🎉', 'b'].map((folder) => ({
+          ...ref,
+          key: storedKey(`${folder}/${newRef().key}`),
+        }))
+        for (const each of folders) await adopted(index, each)
+        const given = async (request: Partial<PageRequest>) => {
+          const all = { state: 'stored', by: 'key', limit: 100, ...request } as const
+          return (await listed(elsewhere, ref.clientId, all)).map((file) => file.record.key as string)
+        }
+        const inOrder = folders
+          .map(({ key }) => key as string)
+          .sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+        expect(await given({})).to.deep.equal(inOrder)
+        expect(await given({ limit: 2 })).to.deep.equal(inOrder)
+        for (const prefix of ['a/', 'a/b/', '日本/', '🎉/', 'none/'])
+          for (const direction of ['up', 'down'] as const)
+            for (const limit of [1, 100]) {
+              const expected = inOrder.filter((key) => key.startsWith(prefix))
+              if (direction === 'down') expected.reverse()
+              expect(await given({ prefix, direction, limit }), `${prefix} ${direction}`).to.deep.equal(
+                expected,
+              )
+            }
+        const [first, second, ...rest] = inOrder
+        const gone = { ...ref, key: storedKey(String(second)) }
+        await index.beginRemoval(gone, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
+        expect(await given({ after: String(second) })).to.deep.equal(rest)
+        expect(await given({ after: String(second), direction: 'down' })).to.deep.equal([first])
+        expect(await given({ after: 'a', prefix: 'b/' }), 'before the prefix').to.have.length(1)
+        expect(await given({ after: 'c', prefix: 'b/' }), 'behind it').to.deep.equal([])
+      })
+
+      it('are apart by client and state', async () => {
+        const other = { ...ref, clientId: `${ref.clientId}x` }
+        for (const each of [ref, other]) await adopted(index, each)
+        await index.trash(other, { at: NOW, until: AHEAD })
+        const count = async (each: FileRef, state: 'stored' | 'trashed') =>
+          (await index.page(each.clientId, { state, by: 'storedAt', limit: 9 })).files.length
+        expect([await count(ref, 'stored'), await count(ref, 'trashed')]).to.deep.equal([1, 0])
+        expect([await count(other, 'stored'), await count(other, 'trashed')]).to.deep.equal([0, 1])
+      })
+
+      it('are not complete before it is said', async () => {
+        const fresh = await open()
+        try {
+          expect(await fresh.index.isComplete()).to.equal(false)
+          await fresh.index.noteComplete()
+          expect(await fresh.elsewhere.isComplete()).to.equal(true)
+        } finally {
+          await fresh.close()
+        }
+      })
+    })
+
     describe('derivatives', () => {
       it('are found beside their original, pending and stored', async () => {
         await adopted(index, ref)
@@ -391,6 +518,19 @@ export function fileIndexContract(
         expect(await listOf(elsewhere, clientId)).to.deep.equal(expected)
         expect(await listOf(elsewhere, other.clientId)).to.have.keys(`${other.clientId} ${other.key}`)
         expect(await listOf(elsewhere, `${clientId}-nobody`)).to.deep.equal({})
+      })
+
+      it('gives all of one original', async () => {
+        for (const reach of Object.values(STATES)) {
+          const each = newRef()
+          await reach(index, each)
+          const file = await elsewhere.look(each)
+          const all = Object.values(await listOf(index, each.clientId))
+          const derivatives = Object.fromEntries(
+            file?.derivatives.map(({ key, entry }) => [key, entry]) ?? [],
+          )
+          expect(file ? [{ original: file.original, derivatives }] : []).to.deep.equal(all)
+        }
       })
 
       it('gives all of all clients', async () => {

@@ -20,7 +20,8 @@ export async function embeddedRows(dataDir: string): Promise<string[]> {
   const level = new ClassicLevel<string, { state?: string }>(join(dataDir, 'index'), {
     valueEncoding: 'json',
   })
-  const rows = await level.iterator().all()
+  // Without those by which originals are listed.
+  const rows = (await level.iterator().all()).filter(([key]) => /^[odu]\0/.test(key))
   await level.close()
   return rows.map(([key, value]) => `${key.replaceAll('\0', ' ')} ${value.state ?? ''}`).sort()
 }

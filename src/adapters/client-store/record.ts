@@ -33,6 +33,8 @@ const clientRecord = z.object({
       variantLimit: z.int().min(1).optional(),
       fetchHosts: z.array(z.string()).or(z.literal('any')).optional(),
       fetchDenyHosts: z.array(z.string()).min(1).optional(),
+      keepDeletedSeconds: z.int().min(1).optional(),
+      dedupe: z.literal('reuse').optional(),
     })
     .optional(),
   removing: z.object({ files: z.boolean() }).optional(),

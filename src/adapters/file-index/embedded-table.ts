@@ -1,6 +1,24 @@
 import { type ObjectKey, storedKey } from '../../core/object-key.ts'
-import type { DerivativeEntry, FileRef, OriginalEntry } from '../../core/ports/file-index.ts'
+import type {
+  DerivativeEntry,
+  FileRef,
+  ListedState,
+  OriginalEntry,
+  Page,
+  PageRequest,
+  Totals,
+} from '../../core/ports/file-index.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
+import {
+  boundsOf,
+  keyAt,
+  LISTED_STATES,
+  listed,
+  ORDERS,
+  type Order,
+  positionOf,
+  sortable,
+} from './positions.ts'
 
 // Of a listing, read at a time: some 100 kB of names.
 const PAGE = 1000
@@ -18,8 +36,10 @@ interface Derived {
 /**
  * Opens a LevelDB folder.
  *
- * The rows: `o client original` and `d client original derivative`, and for each that is not settled an empty
- * `u` + row beside it, so that a sweep need not read the whole index. NUL parts the fields: no key holds one.
+ * The rows: `o client original` and `d client original derivative`, and for each that somebody works on an empty
+ * `u` + row beside it, so that a sweep need not read the whole index. For each original that is listed, `l client state
+ * order position` in each order, with its size, and for one that is trashed `x instant client original`. `complete`, once
+ * all is listed. NUL parts the fields: no key holds one.
  */
 export async function openIndexTable(folder: string) {
   const level = await lastingLevel(folder)
@@ -36,10 +56,23 @@ export async function openIndexTable(folder: string) {
     row('d', clientId, key, derivative)
   const set = (name: string, entry: Entry | undefined): Row[] => [
     entry ? { type: 'put', key: name, value: entry } : { type: 'del', key: name },
-    entry && entry.state !== 'stored'
+    entry && entry.state !== 'stored' && entry.state !== 'trashed'
       ? { type: 'put', key: row('u', name), value: 0 }
       : { type: 'del', key: row('u', name) },
   ]
+  /** The rows by which an entry is found in lists. */
+  const listing = ({ clientId, key }: FileRef, entry: OriginalEntry | undefined): Row[] => {
+    if (entry?.state !== 'stored' && entry?.state !== 'trashed') return []
+    const { state, record } = entry
+    const rows: Row[] = ORDERS.map((by) => ({
+      type: 'put',
+      key: row(listOf(clientId, state, by), positionOf(record, by)),
+      value: record.size,
+    }))
+    if (state === 'trashed')
+      rows.push({ type: 'put', key: row('x', sortable(entry.trash.until), clientId, key), value: 0 })
+    return rows
+  }
   const isInherited = (name: string) => inherited.has(name)
   const isOver = (ref: FileRef, { key, entry }: Derived, now: number) =>
     entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
@@ -99,7 +132,59 @@ export async function openIndexTable(folder: string) {
         return kind === 'o' ? { ref } : { ref, derivative: storedKey(derivative) }
       })
     },
-    setOriginal: (ref: FileRef, entry: OriginalEntry | undefined) => set(originalRow(ref), entry),
+    /** One client's in a list, as the rows are: one may be in another state by the time it is read. */
+    async page(clientId: string, request: PageRequest): Promise<Page> {
+      const { state, by, direction, limit } = request
+      const list = listOf(clientId, state, by)
+      const { above, below } = boundsOf(request)
+      const { gt, lt } = under(list)
+      const names = await level.names({
+        gt: above === undefined ? gt : row(list, above),
+        lt: below === undefined ? lt : row(list, below),
+        reverse: direction === 'down',
+        limit,
+      })
+      const positions = names.map((name) => name.slice(list.length + 1))
+      const refs = positions.map((position) => ({ clientId, key: keyAt(position, by) }))
+      const entries = (await level.get(refs.map(originalRow))) as Array<OriginalEntry | undefined>
+      const files = entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : []))
+      return { files, next: names.length < limit ? undefined : positions.at(-1) }
+    },
+    /** Read through: LevelDB keeps no counts. A million takes some four seconds, a few milliseconds at a time. */
+    async totals(clientId: string): Promise<Totals> {
+      const totals: Totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
+      for (const state of LISTED_STATES) {
+        const range = under(listOf(clientId, state, 'key'))
+        for (let gt: string | undefined = range.gt; gt !== undefined; ) {
+          const rows: Array<[string, unknown]> = await level.rows({ ...range, gt, limit: PAGE })
+          totals[state].files += rows.length
+          for (const [, size] of rows) totals[state].bytes += Number(size)
+          gt = rows.length < PAGE ? undefined : rows.at(-1)?.[0]
+        }
+      }
+      return totals
+    },
+    /** Trashed originals whose time is over. */
+    async outOfTime(now: number): Promise<FileRef[]> {
+      const { gt } = under('x')
+      const names = await level.names({ gt, lt: row('x', sortable(now + 1)) })
+      return names.map((name) => {
+        const [, , clientId = '', key = ''] = name.split('\0')
+        return { clientId, key: storedKey(key) }
+      })
+    },
+    isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
+    noteComplete: () => level.write([{ type: 'put', key: COMPLETE, value: 1 }]),
+    /** Whether lists have it. */
+    isListed: async (ref: FileRef, state: ListedState) =>
+      (await level.get([row(listOf(ref.clientId, state, 'key'), ref.key)]))[0] !== undefined,
+    listing,
+    /** `before`: what it is now. */
+    setOriginal: (ref: FileRef, entry: OriginalEntry | undefined, before?: OriginalEntry) => [
+      ...listing(ref, before).map(({ key }): Row => ({ type: 'del', key })),
+      ...set(originalRow(ref), entry),
+      ...listing(ref, entry),
+    ],
     setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
       set(derivativeRow(ref, key), entry),
     /** All in one step. `durable` as in `lasting-level.ts`. */
@@ -121,6 +206,12 @@ export async function openIndexTable(folder: string) {
     },
     close: () => level.close(),
   }
+}
+
+const COMPLETE = 'complete'
+
+function listOf(clientId: string, state: ListedState, by: Order): string {
+  return row('l', clientId, state, by)
 }
 
 function row(...fields: string[]): string {

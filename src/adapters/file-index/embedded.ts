@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FileIndex, FileRef, OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
+import type {
+  FileIndex,
+  FileRef,
+  IndexedFile,
+  OriginalEntry,
+  RemovalCause,
+} from '../../core/ports/file-index.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
 
@@ -20,9 +26,16 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
   async function isOverdue(ref: FileRef, entry: OriginalEntry, now: number): Promise<boolean> {
     if (entry.state === 'stored') return false
+    if (entry.state === 'trashed') return entry.trash.until <= now
     if (entry.state !== 'gone') return table.isInherited(ref) || entry.leaseUntil <= now
     return (await table.derivatives(ref)).every((one) => !table.isAhead(ref, one, now))
   }
+
+  const look = (ref: FileRef): Promise<IndexedFile | undefined> =>
+    alone(ref, async () => {
+      const original = await table.original(ref)
+      return original && { ref, original, derivatives: await table.derivatives(ref) }
+    })
 
   return {
     async find(ref, derivative) {
@@ -61,13 +74,18 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         },
       ),
 
-    adopt: (clientId, record) => {
+    adopt: (clientId, record, trash) => {
       const ref = { clientId, key: record.key }
       return alone(ref, async () => {
         const known = await table.original(ref)
+        const isLeftOut =
+          (known?.state === 'stored' || known?.state === 'trashed') &&
+          !(await table.isListed(ref, known.state))
+        if (isLeftOut) await table.write([table.listing(ref, known)])
         if (known) return known
-        await table.write([table.setOriginal(ref, { state: 'stored', record })])
-        return { state: 'stored', record }
+        const entry: OriginalEntry = trash ? { state: 'trashed', record, trash } : { state: 'stored', record }
+        await table.write([table.setOriginal(ref, entry)])
+        return entry
       })
     },
 
@@ -76,10 +94,27 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       return alone(ref, async () => {
         const known = await table.original(ref)
         if (known?.state !== 'stored' || !isDeepStrictEqual(known.record, record)) return false
-        await table.write([table.setOriginal(ref, { state: 'stored', record: amended })])
+        await table.write([table.setOriginal(ref, { state: 'stored', record: amended }, known)])
         return true
       })
     },
+
+    trash: (ref, trash) =>
+      alone(ref, async () => {
+        const known = await table.original(ref)
+        if (known?.state !== 'stored') return undefined
+        const derivatives = await table.derivatives(ref)
+        await table.write([table.setOriginal(ref, { state: 'trashed', record: known.record, trash }, known)])
+        return derivatives.map(({ key }) => key)
+      }),
+
+    restore: (ref, now) =>
+      alone(ref, async () => {
+        const known = await table.original(ref)
+        if (known?.state !== 'trashed' || known.trash.until <= now) return false
+        await table.write([table.setOriginal(ref, { state: 'stored', record: known.record }, known)])
+        return true
+      }),
 
     beginDerivative: (ref, derivative, deadline, options) =>
       alone(ref, async () => {
@@ -125,11 +160,11 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         const over = (until: number) => table.isInherited(ref) || until <= now
         if (
           !entry ||
-          !mayGo(entry, { cause, over, busy: derivatives.some((one) => table.isAhead(ref, one, now)) })
+          !mayGo(entry, { cause, over, now, busy: derivatives.some((one) => table.isAhead(ref, one, now)) })
         ) {
           return undefined
         }
-        await table.write([table.setOriginal(ref, { state: 'going', leaseUntil })])
+        await table.write([table.setOriginal(ref, { state: 'going', leaseUntil }, entry)])
         return derivatives.map(({ key }) => key)
       }),
 
@@ -147,17 +182,21 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         return true
       }),
 
+    look,
     async *list(clientId) {
       for await (const ref of table.refs(clientId)) {
-        const file = await alone(ref, async () => ({
-          original: await table.original(ref),
-          derivatives: await table.derivatives(ref),
-        }))
-        if (file.original) yield { ref, original: file.original, derivatives: file.derivatives }
+        const file = await look(ref)
+        if (file) yield file
       }
     },
 
+    page: (clientId, request) => table.page(clientId, request),
+    totals: (clientId) => table.totals(clientId),
+    isComplete: () => table.isComplete(),
+    noteComplete: () => table.noteComplete(),
+
     async *overdue(now) {
+      for (const ref of await table.outOfTime(now)) yield { kind: 'original', ref }
       for (const { ref, derivative } of await table.unsettled()) {
         const original = await table.original(ref)
         if (derivative === undefined) {
@@ -166,7 +205,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         }
         const entry = await table.derivative(ref, derivative)
         // Those of an original on its way out go with it.
-        const isByItself = !original || original.state === 'stored'
+        const isByItself = !original || original.state === 'stored' || original.state === 'trashed'
         if (isByItself && entry?.state === 'pending' && table.isOver(ref, { key: derivative, entry }, now)) {
           yield { kind: 'derivative', ref, derivative, deadline: entry.deadline }
         }
@@ -181,15 +220,23 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 /** Whether an original in this state may be removed for this cause; `busy`: a deadline of a derivative lies ahead. */
 function mayGo(
   entry: OriginalEntry,
-  { cause, over, busy }: { cause: RemovalCause; over: (until: number) => boolean; busy: boolean },
+  {
+    cause,
+    over,
+    now,
+    busy,
+  }: { cause: RemovalCause; over: (until: number) => boolean; now: number; busy: boolean },
 ): boolean {
   switch (cause) {
     case 'delete':
       return entry.state === 'stored' || entry.state === 'going'
+    case 'purge':
+      return entry.state === 'stored' || entry.state === 'trashed' || entry.state === 'going'
     case 'abandon':
       return entry.state === 'pending'
     case 'sweep':
       if (entry.state === 'gone') return !busy
+      if (entry.state === 'trashed') return entry.trash.until <= now
       return entry.state !== 'stored' && over(entry.leaseUntil)
   }
 }

@@ -9,8 +9,10 @@ import type {
   OriginalEntry,
   OriginalRecord,
   Overdue,
+  PageRequest,
 } from '../../core/ports/file-index.ts'
 import type { RedisConnection } from '../redis-connection.ts'
+import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
 import * as scripts from './redis-scripts.ts'
 
 // What one answer brings of what is overdue: some 200 kB.
@@ -22,8 +24,9 @@ const HASHES = 50
  * The index in Redis, for any number of processes. What a dead one has left is over when its lease or deadline is; the
  * instants are those of the callers' clocks, which have to agree within some seconds.
  *
- * One hash per original holds its entry and those of its derivatives, so that a delete needs no search, and one sorted
- * set what is not settled: see `redis-scripts.ts`. Each step is one script over both. So on a Redis that spreads its
+ * One hash per original holds its entry and those of its derivatives, so that a delete needs no search, one sorted
+ * set what is not settled, and six for each client what there is, in order: see `redis-scripts.ts`. Each step is one script
+ * over them. So on a Redis that spreads its
  * keys over several machines all have to be on one of them, by a `keyPrefix` with a hash tag: `{sluice}:`.
  *
  * How durable a step is depends on how that Redis writes to its disk; the connection is closed by who opened it.
@@ -31,7 +34,17 @@ const HASHES = 50
 export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): FileIndex {
   const unsettled = `${keyPrefix}unsettled`
   const hashOf = (ref: FileRef) => `${keyPrefix}file:${nameOf(ref)}`
-  const keys = (...refs: FileRef[]) => [unsettled, ...refs.map(hashOf)]
+  const totalsOf = (clientId: string) => `${keyPrefix}totals:${ownerOf(clientId)}`
+  const listOf = (clientId: string, { state, by }: Pick<PageRequest, 'state' | 'by'>) =>
+    `${keyPrefix}list:${ownerOf(clientId)}${state}:${by}`
+  const complete = `${keyPrefix}complete`
+  /** Of one client's originals; the lists of the first are anyone's where none is touched. */
+  const keys = (first: FileRef, ...others: FileRef[]) => [
+    unsettled,
+    totalsOf(first.clientId),
+    ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(first.clientId, { state, by }))),
+    ...[first, ...others].map(hashOf),
+  ]
 
   return {
     async find(ref, derivative) {
@@ -48,23 +61,34 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
         throw new Error(`the index knows ${ref.key} already`)
     },
     async renewUpload(refs, leaseUntil) {
-      if (refs.length === 0) return
-      await scripts.renewUpload(redis, keys(...refs), [...refs.map(nameOf), leaseUntil])
+      const [first, ...others] = refs
+      if (first) await scripts.renewUpload(redis, keys(first, ...others), [...refs.map(nameOf), leaseUntil])
     },
     async finishUpload(clientId, records) {
-      if (records.length === 0) return true
       const refs = records.map(({ key }) => ({ clientId, key }))
-      const args = [...refs.map(nameOf), ...records.map(json)]
-      return (await scripts.finishUpload(redis, keys(...refs), args)) === 1
+      const [first, ...others] = refs
+      if (!first) return true
+      const args = [...refs.map(nameOf), ...records.map(originalJson)]
+      return (await scripts.finishUpload(redis, keys(first, ...others), args)) === 1
     },
-    async adopt(clientId, record) {
+    async adopt(clientId, record, trash) {
       const ref = { clientId, key: record.key }
-      const entry = await scripts.adopt(redis, keys(ref), [nameOf(ref), json(record)])
+      const instants = trash ? [trash.until, trash.at] : []
+      const args = [nameOf(ref), originalJson(record), ...instants]
+      const entry = await scripts.adopt(redis, keys(ref), args)
       return originalEntry(ref.key, entry as string)
     },
     async amend(clientId, record, amended) {
       const ref = { clientId, key: record.key }
-      return (await scripts.amend(redis, keys(ref), [nameOf(ref), json(record), json(amended)])) === 1
+      const args = [nameOf(ref), originalJson(record), originalJson(amended)]
+      return (await scripts.amend(redis, keys(ref), args)) === 1
+    },
+    async trash(ref, { at, until }) {
+      const taken = (await scripts.trash(redis, keys(ref), [nameOf(ref), until, at])) as string[] | null
+      return taken?.map(storedKey)
+    },
+    async restore(ref, now) {
+      return (await scripts.restore(redis, keys(ref), [nameOf(ref), now])) === 1
     },
 
     async beginDerivative(ref, derivative, deadline, options) {
@@ -91,6 +115,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       return (await scripts.finishRemoval(redis, keys(ref), [nameOf(ref), now])) === 1
     },
 
+    async look(ref) {
+      return indexedFile(ref, await redis.send((client) => client.hgetall(hashOf(ref))))
+    },
     /** Goes through all keys of the database, by SCAN, which may give one twice. */
     async *list(clientId) {
       const prefix = `${keyPrefix}file:`
@@ -109,6 +136,42 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
           }
         }
       }
+    },
+
+    async page(clientId, request) {
+      const { state, by, limit } = request
+      const { above, below } = boundsOf(request)
+      const [min, max] = [above === undefined ? '-' : `(${above}`, below === undefined ? '+' : `(${below}`]
+      const list = listOf(clientId, request)
+      const positions = await redis.send((client) =>
+        request.direction === 'down'
+          ? client.zrevrangebylex(list, max, min, 'LIMIT', 0, limit)
+          : client.zrangebylex(list, min, max, 'LIMIT', 0, limit),
+      )
+      const keysThere = positions.map((position) => keyAt(position, by))
+      const texts = await redis.send((client) =>
+        Promise.all(keysThere.map((key) => client.hget(hashOf({ clientId, key }), ''))),
+      )
+      const entries = keysThere.map((key, i) => (texts[i] ? originalEntry(key, texts[i]) : undefined))
+      return {
+        // In another state by now.
+        files: entries.flatMap((entry) => (entry?.state === state ? [listed(entry, by)] : [])),
+        next: positions.length < limit ? undefined : positions.at(-1),
+      }
+    },
+    async totals(clientId) {
+      const counts = await redis.send((client) => client.hgetall(totalsOf(clientId)))
+      const [stored, trashed] = LISTED_STATES.map((state) => ({
+        files: Number(counts[`${state} files`] ?? 0),
+        bytes: Number(counts[`${state} bytes`] ?? 0),
+      })) as [TotalOfState, TotalOfState]
+      return { stored, trashed }
+    },
+    async isComplete() {
+      return (await redis.send((client) => client.exists(complete))) === 1
+    },
+    async noteComplete() {
+      await redis.send((client) => client.set(complete, 1))
     },
 
     /**
@@ -182,9 +245,16 @@ function overdueItem({ name, instant }: { name: string; instant: string }): Over
   return { kind: 'derivative', ref, derivative: storedKey(derivative), deadline: Number(instant) }
 }
 
+type TotalOfState = { files: number; bytes: number }
+
 /** Without the key, under which it is kept anyway. */
-function json({ key: _, ...record }: OriginalRecord | DerivativeRecord): string {
+function json({ key: _, ...record }: DerivativeRecord): string {
   return JSON.stringify(record)
+}
+
+/** The same, with what its owner has said at the end: the scripts take the first digest that they see. */
+function originalJson({ key: _, tags, metadata, ...record }: OriginalRecord): string {
+  return JSON.stringify({ ...record, ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) })
 }
 
 function originalEntry(key: ObjectKey, text: string): OriginalEntry {
@@ -192,6 +262,11 @@ function originalEntry(key: ObjectKey, text: string): OriginalEntry {
   switch (state) {
     case 'stored':
       return { state, record: { key, ...JSON.parse(rest) } }
+    case 'trashed': {
+      const [until = '', at = ''] = rest.split(' ', 2)
+      const record = JSON.parse(rest.slice(until.length + at.length + 2))
+      return { state, record: { key, ...record }, trash: { at: Number(at), until: Number(until) } }
+    }
     case 'pending':
     case 'going':
       return { state, leaseUntil: Number(rest) }

@@ -21,6 +21,15 @@ export interface OriginalRecord {
   storedAt: number
   /** What has been found out of a video's or sound's headers, in the words of who reads them. Of the index alone. */
   probe?: string
+  /** What its owner has said of it; absent when empty, see `core/annotations.ts`. */
+  tags?: readonly string[]
+  metadata?: Readonly<Record<string, string>>
+}
+
+/** When an original was thrown away, and until when it can be had back: milliseconds since 1970, the latter exclusive. */
+export interface Trash {
+  at: number
+  until: number
 }
 
 /** What is known of a stored derivative. */
@@ -36,12 +45,14 @@ export interface DerivativeRecord {
  *
  * - `pending`: being uploaded by someone who renews the lease
  * - `stored`
+ * - `trashed`: deleted, but kept until its time is over; to whoever delivers or transforms it there is no such file
  * - `going`: being deleted; whoever finds the lease over goes on with it. From here on there is no way back
  * - `gone`: a tombstone: deleted, but a transform that began before may still put bytes until its deadline
  */
 export type OriginalEntry =
   | { state: 'pending'; leaseUntil: number }
   | { state: 'stored'; record: OriginalRecord }
+  | { state: 'trashed'; record: OriginalRecord; trash: Trash }
   | { state: 'going'; leaseUntil: number }
   | { state: 'gone' }
 
@@ -60,6 +71,39 @@ export interface IndexedFile {
   original: OriginalEntry
   derivatives: ReadonlyArray<{ key: ObjectKey; entry: DerivativeEntry }>
 }
+
+/** The states of originals that are listed. */
+export type ListedState = 'stored' | 'trashed'
+
+/** A part of one client's originals in one state, in an order. */
+export interface PageRequest {
+  state: ListedState
+  /** Equal ones by key. Texts by their bytes in UTF-8. */
+  by: 'key' | 'storedAt' | 'sha256'
+  direction?: 'up' | 'down'
+  /** Only those whose position begins so: by `key` it is the key, by `sha256` the digest, a space and the key. Ends with `/`. */
+  prefix?: string
+  /** The position behind which to go on, whether or not there is still something. */
+  after?: string
+  /** At least 1. */
+  limit: number
+}
+
+export interface ListedFile {
+  /** Where it stands in the list. */
+  position: string
+  record: OriginalRecord
+  trash?: Trash
+}
+
+export interface Page {
+  files: readonly ListedFile[]
+  /** The position after which to go on; undefined when there is nothing behind it. */
+  next: string | undefined
+}
+
+/** How many originals there are, and their bytes, without those of their derivatives. */
+export type Totals = Record<ListedState, { files: number; bytes: number }>
 
 /**
  * The index of originals and of what was derived from them. Every method is one atomic step, durable when it
@@ -84,10 +128,18 @@ export interface FileIndex {
    * @returns false, and does nothing, when one is neither: somebody took it away
    */
   finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
-  /** Unknown → `stored`: an original found in the bucket. @returns the entry there is now */
-  adopt(clientId: string, record: OriginalRecord): Promise<OriginalEntry>
+  /**
+   * Unknown → `stored`, or `trashed`: an original found in the bucket. One that is known stays as it is, but is listed from
+   * now on should an older version have left it out.
+   * @returns the entry there is now
+   */
+  adopt(clientId: string, record: OriginalRecord, trash?: Trash): Promise<OriginalEntry>
   /** `stored` → `stored` with another record. @returns false, and does nothing, when `record` is not what is known of it */
   amend(clientId: string, record: OriginalRecord, amended: OriginalRecord): Promise<boolean>
+  /** `stored` → `trashed`. @returns the keys of all derivatives known, or undefined, and does nothing, when it was not `stored` */
+  trash(ref: FileRef, trash: Trash): Promise<ObjectKey[] | undefined>
+  /** `trashed` → `stored`, before its time is over. @returns whether it was */
+  restore(ref: FileRef, now: number): Promise<boolean>
 
   /**
    * Adds the derivative as `pending`, unless it is new and its original has `atMost` of them already, pending ones
@@ -115,7 +167,8 @@ export interface FileIndex {
 
   /**
    * → `going`, if the original is in one of the states that `cause` allows:
-   * `delete`: stored or going; `abandon`: pending; `sweep`: pending or going past its lease, gone past all deadlines.
+   * `delete`: stored or going; `purge`: those or trashed; `abandon`: pending; `sweep`: pending or going past its lease,
+   * trashed past its time, gone past all deadlines.
    * @returns the keys of all derivatives known, or undefined when the state does not allow it
    */
   beginRemoval(
@@ -133,6 +186,15 @@ export interface FileIndex {
    * in it, perhaps twice; what comes or goes meanwhile may be.
    */
   list(clientId?: string): AsyncIterable<IndexedFile>
+  /** All that is known of one original; undefined when it is unknown. */
+  look(ref: FileRef): Promise<IndexedFile | undefined>
+  /** A part of a list; what is known from the first part to the last, in the same state, is in one of them, once. */
+  page(clientId: string, request: PageRequest): Promise<Page>
+  totals(clientId: string): Promise<Totals>
+  /** Whether {@link FileIndex.noteComplete} was called since the index was begun, or emptied: whether lists can be believed. */
+  isComplete(): Promise<boolean>
+  /** Notes that all that the buckets hold is known and listed. */
+  noteComplete(): Promise<void>
   /** What a sweep has to look at. */
   overdue(now: number): AsyncIterable<Overdue>
   /** @throws when the index cannot be used at the moment */
@@ -143,4 +205,4 @@ export interface FileIndex {
 /** `full`: there is no room for one more; `refused`: the original is not `stored`. Both change nothing. */
 export type DerivativeStart = 'begun' | 'full' | 'refused'
 
-export type RemovalCause = 'delete' | 'abandon' | 'sweep'
+export type RemovalCause = 'delete' | 'purge' | 'abandon' | 'sweep'

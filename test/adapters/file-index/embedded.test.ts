@@ -178,7 +178,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await overdue(index)).to.deep.equal([])
   })
 
-  it('does what a map in memory does, in 3000 steps at random, closed and opened now and then', async () => {
+  it('does what a map in memory does, in 4000 steps at random, closed and opened now and then', async () => {
     let reopened = 0
     await compareWithModel({
       open: () => index,
@@ -186,7 +186,7 @@ describe('embedded: the index from one process to the next', () => {
         reopened += 1
         await reopen()
       },
-      steps: 3000,
+      steps: 4000,
       random: seededRandom(8),
     })
     expect(reopened).to.be.above(30)
@@ -228,7 +228,12 @@ describe('embedded: the index from one process to the next', () => {
     expect(await rows()).to.deep.equal([`o first ${REF.key}`, `u o first ${REF.key}`])
     await index.finishUpload(REF.clientId, [RECORD])
     await index.beginDerivative(REF, W100, NOW)
-    const settled = [`d first ${REF.key} ${W100}`, `o first ${REF.key}`]
+    const listed = [`key ${REF.key}`, `sha256 00 ${REF.key}`, `storedAt 00${NOW} ${REF.key}`]
+    const settled = [
+      `d first ${REF.key} ${W100}`,
+      ...listed.map((position) => `l first stored ${position}`),
+      `o first ${REF.key}`,
+    ]
     expect(await rows()).to.deep.equal([...settled, `u d first ${REF.key} ${W100}`])
     await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
     expect(await rows()).to.deep.equal(settled)
@@ -243,11 +248,15 @@ describe('embedded: the index from one process to the next', () => {
     await remove(index, 'delete')
     await index.finishRemoval(REF, NOW)
     await index.dropDerivative(REF, derivativeKey(REF.key, 'w=200'), FOREVER)
+    await index.adopt(REF.clientId, RECORD)
+    await index.trash(REF, { at: NOW, until: LATER })
+    await remove(index, 'purge')
+    await index.finishRemoval(REF, NOW)
     expect(await rows()).to.deep.equal([])
   })
 })
 
-async function remove(index: FileIndex, cause: 'delete' | 'sweep') {
+async function remove(index: FileIndex, cause: 'delete' | 'purge' | 'sweep') {
   return index.beginRemoval(REF, { cause, leaseUntil: LATER, now: NOW })
 }
 

@@ -39,9 +39,13 @@ export function randomSteps(
     })
     const all = refs.map(record)
     const derived = { key, mediaType: 'image/webp', size: number }
-    const removal = (cause: 'delete' | 'abandon' | 'sweep') => ({ cause, leaseUntil: until, now: NOW })
+    const removal = (cause: 'delete' | 'purge' | 'abandon' | 'sweep') => ({
+      cause,
+      leaseUntil: until,
+      now: NOW,
+    })
     const sorted = (keys: readonly string[] | undefined) => keys && [...keys].sort()
-    const cause = random.oneOf(['delete', 'abandon', 'sweep'] as const)
+    const cause = random.oneOf(['delete', 'purge', 'abandon', 'sweep'] as const)
     return random.oneOf<Step>([
       {
         name: `beginUpload ${ref.key} ${until}`,
@@ -66,6 +70,16 @@ export function randomSteps(
         name: `amend ${ref.key}`,
         on: (index) => index.amend(ref.clientId, record(ref), { ...record(ref), probe: 'new' }),
         in: (model) => model.amend(ref.clientId, record(ref), { ...record(ref), probe: 'new' }),
+      },
+      {
+        name: `trash ${ref.key} ${until}`,
+        on: async (index) => sorted(await index.trash(ref, { at: NOW, until })),
+        in: (model) => sorted(model.trash(ref, { at: NOW, until })),
+      },
+      {
+        name: `restore ${ref.key}`,
+        on: (index) => index.restore(ref, NOW),
+        in: (model) => model.restore(ref, NOW),
       },
       {
         name: `beginDerivative ${key} ${until}`,

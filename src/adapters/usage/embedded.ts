@@ -1,0 +1,53 @@
+import { type DayUsage, dayOf, daysBefore, USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
+import { createInTurn } from '../in-turn.ts'
+import { lastingLevel } from '../lasting-level.ts'
+
+/** For a power cut: only counters are lost. */
+const NOT_FLUSHED = { durable: false }
+
+/**
+ * Counts in a LevelDB folder, which belongs to one process at a time: a row for each client and day, `<client> <day>`, with NUL
+ * in between. What is too old is dropped when it is opened.
+ */
+export async function embeddedUsage(
+  folder: string,
+  now = Date.now,
+): Promise<UsageStore & { close(): Promise<void> }> {
+  const level = await lastingLevel(folder)
+  const inTurn = createInTurn()
+  const first = daysBefore(dayOf(now()), USAGE_KEPT_DAYS)
+  const old = (await level.names({ gt: '', lt: '\uffff' })).filter(
+    (name) => name.slice(name.indexOf('\0') + 1) < first,
+  )
+  if (old.length > 0)
+    await level.write(
+      old.map((key) => ({ type: 'del', key })),
+      NOT_FLUSHED,
+    )
+  const rowOf = ({ clientId, day }: Pick<DayUsage, 'clientId' | 'day'>) => `${clientId}\0${day}`
+
+  return {
+    add: (usage) =>
+      inTurn(['all'], async () => {
+        if (usage.length === 0) return
+        const sums = new Map<string, Record<string, number>>()
+        const names = usage.map(rowOf)
+        const known = (await level.get(names)) as Array<DayUsage['counts'] | undefined>
+        for (const [i, { counts }] of usage.entries()) {
+          const name = names[i] as string
+          const sum = sums.get(name) ?? { ...known[i] }
+          for (const [count, by] of Object.entries(counts)) sum[count] = (sum[count] ?? 0) + by
+          sums.set(name, sum)
+        }
+        await level.write(
+          [...sums].map(([key, value]) => ({ type: 'put', key, value })),
+          NOT_FLUSHED,
+        )
+      }),
+    async read(clientId, days) {
+      const found = await level.get(days.map((day) => rowOf({ clientId, day })))
+      return days.map((day, i) => ({ clientId, day, counts: (found[i] ?? {}) as DayUsage['counts'] }))
+    },
+    close: () => level.close(),
+  }
+}

@@ -1,0 +1,96 @@
+import { isMediaGroup, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
+import { didYouMean } from '../core/nearest.ts'
+import { parseFolder } from '../core/object-key.ts'
+import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
+import { badParameter, clipped, Problem } from '../core/problem.ts'
+import type { ListRequest } from '../service/list.ts'
+import { onlyValue } from './request.ts'
+
+type Query = ReadonlyArray<readonly [name: string, value: string]>
+
+type Sort = Pick<ListRequest, 'by' | 'direction'>
+
+const SORTS: Readonly<Record<string, Sort>> = {
+  '-uploaded': { by: 'storedAt', direction: 'down' },
+  uploaded: { by: 'storedAt', direction: 'up' },
+  key: { by: 'key', direction: 'up' },
+  '-key': { by: 'key', direction: 'down' },
+}
+const NAMES = ['prefix', 'type', 'search', 'tag', 'sort', 'limit', 'cursor', 'deleted']
+const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, default: 100, help: '' }
+const SEARCH_MAX_BYTES = 255
+
+/** The query of a listing, but for who asks. @throws Problem 400 */
+export function readListQuery(query: Query): Omit<ListRequest, 'client' | 'signal'> & { sort: string } {
+  const unknown = query.find(([name]) => !NAMES.includes(name))
+  if (unknown) throw unknownParameter(unknown[0])
+  const value = (name: string) => onlyValue(query, name)
+  const sort = value('sort') ?? '-uploaded'
+  const order = Object.hasOwn(SORTS, sort) ? SORTS[sort] : undefined
+  if (!order)
+    throw badParameter({
+      param: 'sort',
+      expected: `one of ${Object.keys(SORTS).join(', ')}`,
+      received: sort,
+    })
+  const deleted = value('deleted')
+  const isOfDeleted =
+    deleted !== undefined && parseParameter('deleted', { type: 'flag', help: '' }, deleted) === true
+  const limit = value('limit')
+  return {
+    ...order,
+    sort,
+    state: isOfDeleted ? 'trashed' : 'stored',
+    folder: folderOf(value('prefix')),
+    group: groupOf(value('type')),
+    search: searched('search', value('search')),
+    tag: searched('tag', value('tag')),
+    after: positionOf(value('cursor'), sort),
+    limit: limit === undefined ? 100 : Number(parseParameter('limit', LIMIT, limit)),
+  }
+}
+
+/** The place behind a file in a list, as text that says nothing to who has it. */
+export function cursorOf(position: string, sort: string): string {
+  return Buffer.from(JSON.stringify([sort, position])).toString('base64url')
+}
+
+function positionOf(cursor: string | undefined, sort: string): string | undefined {
+  if (cursor === undefined) return undefined
+  try {
+    const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    if (Array.isArray(read) && read[0] === sort && typeof read[1] === 'string' && !read[1].includes('\0'))
+      return read[1]
+  } catch {
+    // None of ours.
+  }
+  throw badParameter({
+    param: 'cursor',
+    expected: 'the cursor of an answer to the same sort',
+    received: cursor,
+  })
+}
+
+function folderOf(prefix: string | undefined): string {
+  return prefix === undefined || prefix === '' ? '' : parseFolder(prefix.replace(/\/$/, ''), 'prefix')
+}
+
+function groupOf(type: string | undefined): MediaGroup | undefined {
+  if (type === undefined || isMediaGroup(type)) return type
+  throw badParameter({ param: 'type', expected: `one of ${MEDIA_GROUPS.join(', ')}`, received: type })
+}
+
+function searched(param: string, text: string | undefined): string | undefined {
+  if (text === undefined || (text !== '' && Buffer.byteLength(text) <= SEARCH_MAX_BYTES)) return text
+  throw badParameter({ param, expected: `a text of 1 to ${SEARCH_MAX_BYTES} bytes`, received: text })
+}
+
+function unknownParameter(word: string): Problem {
+  const param = clipped(word)
+  return new Problem({
+    status: 400,
+    code: 'unknown_parameter',
+    detail: `there is no parameter ${JSON.stringify(param)} for a list of files; there are ${NAMES.join(', ')}${didYouMean(word, NAMES)}`,
+    members: { param },
+  })
+}
