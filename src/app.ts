@@ -14,6 +14,7 @@ import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
 import { controlPath, openControl } from './process/control.ts'
+import { createAdminSessions } from './service/admin-sessions.ts'
 import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
 import { createEagerTransforms } from './service/eager.ts'
@@ -100,6 +101,8 @@ async function openApp(
     index,
     events,
     clients,
+    managedClients,
+    keys,
     findClient,
     originals,
     removals,
@@ -139,7 +142,12 @@ async function openApp(
   eager.work()
   const handle = createHttp({
     clients,
-    secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
+    managedClients,
+    adminSessions: createAdminSessions({ password: config.ADMIN_PASSWORD, key: keys('admin session') }),
+    secrets: [
+      credentials.secretClientToken,
+      ...[config.METRICS_TOKEN, config.ADMIN_PASSWORD].filter((secret) => secret !== undefined),
+    ],
     deliveries,
     informations,
     eager,

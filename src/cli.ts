@@ -36,6 +36,9 @@ function program(): Command {
   leaf(client, 'list', 'Lists all clients, without their secrets.').action(({ json }) =>
     perform('client list', {}, { json }),
   )
+  leaf(client, 'show', 'Shows one client, without its secrets.')
+    .argument('<id>', 'as in the list')
+    .action((id, { json }) => perform('client show', { id }, { json }))
   leaf(
     client,
     'rotate',
@@ -44,6 +47,20 @@ function program(): Command {
     .argument('<id>', 'as in the list')
     .addOption(keepOld())
     .action((id, { keepOld, json }) => perform('client rotate', { id, keepOldMs: keepOld }, { json }))
+  const secret = client.command('secret').description('Secrets of a client that are for less than its own.')
+  leaf(secret, 'add', 'Makes one, and prints it.')
+    .argument('<id>', 'of the client')
+    .option('--name <name>', 'what people call it')
+    .addOption(new Option('--only <action>', 'uploads only, or reading only').choices(['upload', 'read']))
+    .option('--folder <folder>', 'nothing outside of this folder')
+    .addOption(new Option('--valid <time>', 'how long it works; for good when absent').argParser(duration))
+    .action((id, { valid, json, ...scope }) =>
+      perform('client secret add', { id, ...scope, validMs: valid }, { json }),
+    )
+  leaf(secret, 'remove', 'Ends one.')
+    .argument('<id>', 'of the client')
+    .argument('<secret id>', 'as in client show')
+    .action((id, secretId, { json }) => perform('client secret remove', { id, secretId }, { json }))
   leaf(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
     .argument('<id>', 'as in the list')
     .addOption(new Option('--presets-only <on|off>', 'no parameter but preset').argParser(onOrOff))

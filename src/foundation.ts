@@ -17,6 +17,7 @@ import { createCheck } from './service/check.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
+import { createManagedClients } from './service/managed-clients.ts'
 import { createOriginals } from './service/originals.ts'
 import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
@@ -89,10 +90,12 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
   const learnMs = clientChanges ? LEARN_MS : 0
-  const commands = createCommands({
-    clients,
-    store,
+  const managedClients = createManagedClients({
+    ...{ clients, store },
     removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
+  })
+  const commands = createCommands({
+    clients: managedClients,
     check: createCheck({ index, buckets, clients: store }),
     reindex: createReindex({ index, buckets, clients: store, originals }),
     sweep,
@@ -107,6 +110,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       events,
       delivery,
       clients,
+      managedClients,
       findClient: (id: string) => store.find(id),
       originals,
       removals,

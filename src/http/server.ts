@@ -4,14 +4,17 @@ import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
+import type { AdminSessions } from '../service/admin-sessions.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
 import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
+import type { ManagedClients } from '../service/managed-clients.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { Removals } from '../service/remove.ts'
 import type { Upload } from '../service/upload.ts'
+import { clientsRoutes } from './clients.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
@@ -27,6 +30,7 @@ import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
+import { signInRoutes } from './sign-in.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { uploadRoutes } from './upload.ts'
@@ -35,6 +39,8 @@ import { zipRoutes } from './zip.ts'
 /** What the HTTP layer stands on. */
 export interface HttpOptions {
   clients: Clients
+  adminSessions: AdminSessions
+  managedClients: ManagedClients
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
   upload: Upload
@@ -88,6 +94,8 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(uploadRoutes(options))
   app.use(removeRoutes(options))
   app.use(zipRoutes(options))
+  app.use(signInRoutes(options))
+  app.use(clientsRoutes(options))
   app.use(deliverRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))

@@ -8,7 +8,16 @@ interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   oldSecretUntil?: string
+  secrets?: ShownSecret[]
   rules?: { presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
+}
+
+interface ShownSecret {
+  id: string
+  name?: string
+  only?: 'upload' | 'read'
+  folder?: string
+  until?: string
 }
 
 type WithSecret = ShownClient & { secretClientToken: string }
@@ -22,6 +31,16 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
       ['client', id],
       ['rules', shownRules(rules) || 'none: as for everyone'],
     ]),
+  'client show': (client: ShownClient) => shownClient(client),
+  'client secret add': (secret: ShownSecret & { secretClientToken: string }) =>
+    `${columns([
+      ['secret id', secret.id],
+      ...(secret.name === undefined ? [] : [['name', secret.name]]),
+      ['for', shownScope(secret)],
+      ...(secret.until === undefined ? [] : [['until', secret.until]]),
+      ['secret client token', secret.secretClientToken],
+    ])}\nKeep the secret now: it is not shown again.\n`,
+  'client secret remove': (client: ShownClient) => shownClient(client),
   'client list': (clients: ShownClient[]) =>
     columns([
       ['ID', 'NAME', 'CLIENT TOKEN', 'CREATED', 'STATE', 'RULES'],
@@ -30,7 +49,7 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
         client.name ?? '',
         client.clientToken,
         client.createdAt,
-        client.oldSecretUntil ? `${client.state}, old secret until ${client.oldSecretUntil}` : client.state,
+        shownState(client),
         shownRules(client.rules),
       ]),
     ]),
@@ -59,6 +78,37 @@ interface Filled {
   known: number
   added: number
   left: number
+}
+
+function shownState({ state, oldSecretUntil, secrets = [] }: ShownClient): string {
+  return [
+    state,
+    oldSecretUntil ? `old secret until ${oldSecretUntil}` : '',
+    secrets.length > 0 ? `${counted(secrets.length, 'secret')} with a scope` : '',
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+function shownClient(client: ShownClient): string {
+  const { id, name, clientToken, createdAt, rules, secrets = [] } = client
+  const facts = columns([
+    ['client', id],
+    ...(name === undefined ? [] : [['name', name]]),
+    ['client token (public, in URLs)', clientToken],
+    ['created', createdAt],
+    ['state', shownState({ ...client, secrets: [] })],
+    ['rules', shownRules(rules) || 'none: as for everyone'],
+  ])
+  if (secrets.length === 0) return facts
+  const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'for good'])
+  return `${facts}\n${columns([['SECRET', 'NAME', 'FOR', 'UNTIL'], ...rows])}`
+}
+
+/** `uploads only, in team/a`. */
+function shownScope({ only, folder }: ShownSecret): string {
+  const what = only === undefined ? 'everything' : only === 'upload' ? 'uploads only' : 'reading only'
+  return folder === undefined ? what : `${what}, in ${folder}`
 }
 
 function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }: WithSecret): string {

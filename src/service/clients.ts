@@ -28,6 +28,12 @@ export interface NewTokens {
   tokens: Tokens
 }
 
+/** What an operator says of a client: what is absent stays as it is, `null` for the name ends it. */
+export interface ClientChanges {
+  name?: string | null | undefined
+  rules?: RuleChanges | undefined
+}
+
 /** A secret that is to be made for some of what a client's own is for. */
 export interface NewSecret {
   name?: string | undefined
@@ -52,8 +58,8 @@ export interface Clients {
    * @throws Problem 503 when nothing has been heard for too long: this process may have been frozen
    */
   admits(id: string): Promise<boolean>
-  /** Adds a client with new tokens. @throws Problem 400 for a name that is none */
-  create(options?: { name?: string | undefined }): Promise<NewTokens>
+  /** Adds a client with new tokens. @throws Problem 400 for a name or rule that is none */
+  create(options?: ClientChanges): Promise<NewTokens>
   /**
    * Gives a client a new secret of its own; those that it has are accepted for `keepOldMs` more at most.
    * @throws Problem 404 when there is no such client, 409 when it is being removed or its secret is the environment's
@@ -68,9 +74,11 @@ export interface Clients {
   /** Ends one of these. @throws Problem 404 when there is no such client or secret, 409 */
   removeSecret(id: string, secretId: string): Promise<Client>
   /**
-   * Changes what may be asked of a client's files.
-   * @throws Problem 400 for a rule that is none, 404 when there is no such client, 409 when it is being removed
+   * Changes a client's name, and what it may do and what may be asked of its files.
+   * @throws Problem 400 for a name or rule that is none, 404 when there is no such client, 409 when it is being removed
    */
+  update(id: string, changes: ClientChanges): Promise<Client>
+  /** The same of rules alone. */
   setRules(id: string, changes: RuleChanges): Promise<Client>
   /** Makes sure that the first client has these tokens. */
   ensureFirst(tokens: Tokens): Promise<Client>
@@ -120,6 +128,12 @@ export function createClients({
     })
   }
 
+  const update: Clients['update'] = (id, changes) =>
+    changeKnown(id, ({ name, rules, ...client }) => ({
+      ...client,
+      ...changed({ ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }, changes),
+    }))
+
   return {
     authenticate(authorization, action) {
       const secret = authorization?.replace(/^Bearer +/i, '').trim()
@@ -157,13 +171,13 @@ export function createClients({
       const client = store.find(id)
       return client !== undefined && !client.removing
     },
-    async create({ name } = {}) {
-      if (name !== undefined) checkName(name)
+    async create(changes = {}) {
+      const given = changed({}, changes)
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
       const id = newClientId()
       const client = await change(id, () => ({
         id,
-        ...(name === undefined ? {} : { name }),
+        ...given,
         token: tokens.clientToken,
         secrets: [{ digest: digestSecret(tokens.secretClientToken) }],
         createdAt: now(),
@@ -217,11 +231,8 @@ export function createClients({
         if (secrets.length === present.secrets.length) throw noSuchSecret(id, secretId)
         return { ...present, secrets }
       }),
-    setRules: (id, changes) =>
-      changeKnown(id, ({ rules: present = {}, ...client }) => {
-        const rules = changedRules(present, changes)
-        return rules ? { ...client, rules } : client
-      }),
+    update,
+    setRules: (id, rules) => update(id, { rules }),
     async ensureFirst(tokens) {
       const secret = { digest: digestSecret(tokens.secretClientToken) }
       const isKept = (client: Client) =>
@@ -242,6 +253,17 @@ export function createClients({
       )
     },
   }
+}
+
+/** @throws Problem 400 */
+function changed(
+  present: Pick<Client, 'name' | 'rules'>,
+  changes: ClientChanges,
+): Pick<Client, 'name' | 'rules'> {
+  const name = changes.name === undefined ? present.name : (changes.name ?? undefined)
+  if (name !== undefined) checkName(name)
+  const rules = changedRules(present.rules ?? {}, changes.rules ?? {})
+  return { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
 }
 
 /** @throws Problem 400 */

@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { type Client, FIRST_CLIENT_ID, isValid } from '../core/client.ts'
 import type { Command, CommandRun, Commands } from '../core/command.ts'
 import type { Finding } from '../core/finding.ts'
-import type { ClientStore } from '../core/ports/client-store.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Check } from './check.ts'
-import type { Clients } from './clients.ts'
+import type { ManagedClients } from './managed-clients.ts'
 import type { Reindex } from './reindex.ts'
-import type { RemoveClient } from './remove-client.ts'
 import type { Sweep } from './sweep.ts'
 import type { SweepPuts } from './sweep-puts.ts'
 import type { Walk } from './walk.ts'
@@ -21,38 +18,44 @@ const PROGRESS_EVERY_MS = 200
 /** What an operator may ask for, each with its arguments as one object; times in milliseconds. */
 export function createCommands({
   clients,
-  store,
-  removeClient,
   check,
   reindex,
   sweep,
   sweepPuts,
-  now = Date.now,
 }: {
-  clients: Clients
-  store: ClientStore
-  removeClient: RemoveClient
+  clients: ManagedClients
   check: Check
   reindex: Reindex
   sweep: Sweep
   sweepPuts: SweepPuts
-  now?: () => number
 }): Commands {
   return {
-    'client create': command(z.strictObject({ name: z.string().optional() }), async ({ name }) => {
-      const { client, tokens } = await clients.create({ name })
-      return { ...describe(client, now()), ...tokens }
-    }),
-    'client list': command(z.strictObject({}), async () => {
-      await store.refresh()
-      return [...store.list()].sort(byAge).map((client) => describe(client, now()))
-    }),
+    'client create': command(z.strictObject({ name: z.string().optional() }), ({ name }) =>
+      clients.create({ name }),
+    ),
+    'client list': command(z.strictObject({}), () => clients.list()),
+    'client show': command(z.strictObject({ id: z.string() }), ({ id }) => clients.show(id)),
     'client rotate': command(
       z.strictObject({ id: z.string(), keepOldMs: z.int().min(0) }),
-      async ({ id, keepOldMs }) => {
-        const { client, tokens } = await clients.rotate(id, { keepOldMs })
-        return { ...describe(client, now()), ...tokens }
-      },
+      ({ id, keepOldMs }) => clients.rotate(id, { keepOldMs }),
+    ),
+    'client secret add': command(
+      z.strictObject({
+        id: z.string(),
+        name: z.string().optional(),
+        only: z.enum(['upload', 'read']).optional(),
+        folder: z.string().optional(),
+        validMs: z.int().min(1).optional(),
+      }),
+      ({ id, name, validMs, only, folder }) =>
+        clients.addSecret(id, {
+          ...{ name, validMs },
+          scope: { ...(only ? { only } : {}), ...(folder === undefined ? {} : { folder }) },
+        }),
+    ),
+    'client secret remove': command(
+      z.strictObject({ id: z.string(), secretId: z.string() }),
+      ({ id, secretId }) => clients.removeSecret(id, secretId),
     ),
     'client set': command(
       z.strictObject({
@@ -61,13 +64,13 @@ export function createCommands({
         allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
         variantLimit: z.number().or(z.literal(false)).optional(),
       }),
-      async ({ id, ...changes }) => describe(await clients.setRules(id, changes), now()),
+      ({ id, ...rules }) => clients.update(id, { rules }),
     ),
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
       async ({ id, files }, { signal, tell }) => {
         const progress = nowAndThen(tell)
-        return removeClient(id, { files, signal, progress: (originals) => progress({ originals }) })
+        return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
       },
     ),
     check: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
@@ -90,27 +93,6 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
       throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received })
     return work(parsed.data, run)
   }
-}
-
-/** A client as an operator sees it: no secret, nor what is kept of one. */
-function describe({ id, name, token, createdAt, secrets, rules, removing }: Client, now: number) {
-  const ends = secrets.filter((one) => isValid(one, now)).flatMap(({ validUntil }) => validUntil ?? [])
-  return {
-    id,
-    ...(name === undefined ? {} : { name }),
-    clientToken: token,
-    createdAt: new Date(createdAt).toISOString(),
-    state: removing ? 'removing' : 'active',
-    ...(rules ? { rules } : {}),
-    ...(ends.length > 0 ? { oldSecretUntil: new Date(Math.max(...ends)).toISOString() } : {}),
-  }
-}
-
-/** The first client first. */
-function byAge(one: Client, other: Client): number {
-  if (one.id === FIRST_CLIENT_ID) return -1
-  if (other.id === FIRST_CLIENT_ID) return 1
-  return one.createdAt - other.createdAt
 }
 
 function walk(clientId: string | undefined, { signal, tell }: CommandRun): Walk {

@@ -133,6 +133,47 @@ describe('the sluice command', function () {
       expect((await sluice(['client', 'set', 'nobody', '--presets-only', 'on'], env)).code).to.equal(1)
     })
 
+    it('makes secrets with a scope, lists them, and ends them', async () => {
+      const server = await start()
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const { code, stdout } = await sluice(
+        [
+          'client',
+          'secret',
+          'add',
+          client.id,
+          '--only',
+          'upload',
+          '--folder',
+          'a/b',
+          '--valid',
+          '30d',
+          '--name',
+          'app',
+        ],
+        env,
+      )
+      expect(code).to.equal(0)
+      expect(stdout).to.match(/^for +uploads only, in a\/b$/m)
+      const [, secretId = ''] = /^secret id +(\S+)$/m.exec(stdout) ?? []
+      const [, secret = ''] = /^secret client token +(sec_\w+)$/m.exec(stdout) ?? []
+      expect(await isAccepted(asCaller(server, client), secret)).to.equal(true)
+
+      expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(/ {2}active, 1 secret with a scope$/)
+      const shown = (await sluice(['client', 'show', client.id], env)).stdout
+      expect(shown).to.not.include('sec_')
+      expect(shown).to.match(new RegExp(`^${secretId} +app +uploads only, in a/b +\\d{4}-\\S+Z$`, 'm'))
+      const json = await sluiceJson<{ secrets: object[] }>(['client', 'show', client.id], env)
+      expect(json.secrets[0]).to.include({ id: secretId, name: 'app', only: 'upload', folder: 'a/b' })
+
+      const removed = await sluice(['client', 'secret', 'remove', client.id, secretId], env)
+      expect(removed).to.include({ code: 0 })
+      expect(removed.stdout).to.not.include(secretId)
+      expect(await isAccepted(asCaller(server, client), secret)).to.equal(false)
+      expect((await sluice(['client', 'secret', 'remove', client.id, secretId], env)).code).to.equal(1)
+      expect((await sluice(['client', 'secret', 'add', client.id, '--only', 'manage'], env)).code).to.equal(2)
+    })
+
     it('gives a client a new secret, and keeps the old one for as long as was said', async () => {
       const server = await start()
       const old = await sluiceJson<NewClient>(['client', 'create'], env)

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { badParameter } from '../core/problem.ts'
+import type { ClientChanges, NewSecret } from '../service/clients.ts'
+import { checkedBody } from './checked-body.ts'
+
+const MAX_SECONDS = 365 * 86_400
+const EXPECTED_SECONDS = (least: number) => `an integer from ${least} to ${MAX_SECONDS}`
+const seconds = (least: number) =>
+  z.int(EXPECTED_SECONDS(least)).min(least, EXPECTED_SECONDS(least)).max(MAX_SECONDS, EXPECTED_SECONDS(least))
+
+/** `null`, which ends a rule, as services say it. */
+const orNull = <T extends z.ZodType>(schema: T, expected: string) =>
+  z
+    .union([schema, z.null()], expected)
+    .transform((value) => (value === null ? (false as const) : value))
+    .optional()
+
+// Of each part: what is expected, as messages say it. Bounds are the services' own.
+const rules = z.strictObject(
+  {
+    presetsOnly: orNull(z.boolean(), 'true, false or null'),
+    allowedWidths: orNull(z.array(z.number()), 'an array of integers or null'),
+    variantLimit: orNull(z.number(), 'an integer or null'),
+  },
+  'an object of presetsOnly, allowedWidths and variantLimit',
+)
+const newClient = z.strictObject(
+  { name: z.string('a string').optional(), rules: rules.optional() },
+  'an object of name and rules',
+)
+const changes = z.strictObject(
+  { name: z.union([z.string(), z.null()], 'a string or null').optional(), rules: rules.optional() },
+  'an object of name and rules',
+)
+const rotation = z.strictObject({ keepOldSeconds: seconds(0).default(86_400) }, 'an object of keepOldSeconds')
+const newSecret = z.strictObject(
+  {
+    name: z.string('a string').optional(),
+    only: z.enum(['upload', 'read'], 'upload or read').optional(),
+    folder: z.string('a string').optional(),
+    validSeconds: seconds(1).optional(),
+  },
+  'an object of name, only, folder and validSeconds',
+)
+
+/** @throws Problem 400 */
+export function readNewClient(body: unknown): ClientChanges {
+  return checkedBody(newClient, body)
+}
+
+/** What is named changes, `null` ends it, the rest stays. @throws Problem 400 */
+export function readClientChanges(body: unknown): ClientChanges {
+  const read = checkedBody(changes, body)
+  if (read.name === undefined && Object.keys(read.rules ?? {}).length === 0)
+    throw badParameter({ param: 'the body', expected: 'a name or a rule', received: body })
+  return read
+}
+
+/** @throws Problem 400 */
+export function readRotation(body: unknown): { keepOldMs: number } {
+  return { keepOldMs: checkedBody(rotation, body).keepOldSeconds * 1000 }
+}
+
+/** @throws Problem 400 */
+export function readNewSecret(body: unknown): NewSecret {
+  const { name, only, folder, validSeconds } = checkedBody(newSecret, body)
+  return {
+    name,
+    scope: { ...(only ? { only } : {}), ...(folder === undefined ? {} : { folder }) },
+    validMs: validSeconds === undefined ? undefined : validSeconds * 1000,
+  }
+}
