@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
@@ -76,9 +76,27 @@ function program(): Command {
         'derivatives that a file may have; default: VARIANT_LIMIT',
       ).argParser(limit),
     )
-    .action((id, { json, ...rules }, command: Command) => {
-      if (Object.keys(rules).length === 0) command.error('error: expected at least one rule to set')
-      return perform('client set', { id, ...rules }, { json })
+    .addOption(
+      new Option('--upload-max-bytes <bytes|default>', 'of each file; default: UPLOAD_MAX_BYTES').argParser(
+        limit,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--rate <name=points|name=default…>',
+        'how often in the seconds of that limit: upload, derivative, fetch, sign, zip; 0 is no limit',
+      ).argParser(rates),
+    )
+    .addOption(
+      new Option(
+        '--presets <file|none>',
+        'a JSON file like config/presets.json: presets for its files alone, in the place of its own before',
+      ).argParser(presets),
+    )
+    .action((id, { json, rate, ...rules }, command: Command) => {
+      const all = { ...rules, ...(rate ? { rates: rate } : {}) }
+      if (Object.keys(all).length === 0) command.error('error: expected at least one rule to set')
+      return perform('client set', { id, ...all }, { json })
     })
   leaf(
     client,
@@ -130,8 +148,29 @@ function widths(text: string): number[] | false {
 /** False for the default. */
 function limit(text: string): number | false {
   if (text === 'default') return false
-  if (/^\d{1,9}$/.test(text)) return Number(text)
+  if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new InvalidArgumentError(`expected a number or default but received "${text}"`)
+}
+
+/** Of one `--rate`, beside those before it; false for the default. */
+function rates(text: string, before: Record<string, number | false> = {}): Record<string, number | false> {
+  const [, name = '', value = ''] = /^([a-z_]+)=(\d{1,9}|default)$/.exec(text) ?? []
+  if (name) return { ...before, [name]: limit(value) }
+  throw new InvalidArgumentError(
+    `expected a limit and its points like zip=100 or zip=default but received "${text}"`,
+  )
+}
+
+/** False for none. */
+function presets(file: string): unknown {
+  if (file === 'none') return false
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new InvalidArgumentError(
+      `expected a JSON file or none but received "${file}": ${(error as Error).message}`,
+    )
+  }
 }
 
 /** Does a command, shows what comes of it, and ends the process. */

@@ -7,12 +7,13 @@ import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { type Backends, openBackends } from './backends.ts'
 import { appKeys } from './core/app-keys.ts'
-import { FIRST_CLIENT_ID } from './core/client.ts'
+import { FIRST_CLIENT_ID, type PresetSettings } from './core/client.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { rarely } from './core/rarely.ts'
 import type { PluginSet } from './pipeline/load.ts'
+import { readPresets } from './pipeline/presets.ts'
 import { createCheck } from './service/check.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
@@ -36,7 +37,7 @@ export interface FoundationOptions {
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
   log: Log
-  plugins: Pick<PluginSet, 'events'>
+  plugins: Pick<PluginSet, 'events' | 'transforms'>
   /** Puts something between the services and their storage: tests stop the process at chosen steps. */
   wrapStorage?: ((storage: Storage) => Storage) | undefined
 }
@@ -80,7 +81,17 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
-  const clients = createClients({ store, events, keepFirst, ...(clientChanges ? { trustMs: LEARN_MS } : {}) })
+  const bounds = {
+    uploadMaxBytes: config.UPLOAD_MAX_BYTES,
+    wrongPresets: (settings: PresetSettings) => readPresets(settings, plugins.transforms).wrong,
+  }
+  const clients = createClients({
+    store,
+    events,
+    keepFirst,
+    bounds,
+    ...(clientChanges ? { trustMs: LEARN_MS } : {}),
+  })
   const originals = createOriginals({ index, buckets, events })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
+import type { ClientLimited } from './ports/rate-limiter.ts'
 import type { SecretScope } from './scope.ts'
 
 /** One user of the service: a team, a site. Its files live in a root of their own. */
@@ -14,7 +15,7 @@ export interface Client {
   secrets: readonly KeptSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
-  /** What may be asked of its files; without them, what may be asked of anyone's. */
+  /** What it may do, and what may be asked of its files; without them, what everyone may. */
   rules?: ClientRules
   /**
    * Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them.
@@ -23,7 +24,7 @@ export interface Client {
   removing?: { files: boolean }
 }
 
-/** Bounds of what a client's files may be turned into; each one that is absent is as it is for everyone. */
+/** What a client may do, and what its files may be turned into; each one that is absent is as it is for everyone. */
 export interface ClientRules {
   /** `preset` is the only parameter that delivery takes. */
   presetsOnly?: true
@@ -31,6 +32,20 @@ export interface ClientRules {
   allowedWidths?: readonly number[]
   /** How many derivatives an original may have. */
   variantLimit?: number
+  /** Of each file. */
+  uploadMaxBytes?: number
+  /** Points of its own by the name of the limit, over the configured ones; 0: as often as it likes. */
+  rates?: Readonly<Partial<Record<ClientLimited, number>>>
+  /** Presets of its own, over those of everyone with the same name. */
+  presets?: PresetSettings
+}
+
+/** Named sets of parameters as an operator writes them: values by parameter, by the preset's name. */
+export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
+
+/** Of one file of a client, where everyone may upload `maxBytes`. */
+export function uploadMaxBytes({ rules }: Pick<Client, 'rules'>, maxBytes: number): number {
+  return Math.min(rules?.uploadMaxBytes ?? maxBytes, maxBytes)
 }
 
 /** What is kept of a secret token. */

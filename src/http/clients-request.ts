@@ -21,8 +21,17 @@ const rules = z.strictObject(
     presetsOnly: orNull(z.boolean(), 'true, false or null'),
     allowedWidths: orNull(z.array(z.number()), 'an array of integers or null'),
     variantLimit: orNull(z.number(), 'an integer or null'),
+    uploadMaxBytes: orNull(z.number(), 'an integer or null'),
+    rates: orNull(
+      z.record(z.string(), z.number().or(z.null().transform(() => false as const))),
+      'an object of integers or null, by the name of the limit, or null',
+    ),
+    presets: orNull(
+      z.record(z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
+      'an object of presets, each an object of parameters, or null',
+    ),
   },
-  'an object of presetsOnly, allowedWidths and variantLimit',
+  'an object of presetsOnly, allowedWidths, variantLimit, uploadMaxBytes, rates and presets',
 )
 const newClient = z.strictObject(
   { name: z.string('a string').optional(), rules: rules.optional() },

@@ -9,7 +9,14 @@ interface ShownClient {
   state: 'active' | 'removing'
   oldSecretUntil?: string
   secrets?: ShownSecret[]
-  rules?: { presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
+  rules?: {
+    presetsOnly?: true
+    allowedWidths?: readonly number[]
+    variantLimit?: number
+    uploadMaxBytes?: number
+    rates?: Record<string, number>
+    presets?: object
+  }
 }
 
 interface ShownSecret {
@@ -123,11 +130,24 @@ function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }
 }
 
 /** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
-function shownRules({ presetsOnly, allowedWidths, variantLimit }: ShownClient['rules'] = {}): string {
+function shownRules({
+  presetsOnly,
+  allowedWidths,
+  variantLimit,
+  uploadMaxBytes,
+  rates = {},
+  presets = {},
+}: ShownClient['rules'] = {}): string {
+  const own = Object.keys(presets)
   return [
     presetsOnly ? 'presets only' : '',
     allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
+    uploadMaxBytes === undefined ? '' : `uploads of ${counted(uploadMaxBytes, 'byte')}`,
+    ...Object.entries(rates).map(
+      ([name, points]) => `${name} rate ${points === 0 ? 'without limit' : points}`,
+    ),
+    own.length > 0 ? `presets ${own.join(', ')}` : '',
   ]
     .filter(Boolean)
     .join('; ')

@@ -14,7 +14,7 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import { badParameter, clipped, Problem, unavailable } from '../core/problem.ts'
 import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
 import { type Action, checkAction, type Grant, type SecretScope } from '../core/scope.ts'
-import { changedRules, type RuleChanges } from './client-rules.ts'
+import { changedRules, type RuleBounds, type RuleChanges } from './client-rules.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
 export interface Tokens {
@@ -94,6 +94,7 @@ export function createClients({
   store,
   events,
   keepFirst,
+  bounds,
   trustMs = Number.POSITIVE_INFINITY,
   now = Date.now,
 }: {
@@ -101,6 +102,8 @@ export function createClients({
   events: EventBus
   /** Keeps the first client's tokens for the next start; absent when the environment has them. */
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
+  /** Of rules. */
+  bounds: RuleBounds
   /** How long what was heard of other processes' changes is good for: no longer than a removal waits for all to hear. */
   trustMs?: number
   now?: () => number
@@ -131,7 +134,7 @@ export function createClients({
   const update: Clients['update'] = (id, changes) =>
     changeKnown(id, ({ name, rules, ...client }) => ({
       ...client,
-      ...changed({ ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }, changes),
+      ...changed({ ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }, changes, bounds),
     }))
 
   return {
@@ -172,7 +175,7 @@ export function createClients({
       return client !== undefined && !client.removing
     },
     async create(changes = {}) {
-      const given = changed({}, changes)
+      const given = changed({}, changes, bounds)
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
       const id = newClientId()
       const client = await change(id, () => ({
@@ -259,10 +262,11 @@ export function createClients({
 function changed(
   present: Pick<Client, 'name' | 'rules'>,
   changes: ClientChanges,
+  bounds: RuleBounds,
 ): Pick<Client, 'name' | 'rules'> {
   const name = changes.name === undefined ? present.name : (changes.name ?? undefined)
   if (name !== undefined) checkName(name)
-  const rules = changedRules(present.rules ?? {}, changes.rules ?? {})
+  const rules = changedRules(present.rules ?? {}, changes.rules ?? {}, bounds)
   return { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
 }
 

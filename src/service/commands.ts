@@ -15,6 +15,8 @@ export type Told = { finding: Finding } | { progress: object }
 // A terminal shows no more, and a socket need not carry it.
 const PROGRESS_EVERY_MS = 200
 
+const presetParameters = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+
 /** What an operator may ask for, each with its arguments as one object; times in milliseconds. */
 export function createCommands({
   clients,
@@ -63,6 +65,9 @@ export function createCommands({
         presetsOnly: z.boolean().optional(),
         allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
         variantLimit: z.number().or(z.literal(false)).optional(),
+        uploadMaxBytes: z.number().or(z.literal(false)).optional(),
+        rates: z.record(z.string(), z.number().or(z.literal(false))).optional(),
+        presets: z.record(z.string(), presetParameters).or(z.literal(false)).optional(),
       }),
       ({ id, ...rules }) => clients.update(id, { rules }),
     ),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from '../core/client.ts'
+import { type Client, uploadMaxBytes } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import type { Format } from '../core/media.ts'
 import { newFileId, newOriginal, type OriginalName, parseFolder, recordKey } from '../core/object-key.ts'
@@ -75,7 +75,7 @@ export function createUpload({
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
   admits: (clientId: string) => Promise<boolean>
-  /** Of each file. */
+  /** Of each file, unless its client's rules say less. */
   maxBytes: number
   now?: () => number
 }): Upload {
@@ -102,7 +102,10 @@ export function createUpload({
     const sent = () => {
       coming.mayLand = true
     }
-    const bytes = Readable.from(metered(head, rest, { meter, maxBytes, sent }), { objectMode: false })
+    const bytes = Readable.from(
+      metered(head, rest, { meter, maxBytes: uploadMaxBytes(client, maxBytes), sent }),
+      { objectMode: false },
+    )
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     coming.mayLand = false
     const sha256 = meter.digest.digest('hex')

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
@@ -131,6 +131,37 @@ describe('the sluice command', function () {
         /^sluice: expected 1 to 100 integers from 1 to 5000 px for allowedWidths/,
       )
       expect((await sluice(['client', 'set', 'nobody', '--presets-only', 'on'], env)).code).to.equal(1)
+    })
+
+    it('sets limits and presets of a client', async () => {
+      const server = await start({ env: { UPLOAD_MAX_BYTES: '100000' } })
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
+      const set = (...rules: string[]) => sluice(['client', 'set', client.id, ...rules], env)
+      const file = join(dataDir, 'presets.json')
+      await writeFile(file, JSON.stringify({ card: { w: 30 } }))
+      const { code, stdout, stderr } = await set(
+        ...['--upload-max-bytes', '50', '--rate', 'zip=100', '--rate', 'upload=0', '--presets', file],
+      )
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
+      expect(stdout).to.match(
+        /^rules +uploads of 50 bytes; zip rate 100; upload rate without limit; presets card$/m,
+      )
+      expect((await fetch(`${src}?preset=card`)).status).to.equal(200)
+      expect((await postFiles(asCaller(server, client), [{ name: 'a.png', bytes: png }])).status).to.equal(
+        413,
+      )
+      expect((await set('--rate', 'zip=default')).stdout).to.match(
+        /^rules +uploads of 50 bytes; upload rate w/m,
+      )
+      const last = await set('--upload-max-bytes', 'default', '--rate', 'upload=default', '--presets', 'none')
+      expect(last.stdout).to.match(/^rules +none: as for everyone$/m)
+      await writeFile(file, JSON.stringify({ card: { w: 0 } }))
+      const refused = await set('--presets', file)
+      expect(refused.code).to.equal(1)
+      expect(refused.stderr).to.match(/^sluice: card: expected an integer from 1 to 5000 for w/)
+      expect((await set('--presets', join(dataDir, 'none.json'))).code).to.equal(2)
+      expect((await set('--rate', 'zip')).code).to.equal(2)
     })
 
     it('makes secrets with a scope, lists them, and ends them', async () => {

@@ -13,6 +13,8 @@ import { keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const HOUR = 3_600_000
+/** Of rules that are set here. */
+const bounds = { uploadMaxBytes: 1000, wrongPresets: () => [] }
 const FIRST = { clientToken: 'pub_of_the_first', secretClientToken: 'sec_of_the_first_one' }
 
 describe('clients', () => {
@@ -39,6 +41,7 @@ describe('clients', () => {
       keepFirst: async (tokens) => {
         kept = tokens
       },
+      bounds,
       now,
     })
   })
@@ -118,6 +121,31 @@ describe('clients', () => {
       expect(changed).to.deep.equal(Array(7).fill(id))
     })
 
+    it('of which rates are set name by name, and presets all at once', async () => {
+      for (const [change, rules] of [
+        [{ rates: { zip: 5 } }, { rates: { zip: 5 } }],
+        [{ rates: { upload: 0 } }, { rates: { zip: 5, upload: 0 } }],
+        [
+          { presets: { a: { w: 1 }, b: { w: 2 } } },
+          { rates: { zip: 5, upload: 0 }, presets: { a: { w: 1 }, b: { w: 2 } } },
+        ],
+        [
+          { rates: { zip: false }, presets: { b: { w: 3 } } },
+          { rates: { upload: 0 }, presets: { b: { w: 3 } } },
+        ],
+        [
+          { uploadMaxBytes: 1000, rates: { upload: false } },
+          { uploadMaxBytes: 1000, presets: { b: { w: 3 } } },
+        ],
+        [{ uploadMaxBytes: false, presets: {} }, undefined],
+        [{ rates: { zip: 5 } }, { rates: { zip: 5 } }],
+        [{ rates: false }, undefined],
+      ] as const) {
+        expect((await clients.setRules(id, change)).rules, JSON.stringify(change)).to.deep.equal(rules)
+        expect(store.find(id)?.rules).to.deep.equal(rules)
+      }
+    })
+
     it('that outlive a new secret, and a start', async () => {
       await clients.ensureFirst(FIRST)
       for (const each of [id, FIRST_CLIENT_ID]) {
@@ -138,10 +166,19 @@ describe('clients', () => {
       ['variantLimit', { variantLimit: 0 }],
       ['variantLimit', { variantLimit: 1_000_001 }],
       ['variantLimit', { variantLimit: Number.NaN }],
+      ['uploadMaxBytes', { uploadMaxBytes: 0 }],
+      ['uploadMaxBytes', { uploadMaxBytes: 1001 }],
+      ['rates', { rates: { sign_in: 5 } }],
+      ['rates', { rates: { zap: 5 } }],
+      ['rates.zip', { rates: { zip: -1 } }],
+      ['rates.zip', { rates: { zip: 1_000_001 } }],
+      ['presets', { presets: { 'a b': { w: 1 } } }],
+      ['presets', { presets: { ok: { wm: 'x'.repeat(2001) } } }],
     ] as const) {
       it(`but not ${JSON.stringify(change).slice(0, 40)}`, async () => {
         const problem = await problemOf(clients.setRules(id, { presetsOnly: true, ...change }))
-        expect(problem).to.include({ status: 400, code: 'bad_parameter' })
+        const code = param === 'presets' ? 'bad_presets' : 'bad_parameter'
+        expect(problem).to.include({ status: 400, code })
         expect(problem.members.param).to.equal(param)
         expect(store.find(id)).to.not.have.property('rules')
       })
@@ -177,7 +214,7 @@ describe('clients', () => {
       const bucket = (await diskBuckets({ folder, urlOf: (key) => key })).of({ id: 'first', token: '' })
       elsewhere = await bucketClientStore(bucket, { shared, now })
       const heard = await bucketClientStore(bucket, { shared, now })
-      here = createClients({ store: heard, events, trustMs: TRUST_MS, now })
+      here = createClients({ store: heard, events, bounds, trustMs: TRUST_MS, now })
     })
 
     it('may store files for as long as a removal waits for all to hear, and then only when it is asked', async () => {
@@ -289,6 +326,7 @@ describe('clients', () => {
       const failing = createClients({
         store,
         events,
+        bounds,
         keepFirst: async () => {
           throw new Error('the disk is full')
         },
@@ -302,7 +340,7 @@ describe('clients', () => {
     })
 
     it('are told where to change it when the environment has the first one’s', async () => {
-      const fromEnvironment = createClients({ store, events })
+      const fromEnvironment = createClients({ store, events, bounds })
       await fromEnvironment.ensureFirst(FIRST)
       const problem = await problemOf(fromEnvironment.rotate(FIRST_CLIENT_ID, { keepOldMs: 0 }))
       expect(problem.status).to.equal(409)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Client } from '../../core/client.ts'
 import type { ObjectKey } from '../../core/object-key.ts'
+import { CLIENT_LIMITED } from '../../core/ports/rate-limiter.ts'
 
 const digest = z.string().length(64)
 const clientRecord = z.object({
@@ -24,6 +25,11 @@ const clientRecord = z.object({
       presetsOnly: z.literal(true).optional(),
       allowedWidths: z.array(z.int().min(1)).min(1).optional(),
       variantLimit: z.int().min(1).optional(),
+      uploadMaxBytes: z.int().min(1).optional(),
+      rates: z.partialRecord(z.enum(CLIENT_LIMITED), z.int().min(0)).optional(),
+      presets: z
+        .record(z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))
+        .optional(),
     })
     .optional(),
   removing: z.object({ files: z.boolean() }).optional(),
