@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
+import { storageSecret } from '../config/storage-secret.ts'
 import type { CommandRun } from './core/command.ts'
 import { ANSWERS } from './process/command-answers.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/command-output.ts'
@@ -30,9 +32,26 @@ function program(): Command {
     parent.command(name).description(description).option('--json', 'print JSON lines, for programs')
 
   const client = sluice.command('client').description('Who may use the service.')
-  leaf(client, 'create', 'Adds a client, and prints its tokens.')
+  const create = leaf(client, 'create', 'Adds a client, and prints its tokens.')
     .option('--name <name>', 'what people call it')
-    .action(({ name, json }) => perform('client create', { name }, { json }))
+    .addHelpText('after', SECRET_KEY_HELP)
+  withStorage(create).action(async ({ name, json, ...options }, command: Command) => {
+    const storage = await storageOf(options, command)
+    return perform('client create', { name, ...(storage ? { storage } : {}) }, { json })
+  })
+  const storage = leaf(
+    client,
+    'storage',
+    'Gives a client a bucket of its own, once it has been tried; or other keys for the one that it has.',
+  )
+    .argument('<id>', 'as in the list')
+    .option('--default', "back to the installation's bucket", false)
+    .addHelpText('after', SECRET_KEY_HELP)
+  withStorage(storage).action(async (id, { json, default: byDefault, ...options }, command: Command) => {
+    const given = await storageOf(options, command)
+    if ((given === undefined) !== byDefault) command.error('error: expected --bucket or --default')
+    return perform('client storage', { id, storage: given ?? false }, { json })
+  })
   leaf(client, 'list', 'Lists all clients, without their secrets.').action(({ json }) =>
     perform('client list', {}, { json }),
   )
@@ -118,6 +137,38 @@ function program(): Command {
     ({ json }) => perform('sweep', {}, { json }),
   )
   return sluice
+}
+
+const SECRET_KEY_HELP = `
+The secret access key is read from STORAGE_SECRET_ACCESS_KEY, else from standard input: arguments can be seen by others.`
+
+/** The options of a bucket in S3. */
+function withStorage(command: Command): Command {
+  return command
+    .option('--bucket <bucket>', 'in S3 or a compatible store')
+    .option('--prefix <folder>', 'of the bucket; all of it when absent')
+    .option('--endpoint <url>', "of a compatible store; Amazon's when absent")
+    .option('--region <region>', 'us-east-1 when absent')
+    .option('--path-style', 'the bucket in the path instead of the host name; many compatible stores want it')
+    .option('--access-key-id <key>', 'its secret is read, see below')
+    .option('--public-url <url>', 'where the bucket can be read, of a CDN for example')
+}
+
+/** Undefined when none is named. */
+async function storageOf(
+  { pathStyle: forcePathStyle, ...options }: Record<string, string | boolean | undefined>,
+  command: Command,
+): Promise<object | undefined> {
+  if (Object.keys(options).length === 0 && forcePathStyle === undefined) return undefined
+  if (!options.bucket || !options.accessKeyId) command.error('error: expected --bucket and --access-key-id')
+  const secretAccessKey = storageSecret() ?? (await standardInput(command))
+  return { ...options, ...(forcePathStyle ? { forcePathStyle } : {}), secretAccessKey }
+}
+
+async function standardInput(command: Command): Promise<string> {
+  if (process.stdin.isTTY)
+    command.error('error: expected the secret access key in STORAGE_SECRET_ACCESS_KEY or on standard input')
+  return (await text(process.stdin)).trim()
 }
 
 function keepOld(): Option {

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { loadAppSecret } from './adapters/app-secret.ts'
+import { withOwnBuckets } from './adapters/bucket/own.ts'
+import { normalPrefix } from './adapters/bucket/s3-root.ts'
+import { tryStorage } from './adapters/bucket/try-storage.ts'
 import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { saveCredentials } from './adapters/credentials.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
@@ -8,6 +11,7 @@ import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { type Backends, openBackends } from './backends.ts'
 import { appKeys } from './core/app-keys.ts'
 import { FIRST_CLIENT_ID, type PresetSettings } from './core/client.ts'
+import type { Root } from './core/client-storage.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
@@ -15,9 +19,12 @@ import { rarely } from './core/rarely.ts'
 import type { PluginSet } from './pipeline/load.ts'
 import { readPresets } from './pipeline/presets.ts'
 import { createCheck } from './service/check.ts'
+import { createHasFiles } from './service/client-files.ts'
+import { createClientStorages } from './service/client-storages.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
+import { createChangeKnown } from './service/known-client.ts'
 import { createManagedClients } from './service/managed-clients.ts'
 import { createOriginals } from './service/originals.ts'
 import { createReindex } from './service/reindex.ts'
@@ -65,10 +72,15 @@ export async function openFoundation(options: FoundationOptions) {
 }
 
 async function layFoundation(backends: Backends, { config, log, plugins, wrapStorage }: FoundationOptions) {
-  const { buckets, index } = wrapStorage?.(backends) ?? backends
+  const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
+  const credentialsKey = keys('bucket credentials')
+  const storage = {
+    buckets: withOwnBuckets(backends.buckets, { key: credentialsKey, log }),
+    index: backends.index,
+  }
+  const { buckets, index } = wrapStorage?.(storage) ?? storage
   const { jobs, locks, clientChanges } = backends
 
-  const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
   const events = inProcessEventBus(log)
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
@@ -95,15 +107,22 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const originals = createOriginals({ index, buckets, events })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
-  const sweepPuts = createSweepPuts({ buckets, log })
+  const sweepPuts = createSweepPuts({ buckets, clients: store, log })
   // A secret that was taken away elsewhere is still accepted here for so long.
   const tellDeaf = rarely((err) =>
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
   const learnMs = clientChanges ? LEARN_MS : 0
+  const hasFiles = createHasFiles({ buckets, index })
   const managedClients = createManagedClients({
     ...{ clients, store },
-    removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
+    storages: createClientStorages({
+      ...{ store, hasFiles, locks, tryStorage, learnMs },
+      changeKnown: createChangeKnown({ store, events }),
+      key: credentialsKey,
+      installation: installationRoot(config),
+    }),
+    removeClient: createRemoveClient({ clients: store, index, buckets, removals, hasFiles, events, learnMs }),
   })
   const commands = createCommands({
     clients: managedClients,
@@ -138,6 +157,12 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       await backends.close({ graceMs })
     },
   }
+}
+
+/** Where the SDK itself finds the endpoint, nobody here knows it. */
+function installationRoot(config: Config): Root | undefined {
+  const { S3_BUCKET: bucket, S3_PREFIX = '', AWS_ENDPOINT_URL_S3: endpoint } = config
+  return bucket === undefined ? undefined : { endpoint, bucket, prefix: normalPrefix(S3_PREFIX) }
 }
 
 /** Runs `work` now and then again and again, never twice at a time. */

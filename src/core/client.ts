@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
+import type { ClientStorage } from './client-storage.ts'
 import type { ClientLimited } from './ports/rate-limiter.ts'
 import type { SecretScope } from './scope.ts'
 
@@ -17,6 +18,10 @@ export interface Client {
   createdAt: number
   /** What it may do, and what may be asked of its files; without them, what everyone may. */
   rules?: ClientRules
+  /** Where its files are; absent: in the installation's. */
+  storage?: ClientStorage
+  /** Milliseconds since 1970, exclusive: until then its files are moving to another root, and all its requests wait. */
+  pausedUntil?: number
   /**
    * Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them.
    * `files`: they may be deleted; else it is only removed when it has none.
@@ -65,6 +70,11 @@ export interface KeptSecret {
 /** Whether a secret is accepted at this instant, in milliseconds since 1970. */
 export function isValid({ validUntil }: KeptSecret, now: number): boolean {
   return validUntil === undefined || now < validUntil
+}
+
+/** Whether its requests have to wait at this instant, in milliseconds since 1970. */
+export function isPaused({ pausedUntil }: Client, now: number): boolean {
+  return pausedUntil !== undefined && now < pausedUntil
 }
 
 /** The client that an installation starts with. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badParameter } from '../core/problem.ts'
 import type { ClientChanges, NewSecret } from '../service/clients.ts'
+import type { StorageSettings } from '../service/storage-settings.ts'
 import { checkedBody } from './checked-body.ts'
 
 const MAX_SECONDS = 365 * 86_400
@@ -33,9 +34,22 @@ const rules = z.strictObject(
   },
   'an object of presetsOnly, allowedWidths, variantLimit, uploadMaxBytes, rates and presets',
 )
+const storage = z.strictObject(
+  {
+    bucket: z.string('a string'),
+    accessKeyId: z.string('a string'),
+    secretAccessKey: z.string('a string'),
+    endpoint: z.string('a string').optional(),
+    region: z.string('a string').optional(),
+    prefix: z.string('a string').optional(),
+    forcePathStyle: z.boolean('true or false').optional(),
+    publicUrl: z.string('a string').optional(),
+  },
+  'an object of bucket, accessKeyId, secretAccessKey, endpoint, region, prefix, forcePathStyle and publicUrl',
+)
 const newClient = z.strictObject(
-  { name: z.string('a string').optional(), rules: rules.optional() },
-  'an object of name and rules',
+  { name: z.string('a string').optional(), rules: rules.optional(), storage: storage.optional() },
+  'an object of name, rules and storage',
 )
 const changes = z.strictObject(
   { name: z.union([z.string(), z.null()], 'a string or null').optional(), rules: rules.optional() },
@@ -53,8 +67,13 @@ const newSecret = z.strictObject(
 )
 
 /** @throws Problem 400 */
-export function readNewClient(body: unknown): ClientChanges {
-  return checkedBody(newClient, body)
+export function readNewClient(body: unknown): ClientChanges & { storage?: StorageSettings | undefined } {
+  return checkedBody(newClient, body, { secret: ['storage', 'secretAccessKey'] })
+}
+
+/** @throws Problem 400, which never says the secret */
+export function readStorage(body: unknown): StorageSettings {
+  return checkedBody(storage, body, { secret: ['secretAccessKey'] })
 }
 
 /** What is named changes, `null` ends it, the rest stays. @throws Problem 400 */

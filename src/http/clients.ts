@@ -2,7 +2,13 @@ import { type Request, type RequestHandler, Router } from 'express'
 import { badParameter } from '../core/problem.ts'
 import type { AdminSessions } from '../service/admin-sessions.ts'
 import type { ManagedClients } from '../service/managed-clients.ts'
-import { readClientChanges, readNewClient, readNewSecret, readRotation } from './clients-request.ts'
+import {
+  readClientChanges,
+  readNewClient,
+  readNewSecret,
+  readRotation,
+  readStorage,
+} from './clients-request.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, queryPairs } from './request.ts'
@@ -60,6 +66,15 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
     ),
   )
   routes.all('/v1/clients/:id', methodNotAllowed('GET', 'HEAD', 'PATCH', 'DELETE'))
+  routes.put(
+    '/v1/clients/:id/storage',
+    answered(async (req) => managedClients.setStorage(req.params.id, readStorage(await body(req)))),
+  )
+  routes.delete(
+    '/v1/clients/:id/storage',
+    answered(({ params }) => managedClients.setStorage(params.id, undefined)),
+  )
+  routes.all('/v1/clients/:id/storage', methodNotAllowed('PUT', 'DELETE'))
   routes.post(
     '/v1/clients/:id/rotate',
     answered(async (req) => managedClients.rotate(req.params.id, readRotation(await body(req)))),

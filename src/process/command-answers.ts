@@ -9,6 +9,7 @@ interface ShownClient {
   state: 'active' | 'removing'
   oldSecretUntil?: string
   secrets?: ShownSecret[]
+  storage?: { endpoint: string; bucket: string; prefix: string; accessKeyId: string }
   rules?: {
     presetsOnly?: true
     allowedWidths?: readonly number[]
@@ -48,6 +49,7 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
       ['secret client token', secret.secretClientToken],
     ])}\nKeep the secret now: it is not shown again.\n`,
   'client secret remove': (client: ShownClient) => shownClient(client),
+  'client storage': (client: ShownClient) => shownClient(client),
   'client list': (clients: ShownClient[]) =>
     columns([
       ['ID', 'NAME', 'CLIENT TOKEN', 'CREATED', 'STATE', 'RULES'],
@@ -98,7 +100,7 @@ function shownState({ state, oldSecretUntil, secrets = [] }: ShownClient): strin
 }
 
 function shownClient(client: ShownClient): string {
-  const { id, name, clientToken, createdAt, rules, secrets = [] } = client
+  const { id, name, clientToken, createdAt, rules, storage, secrets = [] } = client
   const facts = columns([
     ['client', id],
     ...(name === undefined ? [] : [['name', name]]),
@@ -106,10 +108,20 @@ function shownClient(client: ShownClient): string {
     ['created', createdAt],
     ['state', shownState({ ...client, secrets: [] })],
     ['rules', shownRules(rules) || 'none: as for everyone'],
+    ...(storage ? [['bucket', shownStorage(storage)]] : []),
   ])
   if (secrets.length === 0) return facts
   const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'for good'])
   return `${facts}\n${columns([['SECRET', 'NAME', 'FOR', 'UNTIL'], ...rows])}`
+}
+
+function shownStorage({
+  endpoint,
+  bucket,
+  prefix,
+  accessKeyId,
+}: NonNullable<ShownClient['storage']>): string {
+  return `${bucket}${prefix ? `, folder ${prefix}` : ''} at ${endpoint}, with the key ${accessKeyId}`
 }
 
 /** `uploads only, in team/a`. */

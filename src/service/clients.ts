@@ -2,12 +2,14 @@ import {
   type Client,
   digestSecret,
   FIRST_CLIENT_ID,
+  isPaused,
   isValid,
   type KeptSecret,
   newClientId,
   newClientToken,
   newSecretToken,
 } from '../core/client.ts'
+import { isSameRoot } from '../core/client-storage.ts'
 import { parseFolder } from '../core/object-key.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
@@ -15,6 +17,7 @@ import { badParameter, clipped, Problem, unavailable } from '../core/problem.ts'
 import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
 import { type Action, checkAction, type Grant, type SecretScope } from '../core/scope.ts'
 import { changedRules, type RuleBounds, type RuleChanges } from './client-rules.ts'
+import { createChangeKnown, refused } from './known-client.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
 export interface Tokens {
@@ -55,11 +58,13 @@ export interface Clients {
   ofToken(token: string): Client
   /**
    * Whether it may still store files: it exists, and is not being removed, by what is heard of other processes.
-   * @throws Problem 503 when nothing has been heard for too long: this process may have been frozen
+   * @param client as it was when they began to come
+   * @throws Problem 503 when its root is another one by now; and when nothing has been heard for too long: this process
+   *   may have been frozen
    */
-  admits(id: string): Promise<boolean>
+  admits(client: Pick<Client, 'id' | 'storage'>): Promise<boolean>
   /** Adds a client with new tokens. @throws Problem 400 for a name or rule that is none */
-  create(options?: ClientChanges): Promise<NewTokens>
+  create(options?: ClientChanges, own?: Pick<Client, 'id' | 'storage'>): Promise<NewTokens>
   /**
    * Gives a client a new secret of its own; those that it has are accepted for `keepOldMs` more at most.
    * @throws Problem 404 when there is no such client, 409 when it is being removed or its secret is the environment's
@@ -117,18 +122,12 @@ export function createClients({
     return client
   }
 
-  /** Of one that is there to stay. @throws Problem 404, 409 */
-  async function changeKnown(
-    id: string,
-    make: (client: Client) => Client | Promise<Client>,
-  ): Promise<Client> {
-    await store.refresh()
-    if (!store.find(id)) throw noSuchClient(id)
-    return change(id, (present) => {
-      if (!present) throw noSuchClient(id)
-      if (present.removing) throw refused(`${id} is being removed`)
-      return make(present)
-    })
+  const changeKnown = createChangeKnown({ store, events })
+
+  /** @throws Problem 503 while it moves to another bucket */
+  function admitted(client: Client): Client {
+    if (isPaused(client, now())) throw isMoving()
+    return client
   }
 
   const update: Clients['update'] = (id, changes) =>
@@ -144,6 +143,7 @@ export function createClients({
       if (!found)
         throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
       const { client, kept } = found
+      admitted(client)
       const { scope = {} } = kept
       checkAction(scope, action)
       return { client, ...(scope.folder === undefined ? {} : { folder: scope.folder }) }
@@ -160,9 +160,9 @@ export function createClients({
           code: 'client_not_found',
           detail: 'there is no client with this token',
         })
-      return client
+      return admitted(client)
     },
-    async admits(id) {
+    async admits({ id, storage }) {
       await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
         throw unavailable(
           'nobody can tell at the moment whether this client may store files; send it again',
@@ -172,15 +172,18 @@ export function createClients({
         )
       })
       const client = store.find(id)
-      return client !== undefined && !client.removing
+      if (!client || client.removing) return false
+      // It began to send them to where nobody would look for them.
+      if (isPaused(client, now()) || !isSameRoot(client.storage, storage)) throw isMoving()
+      return true
     },
-    async create(changes = {}) {
+    async create(changes = {}, { id, storage } = { id: newClientId() }) {
       const given = changed({}, changes, bounds)
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
-      const id = newClientId()
       const client = await change(id, () => ({
         id,
         ...given,
+        ...(storage ? { storage } : {}),
         token: tokens.clientToken,
         secrets: [{ digest: digestSecret(tokens.secretClientToken) }],
         createdAt: now(),
@@ -289,18 +292,8 @@ function noSuchSecret(id: string, secretId: string): Problem {
   })
 }
 
-/** 404, for the operator. */
-export function noSuchClient(id: string): Problem {
-  return new Problem({
-    status: 404,
-    code: 'client_not_found',
-    detail: `there is no client with the id ${JSON.stringify(id)}`,
-  })
-}
-
-/** 409: what a client is not for. */
-export function refused(detail: string): Problem {
-  return new Problem({ status: 409, code: 'client_conflict', detail })
+function isMoving(): Problem {
+  return unavailable('the files of this client are moving to another bucket; try again in a few seconds')
 }
 
 /** 401. `received` goes on after "expected a secret client token in the Authorization header". */

@@ -15,6 +15,16 @@ export type Told = { finding: Finding } | { progress: object }
 // A terminal shows no more, and a socket need not carry it.
 const PROGRESS_EVERY_MS = 200
 
+const storage = z.strictObject({
+  bucket: z.string(),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  endpoint: z.string().optional(),
+  region: z.string().optional(),
+  prefix: z.string().optional(),
+  forcePathStyle: z.boolean().optional(),
+  publicUrl: z.string().optional(),
+})
 const presetParameters = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
 /** What an operator may ask for, each with its arguments as one object; times in milliseconds. */
@@ -32,8 +42,13 @@ export function createCommands({
   sweepPuts: SweepPuts
 }): Commands {
   return {
-    'client create': command(z.strictObject({ name: z.string().optional() }), ({ name }) =>
-      clients.create({ name }),
+    'client create': command(
+      z.strictObject({ name: z.string().optional(), storage: storage.optional() }),
+      (created) => clients.create(created),
+    ),
+    'client storage': command(
+      z.strictObject({ id: z.string(), storage: storage.or(z.literal(false)) }),
+      ({ id, storage }) => clients.setStorage(id, storage || undefined),
     ),
     'client list': command(z.strictObject({}), () => clients.list()),
     'client show': command(z.strictObject({ id: z.string() }), ({ id }) => clients.show(id)),
@@ -95,7 +110,8 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
   return async (received, run) => {
     const parsed = args.safeParse(received)
     if (!parsed.success)
-      throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received })
+      // Not what they are: there may be a secret among them.
+      throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received: 'others' })
     return work(parsed.data, run)
   }
 }

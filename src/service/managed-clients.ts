@@ -1,9 +1,12 @@
 import { type Client, type ClientRules, FIRST_CLIENT_ID, isValid, type KeptSecret } from '../core/client.ts'
+import type { ClientStorage } from '../core/client-storage.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { SecretScope } from '../core/scope.ts'
+import type { ClientStorages } from './client-storages.ts'
 import type { ClientChanges, Clients, NewSecret, Tokens } from './clients.ts'
-import { noSuchClient } from './clients.ts'
+import { noSuchClient } from './known-client.ts'
 import type { RemoveClient, RemoveClientOptions } from './remove-client.ts'
+import type { CheckedSettings, StorageSettings } from './storage-settings.ts'
 
 /** The clients as an operator manages them, on the command line and over HTTP: no secret is shown but a new one. */
 export interface ManagedClients {
@@ -11,10 +14,12 @@ export interface ManagedClients {
   list(): Promise<ShownClient[]>
   /** @throws Problem 404 */
   show(id: string): Promise<ShownClient>
-  /** @throws as {@link Clients.create} */
-  create(changes: ClientChanges): Promise<ShownClient & Tokens>
+  /** @throws as {@link Clients.create}; with a bucket of its own as {@link ClientStorages.forNew} */
+  create(changes: ClientChanges & { storage?: StorageSettings | undefined }): Promise<ShownClient & Tokens>
   /** @throws as {@link Clients.update} */
   update(id: string, changes: ClientChanges): Promise<ShownClient>
+  /** @throws as {@link ClientStorages.set} */
+  setStorage(id: string, settings: StorageSettings | undefined): Promise<ShownClient>
   /** @throws as {@link Clients.rotate} */
   rotate(id: string, options: { keepOldMs: number }): Promise<ShownClient & Tokens>
   /** @throws as {@link Clients.addSecret} */
@@ -33,6 +38,8 @@ export interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   rules?: ClientRules
+  /** The bucket that it has of its own, without the secret of its key. */
+  storage?: Omit<CheckedSettings, 'secretAccessKey'>
   /** Until when the last of the secrets that a rotation has replaced works. */
   oldSecretUntil?: string
   /** Those with a scope. */
@@ -49,11 +56,13 @@ export interface ShownSecret extends SecretScope {
 export function createManagedClients({
   clients,
   store,
+  storages,
   removeClient,
   now = Date.now,
 }: {
   clients: Clients
   store: ClientStore
+  storages: ClientStorages
   removeClient: RemoveClient
   now?: () => number
 }): ManagedClients {
@@ -69,11 +78,14 @@ export function createManagedClients({
       if (!client) throw noSuchClient(id)
       return shown(client)
     },
-    async create(changes) {
-      const { client, tokens } = await clients.create(changes)
+    async create({ storage, ...changes }) {
+      const { client, tokens } = storage
+        ? await storages.forNew(storage, (own) => clients.create(changes, own))
+        : await clients.create(changes)
       return { ...shown(client), ...tokens }
     },
     update: async (id, changes) => shown(await clients.update(id, changes)),
+    setStorage: async (id, settings) => shown(await storages.set(id, settings)),
     async rotate(id, options) {
       const { client, tokens } = await clients.rotate(id, options)
       return { ...shown(client), ...tokens }
@@ -88,7 +100,7 @@ export function createManagedClients({
 }
 
 function shownClient(
-  { id, name, token, createdAt, secrets, rules, removing }: Client,
+  { id, name, token, createdAt, secrets, rules, storage, removing }: Client,
   now: number,
 ): ShownClient {
   const valid = secrets.filter((one) => isValid(one, now))
@@ -101,9 +113,18 @@ function shownClient(
     createdAt: new Date(createdAt).toISOString(),
     state: removing ? 'removing' : 'active',
     ...(rules ? { rules } : {}),
+    ...(storage ? { storage: shownStorage(storage) } : {}),
     ...(ends.length > 0 ? { oldSecretUntil: new Date(Math.max(...ends)).toISOString() } : {}),
     ...(scoped.length > 0 ? { secrets: scoped.map(shownSecret) } : {}),
   }
+}
+
+function shownStorage({
+  sealedSecret: _,
+  address: __,
+  ...shown
+}: ClientStorage): NonNullable<ShownClient['storage']> {
+  return shown
 }
 
 function shownSecret({ id = '', name, scope, validUntil }: KeptSecret): ShownSecret {

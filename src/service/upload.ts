@@ -74,7 +74,7 @@ export function createUpload({
   events: EventBus
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
-  admits: (clientId: string) => Promise<boolean>
+  admits: (client: Client) => Promise<boolean>
   /** Of each file, unless its client's rules say less. */
   maxBytes: number
   now?: () => number
@@ -164,7 +164,7 @@ export function createUpload({
       for (const { name } of context.begun) check?.(name.format)
       await storeRecords(records, context)
       signal.throwIfAborted()
-      if (!(await admits(client.id)))
+      if (!(await admits(client)))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
       finished = await finish(client.id, records)
       if (finished === false) throw unavailable('the upload took too long to finish; send it again')

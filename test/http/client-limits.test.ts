@@ -79,7 +79,7 @@ onEveryBackend("a client's own", (start, backend) => {
     const refused = await exchange(service, `${theirs.src}?preset=card`)
     expect(refused.status).to.equal(400)
     expect(jsonOf(refused)).to.include({ code: 'unknown_preset' })
-    expect(await tag(theirs.src, 'preset=thumbnail')).to.match(/_f.*h=200&w=200"$/)
+    expect(await tag(theirs.src, 'preset=thumbnail')).to.match(/h=200&w=200"$/)
 
     await rules({ presetsOnly: true, presets: { card: { w: 40 } } })
     expect(await tag(src, 'preset=card')).to.match(/_w=40"$/)

@@ -159,7 +159,7 @@ describe('the sluice command', function () {
       await writeFile(file, JSON.stringify({ card: { w: 0 } }))
       const refused = await set('--presets', file)
       expect(refused.code).to.equal(1)
-      expect(refused.stderr).to.match(/^sluice: card: expected an integer from 1 to 5000 for w/)
+      expect(refused.stderr).to.match(/^sluice: card: expected an integer from 1 to 5000.* for w /)
       expect((await set('--presets', join(dataDir, 'none.json'))).code).to.equal(2)
       expect((await set('--rate', 'zip')).code).to.equal(2)
     })

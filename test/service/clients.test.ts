@@ -221,9 +221,9 @@ describe('clients', () => {
       const { client } = await here.create()
       await elsewhere.save({ ...client, removing: { files: true } })
       clock.now += TRUST_MS - 1
-      expect(await here.admits(client.id)).to.equal(true)
+      expect(await here.admits(client)).to.equal(true)
       clock.now += 1
-      expect(await here.admits(client.id)).to.equal(false)
+      expect(await here.admits(client)).to.equal(false)
     })
 
     it('may not while nothing can be heard, with a 503', async () => {
@@ -233,9 +233,9 @@ describe('clients', () => {
         throw new Error('Redis is away')
       }
       clock.now += TRUST_MS
-      expect(await problemOf(here.admits(client.id))).to.have.property('status', 503)
+      expect(await problemOf(here.admits(client))).to.have.property('status', 503)
       version = heard
-      expect(await here.admits(client.id)).to.equal(true)
+      expect(await here.admits(client)).to.equal(true)
     })
   })
 

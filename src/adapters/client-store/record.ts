@@ -32,6 +32,20 @@ const clientRecord = z.object({
         .optional(),
     })
     .optional(),
+  storage: z
+    .object({
+      endpoint: z.string(),
+      region: z.string(),
+      bucket: z.string(),
+      prefix: z.string(),
+      forcePathStyle: z.boolean(),
+      accessKeyId: z.string(),
+      sealedSecret: z.string(),
+      address: z.string(),
+      publicUrl: z.string().optional(),
+    })
+    .optional(),
+  pausedUntil: z.number().optional(),
   removing: z.object({ files: z.boolean() }).optional(),
 })
 
@@ -43,7 +57,7 @@ const formerRecord = z
     secrets: secretDigests.map((each) => ({ digest: each })),
   }))
 
-/** A client as it lies in the bucket: of a secret, only its digest. */
+/** A client as it lies in the bucket: of a secret, only its digest; the key of its bucket sealed. */
 export function serializeClient(client: Client): Buffer {
   return Buffer.from(JSON.stringify(clientRecord.parse(client)))
 }
