@@ -19,6 +19,8 @@ import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
+import { createLinkUses } from './service/link-uses.ts'
+import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
 import { createUpload } from './service/upload.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
@@ -123,6 +125,21 @@ async function openApp(
     ...{ config, baseUrl, log, loaded, metrics },
   })
   if (!isLeftToWorkers(config)) media.work()
+  const upload = createUpload({
+    index,
+    buckets,
+    events,
+    removals,
+    admits: clients.admits,
+    maxBytes: config.UPLOAD_MAX_BYTES,
+  })
+  const signedLinks = createSignedLinks({
+    keys: foundation.keys,
+    uses: createLinkUses({ ledger: backends.ledger, index, removals }),
+    upload,
+    originals,
+    findClient,
+  })
   const informations = createInformations({
     originals,
     derivations,
@@ -153,14 +170,8 @@ async function openApp(
     eager,
     media,
     removals,
-    upload: createUpload({
-      index,
-      buckets,
-      events,
-      removals,
-      admits: clients.admits,
-      maxBytes: config.UPLOAD_MAX_BYTES,
-    }),
+    upload,
+    signedLinks,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,

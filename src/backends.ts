@@ -5,6 +5,7 @@ import type { ClientChanges } from './adapters/client-store/bucket.ts'
 import { dataDirTaken, makeDataDir, signDataDir, storeUnusable } from './adapters/data-dir.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { embeddedJobs } from './adapters/jobs/embedded.ts'
+import { embeddedLedger } from './adapters/ledger/embedded.ts'
 import { inProcessLocks } from './adapters/locks/in-process.ts'
 import { openLimits, type Rate } from './adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
@@ -13,6 +14,7 @@ import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import type { Jobs } from './core/ports/jobs.ts'
+import type { Ledger } from './core/ports/ledger.ts'
 import type { Locks } from './core/ports/locks.ts'
 import type { Limited, Limits } from './core/ports/rate-limiter.ts'
 import { bucketUrl } from './http/urls.ts'
@@ -24,6 +26,7 @@ export interface Backends {
   locks: Locks
   jobs: Jobs
   limits: Limits
+  ledger: Ledger
   /** Where other processes may change the clients. */
   clientChanges?: ClientChanges
   /** Waits for running jobs, for so long at most, and closes everything. */
@@ -136,13 +139,21 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
     const jobs = await embeddedJobs({ folder: join(DATA_DIR, 'jobs'), log }).catch((error) => {
       throw storeUnusable(DATA_DIR, { name: 'jobs', error })
     })
+    const ledger = await embeddedLedger(join(DATA_DIR, 'ledger')).catch(async (error) => {
+      await jobs.close({ graceMs: 0 })
+      throw storeUnusable(DATA_DIR, { name: 'ledger', error })
+    })
     return {
       shared: false,
       index,
       locks: inProcessLocks(),
       jobs,
       limits: openLimits(rateOf(config), memoryRateLimiter),
-      close: () => index.close(),
+      ledger,
+      async close() {
+        await ledger.close()
+        await index.close()
+      },
     }
   } catch (error) {
     await index.close()
@@ -156,6 +167,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
   const { redisClientChanges } = await import('./adapters/client-store/redis-changes.ts')
   const { redisIndex } = await import('./adapters/file-index/redis.ts')
   const { bullmqJobs } = await import('./adapters/jobs/bullmq.ts')
+  const { redisLedger } = await import('./adapters/ledger/redis.ts')
   const { redisLocks } = await import('./adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('./adapters/rate-limiter/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
@@ -168,6 +180,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     locks,
     jobs: bullmqJobs({ redis, keyPrefix, log }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
+    ledger: redisLedger(redis, { keyPrefix }),
     limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
     async close() {
       await locks.close()

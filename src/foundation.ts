@@ -32,6 +32,7 @@ import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
+import { createUrlKeys } from './service/url-keys.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -97,8 +98,10 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     uploadMaxBytes: config.UPLOAD_MAX_BYTES,
     wrongPresets: (settings: PresetSettings) => readPresets(settings, plugins.transforms).wrong,
   }
+  const urlKeys = createUrlKeys(keys)
   const clients = createClients({
     store,
+    urlKeys,
     events,
     keepFirst,
     bounds,
@@ -137,6 +140,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       buckets,
       index,
       keys,
+      urlKeys,
       events,
       delivery,
       clients,

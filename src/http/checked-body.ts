@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { badParameter, type Problem } from '../core/problem.ts'
+import type { z } from 'zod'
+import { bodyRefusal } from './body-refusal.ts'
 
 /**
  * A JSON body as the schema has it, whose messages are what was expected: `a string`.
@@ -10,30 +10,9 @@ import { badParameter, type Problem } from '../core/problem.ts'
 export function checkedBody<T>(
   schema: z.ZodType<T>,
   body: unknown,
-  { secret = [] }: { secret?: readonly string[] } = {},
+  options: { secret?: readonly string[] } = {},
 ): T {
   const read = schema.safeParse(body)
-  if (!read.success) throw refusal(read.error, { body, secret })
+  if (!read.success) throw bodyRefusal(read.error, body, options)
   return read.data
-}
-
-function refusal(
-  { issues }: z.ZodError,
-  { body, secret }: { body: unknown; secret: readonly string[] },
-): Problem {
-  const [issue] = issues
-  const path = issue?.path ?? []
-  const received = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], body)
-  const param = path.length > 0 ? z.core.toDotPath(path) : 'the body'
-  const expected = issue?.message ?? 'another value'
-  if (issue?.code === 'unrecognized_keys')
-    return badParameter({ param, expected, received: issue.keys.join(', ') })
-  if (
-    received !== undefined &&
-    secret.length > 0 &&
-    (path.length === 0 || secret.includes(String(path.at(-1))))
-  )
-    return badParameter({ param, expected, received: 'another value' })
-  if (Array.isArray(received)) return badParameter({ param, expected, received: `${received.length} items` })
-  return badParameter({ param, expected, received })
 }

@@ -19,6 +19,7 @@ const orNull = <T extends z.ZodType>(schema: T, expected: string) =>
 // Of each part: what is expected, as messages say it. Bounds are the services' own.
 const rules = z.strictObject(
   {
+    signedUrls: orNull(z.boolean(), 'true, false or null'),
     presetsOnly: orNull(z.boolean(), 'true, false or null'),
     allowedWidths: orNull(z.array(z.number()), 'an array of integers or null'),
     variantLimit: orNull(z.number(), 'an integer or null'),
@@ -32,7 +33,7 @@ const rules = z.strictObject(
       'an object of presets, each an object of parameters, or null',
     ),
   },
-  'an object of presetsOnly, allowedWidths, variantLimit, uploadMaxBytes, rates and presets',
+  'an object of signedUrls, presetsOnly, allowedWidths, variantLimit, uploadMaxBytes, rates and presets',
 )
 const storage = z.strictObject(
   {

@@ -13,6 +13,9 @@ import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, queryPairs } from './request.ts'
 
+/** Those in the addresses: a type, since Express wants it open to other names. */
+type Names = { id: string; secretId: string; version: string }
+
 interface Dependencies {
   adminSessions: AdminSessions
   managedClients: ManagedClients
@@ -28,11 +31,9 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   const routes = Router({ strict: true, caseSensitive: true })
   const body = (req: Request) => jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
   const answered =
-    (
-      work: (req: Request<{ id: string; secretId: string }>, gone: AbortSignal) => Promise<unknown>,
-    ): RequestHandler =>
+    (work: (req: Request<Names>, gone: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
-      const answer = await work(req as Request<{ id: string; secretId: string }>, clientGone(res))
+      const answer = await work(req as Request<Names>, clientGone(res))
       res.setHeader('Cache-Control', 'no-store')
       res.json(answer)
     }
@@ -81,6 +82,16 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   )
   routes.all('/v1/clients/:id/rotate', methodNotAllowed('POST'))
   routes.post(
+    '/v1/clients/:id/keys',
+    answered(({ params }) => managedClients.addUrlKey(params.id)),
+  )
+  routes.all('/v1/clients/:id/keys', methodNotAllowed('POST'))
+  routes.delete(
+    '/v1/clients/:id/keys/:version',
+    answered(({ params }) => managedClients.removeUrlKey(params.id, Number(params.version))),
+  )
+  routes.all('/v1/clients/:id/keys/:version', methodNotAllowed('DELETE'))
+  routes.post(
     '/v1/clients/:id/secrets',
     answered(async (req) => managedClients.addSecret(req.params.id, readNewSecret(await body(req)))),
   )
@@ -94,7 +105,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
 }
 
 /** @throws Problem 400 for anything else in the query: who misspells it means to delete files, or not to */
-function asksForFiles(req: Request<{ id: string; secretId: string }>): boolean {
+function asksForFiles(req: Request<Names>): boolean {
   const query = queryPairs(req as Request)
   const [pair] = query
   if (pair === undefined) return false

@@ -13,6 +13,7 @@ import type { Informations } from '../service/information.ts'
 import type { ManagedClients } from '../service/managed-clients.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { Removals } from '../service/remove.ts'
+import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import { clientsRoutes } from './clients.ts'
 import { deliverRoutes } from './deliver.ts'
@@ -27,10 +28,14 @@ import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
+import { createReception } from './receive.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
+import { signRoutes } from './sign.ts'
 import { signInRoutes } from './sign-in.ts'
+import { signUrlRoutes } from './sign-url.ts'
+import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { uploadRoutes } from './upload.ts'
@@ -44,6 +49,7 @@ export interface HttpOptions {
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
   upload: Upload
+  signedLinks: SignedLinks
   deliveries: Deliveries
   informations: Informations
   media: MediaJobs
@@ -91,7 +97,11 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(parametersRoutes(options.parameters))
-  app.use(uploadRoutes(options))
+  const receive = createReception(options)
+  app.use(signUrlRoutes(options))
+  app.use(signRoutes(options))
+  app.use(signedUploadRoutes({ ...options, receive }))
+  app.use(uploadRoutes({ ...options, receive }))
   app.use(removeRoutes(options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))

@@ -5,7 +5,7 @@ import { MEDIA_GROUPS } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import { badPath } from '../core/problem.ts'
 import type { ArchiveItem } from '../service/archive.ts'
-import { checkedBody } from './checked-body.ts'
+import { bodyRefusal } from './body-refusal.ts'
 
 const MAX_ITEMS = 100
 const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
@@ -42,7 +42,9 @@ const zipRequest = z.strictObject(
 
 /** Checks all of a request before any of its files is looked for. @throws Problem 400 that names the item */
 export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
-  const { files, archiveName } = checkedBody(zipRequest, body)
+  const read = zipRequest.safeParse(body)
+  if (!read.success) throw bodyRefusal(read.error, body)
+  const { files, archiveName } = read.data
   const items = files.map(({ path, type, params, name }, i) => {
     const param = `files[${i}].path`
     const decoded = decodeOnce(path, param)

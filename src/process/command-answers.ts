@@ -10,7 +10,9 @@ interface ShownClient {
   oldSecretUntil?: string
   secrets?: ShownSecret[]
   storage?: { endpoint: string; bucket: string; prefix: string; accessKeyId: string }
+  urlKeys?: readonly number[]
   rules?: {
+    signedUrls?: true
     presetsOnly?: true
     allowedWidths?: readonly number[]
     variantLimit?: number
@@ -50,6 +52,17 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
     ])}\nKeep the secret now: it is not shown again.\n`,
   'client secret remove': (client: ShownClient) => shownClient(client),
   'client storage': (client: ShownClient) => shownClient(client),
+  'client key add': ({ id, urlKey }: ShownClient & { urlKey: { version: number; key: string } }) =>
+    `${columns([
+      ['client', id],
+      ['version', String(urlKey.version)],
+      ['key', urlKey.key],
+    ])}\nKeep the key now: it is not shown again.\n`,
+  'client key remove': ({ id, urlKeys = [] }: ShownClient) =>
+    columns([
+      ['client', id],
+      ['keys that count', urlKeys.join(', ') || 'none'],
+    ]),
   'client list': (clients: ShownClient[]) =>
     columns([
       ['ID', 'NAME', 'CLIENT TOKEN', 'CREATED', 'STATE', 'RULES'],
@@ -143,6 +156,7 @@ function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }
 
 /** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
 function shownRules({
+  signedUrls,
   presetsOnly,
   allowedWidths,
   variantLimit,
@@ -152,6 +166,7 @@ function shownRules({
 }: ShownClient['rules'] = {}): string {
   const own = Object.keys(presets)
   return [
+    signedUrls ? 'signed URLs only' : '',
     presetsOnly ? 'presets only' : '',
     allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,

@@ -4,6 +4,7 @@ import { badParameter, clipped, Problem } from '../core/problem.ts'
 
 /** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
 export interface RuleChanges {
+  signedUrls?: boolean | undefined
   presetsOnly?: boolean | undefined
   /** In any order. */
   allowedWidths?: readonly number[] | false | undefined
@@ -43,6 +44,7 @@ export function changedRules(
   changes: RuleChanges,
   bounds: RuleBounds,
 ): ClientRules | undefined {
+  const signed = changes.signedUrls === undefined ? present.signedUrls : changes.signedUrls
   const only = changes.presetsOnly === undefined ? present.presetsOnly : changes.presetsOnly
   const widths = unlessAbsent(changes.allowedWidths, checkedWidths) ?? present.allowedWidths
   const limit = unlessAbsent(changes.variantLimit, checkedLimit) ?? present.variantLimit
@@ -53,6 +55,7 @@ export function changedRules(
     unlessAbsent(changes.rates, (some) => changedRates(present.rates ?? {}, some)) ?? present.rates
   const presets = unlessAbsent(changes.presets, (all) => checkedPresets(all, bounds)) ?? present.presets
   const rules: ClientRules = {
+    ...(signed ? { signedUrls: true } : {}),
     ...(only ? { presetsOnly: true } : {}),
     ...(widths ? { allowedWidths: widths } : {}),
     ...(limit ? { variantLimit: limit } : {}),

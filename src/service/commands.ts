@@ -77,6 +77,7 @@ export function createCommands({
     'client set': command(
       z.strictObject({
         id: z.string(),
+        signedUrls: z.boolean().optional(),
         presetsOnly: z.boolean().optional(),
         allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
         variantLimit: z.number().or(z.literal(false)).optional(),
@@ -85,6 +86,11 @@ export function createCommands({
         presets: z.record(z.string(), presetParameters).or(z.literal(false)).optional(),
       }),
       ({ id, ...rules }) => clients.update(id, { rules }),
+    ),
+    'client key add': command(z.strictObject({ id: z.string() }), ({ id }) => clients.addUrlKey(id)),
+    'client key remove': command(
+      z.strictObject({ id: z.string(), version: z.int().min(1) }),
+      ({ id, version }) => clients.removeUrlKey(id, version),
     ),
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),

@@ -2,6 +2,7 @@ import { type Client, type ClientRules, FIRST_CLIENT_ID, isValid, type KeptSecre
 import type { ClientStorage } from '../core/client-storage.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { SecretScope } from '../core/scope.ts'
+import type { UrlKey } from '../core/signed-url.ts'
 import type { ClientStorages } from './client-storages.ts'
 import type { ClientChanges, Clients, NewSecret, Tokens } from './clients.ts'
 import { noSuchClient } from './known-client.ts'
@@ -26,6 +27,10 @@ export interface ManagedClients {
   addSecret(id: string, secret: NewSecret): Promise<ShownSecret & Pick<Tokens, 'secretClientToken'>>
   /** @throws as {@link Clients.removeSecret} */
   removeSecret(id: string, secretId: string): Promise<ShownClient>
+  /** @throws as {@link Clients.addUrlKey} */
+  addUrlKey(id: string): Promise<ShownClient & { urlKey: UrlKey }>
+  /** @throws as {@link Clients.removeUrlKey} */
+  removeUrlKey(id: string, version: number): Promise<ShownClient>
   /** @throws as {@link RemoveClient} */
   remove(id: string, options: RemoveClientOptions): Promise<{ originals: number }>
 }
@@ -38,6 +43,8 @@ export interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   rules?: ClientRules
+  /** The versions of the keys of its signed URLs. */
+  urlKeys?: number[]
   /** The bucket that it has of its own, without the secret of its key. */
   storage?: Omit<CheckedSettings, 'secretAccessKey'>
   /** Until when the last of the secrets that a rotation has replaced works. */
@@ -95,12 +102,17 @@ export function createManagedClients({
       return { ...shownSecret(kept), secretClientToken: secret }
     },
     removeSecret: async (id, secretId) => shown(await clients.removeSecret(id, secretId)),
+    async addUrlKey(id) {
+      const { client, urlKey } = await clients.addUrlKey(id)
+      return { ...shown(client), urlKey }
+    },
+    removeUrlKey: async (id, version) => shown(await clients.removeUrlKey(id, version)),
     remove: removeClient,
   }
 }
 
 function shownClient(
-  { id, name, token, createdAt, secrets, rules, storage, removing }: Client,
+  { id, name, token, createdAt, secrets, urlKeys, rules, storage, removing }: Client,
   now: number,
 ): ShownClient {
   const valid = secrets.filter((one) => isValid(one, now))
@@ -113,6 +125,7 @@ function shownClient(
     createdAt: new Date(createdAt).toISOString(),
     state: removing ? 'removing' : 'active',
     ...(rules ? { rules } : {}),
+    ...(urlKeys?.active.length ? { urlKeys: urlKeys.active.map(({ version }) => version) } : {}),
     ...(storage ? { storage: shownStorage(storage) } : {}),
     ...(ends.length > 0 ? { oldSecretUntil: new Date(Math.max(...ends)).toISOString() } : {}),
     ...(scoped.length > 0 ? { secrets: scoped.map(shownSecret) } : {}),
