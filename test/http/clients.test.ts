@@ -112,6 +112,25 @@ onEveryBackend('clients over HTTP', (start) => {
     expect(again.json).to.include({ code: 'secret_not_found' })
   })
 
+  it('get keys for signed URLs, before these can be the only ones', async () => {
+    const { id } = await newOne()
+    const without = await ask('PATCH', `/${id}`, { rules: { signedUrls: true } })
+    expect([without.status, without.json.code]).to.deep.equal([409, 'client_conflict'])
+    expect((await ask('POST', '', { rules: { signedUrls: true } })).status).to.equal(409)
+    const added = await ask('POST', `/${id}/keys`)
+    expect(added.json.urlKeys).to.deep.equal([1])
+    expect(added.json.urlKey).to.have.keys('version', 'key')
+    expect((await ask('GET', `/${id}`)).json).to.not.have.property('urlKey')
+    expect((await ask('PATCH', `/${id}`, { rules: { signedUrls: true } })).json.rules).to.deep.equal({
+      signedUrls: true,
+    })
+    expect((await ask('DELETE', `/${id}/keys/1`)).status).to.equal(409)
+    await ask('PATCH', `/${id}`, { rules: { signedUrls: null } })
+    expect((await ask('DELETE', `/${id}/keys/1`)).json).to.not.have.property('urlKeys')
+    for (const version of ['1', 'x'])
+      expect((await ask('DELETE', `/${id}/keys/${version}`)).status).to.equal(404)
+  })
+
   it('are only for an operator who has signed in', async () => {
     const { id, ...client } = await newOne()
     for (const authorization of [

@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { openSocket } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
+import { s3Server } from '../support/s3-server.ts'
 import { PROJECT } from '../support/service.ts'
 import { filesInBucket } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -187,6 +188,51 @@ describe('the sluice command', function () {
       expect(refused.stderr).to.match(/^sluice: card: expected an integer from 1 to 5000.* for w /)
       expect((await set('--presets', join(dataDir, 'none.json'))).code).to.equal(2)
       expect((await set('--rate', 'zip')).code).to.equal(2)
+    })
+
+    it('gives a client a bucket of its own, and reads the secret of its key where nobody sees it', async () => {
+      const server = await start()
+      const s3 = await s3Server()
+      const { endpoint, credentials } = s3.connection
+      const bucket = await s3.newBucket()
+      const options = [
+        '--bucket',
+        bucket,
+        '--endpoint',
+        endpoint,
+        '--path-style',
+        '--access-key-id',
+        credentials.accessKeyId,
+      ]
+      const withKey = (key: string) => ({ ...env, STORAGE_SECRET_ACCESS_KEY: key })
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const wrong = await sluice(['client', 'storage', client.id, ...options], withKey('wrong'))
+      expect(wrong.code).to.equal(1)
+      expect(wrong.stderr).to.match(/^sluice: the bucket cannot be used: .*SignatureDoesNotMatch/)
+      const { child, ended } = startCli(['client', 'storage', client.id, ...options, '--prefix', 'one'], env)
+      child.stdin?.end(`${credentials.secretAccessKey}\n`)
+      const given = await ended
+      expect(given).to.include({ code: 0, stderr: '' })
+      expect(given.stdout).to.match(
+        new RegExp(`^bucket +${bucket}, folder one/ at ${endpoint}, with the key testkey$`, 'm'),
+      )
+      expect(given.stdout).to.not.include(credentials.secretAccessKey)
+      const record = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
+      expect(record.originalSrc).to.equal(`${endpoint}/${bucket}/one/${record.s3PathOriginal}`)
+      expect(await sluiceJson(['check', '--client', client.id], env)).to.include({ originals: 1 })
+
+      const other = await sluiceJson<NewClient & { storage: object }>(
+        ['client', 'create', ...options, '--prefix', 'two'],
+        withKey(credentials.secretAccessKey),
+      )
+      expect(other.storage).to.include({ bucket, prefix: 'two/' })
+      expect(await isAccepted(asCaller(server, other))).to.equal(true)
+      expect((await sluice(['client', 'storage', client.id, '--default'], env)).stderr).to.match(/has files/)
+      for (const args of [[], ['--bucket', bucket], ['--default', ...options]])
+        expect(
+          (await sluice(['client', 'storage', client.id, ...args], withKey('x'))).code,
+          args.join(' '),
+        ).to.equal(2)
     })
 
     it('makes secrets with a scope, lists them, and ends them', async () => {

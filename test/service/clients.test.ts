@@ -6,6 +6,7 @@ import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
 import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
 import { appKeys } from '../../src/core/app-keys.ts'
 import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
+import type { ClientStorage } from '../../src/core/client-storage.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { type Clients, createClients, type Tokens } from '../../src/service/clients.ts'
@@ -228,6 +229,29 @@ describe('clients', () => {
       expect(await here.admits(client)).to.equal(true)
       clock.now += 1
       expect(await here.admits(client)).to.equal(false)
+    })
+
+    it('may not while their files move, nor once they are somewhere else', async () => {
+      const { client, tokens } = await here.create()
+      const storage = {
+        ...{ endpoint: 'http://a', region: 'r', bucket: 'b', prefix: '', forcePathStyle: true },
+        ...{ accessKeyId: 'k', sealedSecret: 's', address: 'http://a/b' },
+      } satisfies ClientStorage
+      await elsewhere.save({ ...client, pausedUntil: clock.now + 60_000 })
+      clock.now += TRUST_MS
+      const moving = await problemOf(here.admits(client))
+      expect(moving).to.include({ status: 503, code: 'unavailable' })
+      expect(() => here.authenticate(tokens.secretClientToken, 'read')).to.throw(moving.message)
+      expect(() => here.ofToken(tokens.clientToken)).to.throw(moving.message)
+      // Whoever was to end the pause has died.
+      clock.now += 60_000 - TRUST_MS
+      here.authenticate(tokens.secretClientToken, 'read')
+      expect(await here.admits(client)).to.equal(true)
+
+      await elsewhere.save({ ...client, storage })
+      clock.now += TRUST_MS
+      expect(await problemOf(here.admits(client))).to.have.property('status', 503)
+      expect(await here.admits({ ...client, storage: { ...storage, accessKeyId: 'another' } })).to.equal(true)
     })
 
     it('may not while nothing can be heard, with a 503', async () => {
