@@ -16,6 +16,7 @@ import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
 import { controlPath, openControl } from './process/control.ts'
+import { createAdminSessions } from './service/admin-sessions.ts'
 import { createAnnotate } from './service/annotate.ts'
 import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
@@ -112,6 +113,8 @@ async function openApp(
     index,
     events,
     clients,
+    managedClients,
+    keys,
     findClient,
     originals,
     complete,
@@ -182,7 +185,12 @@ async function openApp(
   const list = createList({ index, buckets })
   const handle = createHttp({
     clients,
-    secrets: [credentials.secretClientToken, ...(config.METRICS_TOKEN ? [config.METRICS_TOKEN] : [])],
+    managedClients,
+    adminSessions: createAdminSessions({ password: config.ADMIN_PASSWORD, key: keys('admin session') }),
+    secrets: [
+      credentials.secretClientToken,
+      ...[config.METRICS_TOKEN, config.ADMIN_PASSWORD].filter((secret) => secret !== undefined),
+    ],
     deliveries,
     informations,
     eager,

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
+import { storageSecret } from '../config/storage-secret.ts'
 import type { CommandRun } from './core/command.ts'
 import { ANSWERS } from './process/command-answers.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/command-output.ts'
@@ -30,12 +32,32 @@ function program(): Command {
     parent.command(name).description(description).option('--json', 'print JSON lines, for programs')
 
   const client = sluice.command('client').description('Who may use the service.')
-  leaf(client, 'create', 'Adds a client, and prints its tokens.')
+  const create = leaf(client, 'create', 'Adds a client, and prints its tokens.')
     .option('--name <name>', 'what people call it')
-    .action(({ name, json }) => perform('client create', { name }, { json }))
+    .addHelpText('after', SECRET_KEY_HELP)
+  withStorage(create).action(async ({ name, json, ...options }, command: Command) => {
+    const storage = await storageOf(options, command)
+    return perform('client create', { name, ...(storage ? { storage } : {}) }, { json })
+  })
+  const storage = leaf(
+    client,
+    'storage',
+    'Gives a client a bucket of its own, once it has been tried; or other keys for the one that it has.',
+  )
+    .argument('<id>', 'as in the list')
+    .option('--default', "back to the installation's bucket", false)
+    .addHelpText('after', SECRET_KEY_HELP)
+  withStorage(storage).action(async (id, { json, default: byDefault, ...options }, command: Command) => {
+    const given = await storageOf(options, command)
+    if ((given === undefined) !== byDefault) command.error('error: expected --bucket or --default')
+    return perform('client storage', { id, storage: given ?? false }, { json })
+  })
   leaf(client, 'list', 'Lists all clients, without their secrets.').action(({ json }) =>
     perform('client list', {}, { json }),
   )
+  leaf(client, 'show', 'Shows one client, without its secrets.')
+    .argument('<id>', 'as in the list')
+    .action((id, { json }) => perform('client show', { id }, { json }))
   leaf(
     client,
     'rotate',
@@ -44,6 +66,20 @@ function program(): Command {
     .argument('<id>', 'as in the list')
     .addOption(keepOld())
     .action((id, { keepOld, json }) => perform('client rotate', { id, keepOldMs: keepOld }, { json }))
+  const secret = client.command('secret').description('Secrets of a client that are for less than its own.')
+  leaf(secret, 'add', 'Makes one, and prints it.')
+    .argument('<id>', 'of the client')
+    .option('--name <name>', 'what people call it')
+    .addOption(new Option('--only <action>', 'uploads only, or reading only').choices(['upload', 'read']))
+    .option('--folder <folder>', 'nothing outside of this folder')
+    .addOption(new Option('--valid <time>', 'how long it works; for good when absent').argParser(duration))
+    .action((id, { valid, json, ...scope }) =>
+      perform('client secret add', { id, ...scope, validMs: valid }, { json }),
+    )
+  leaf(secret, 'remove', 'Ends one.')
+    .argument('<id>', 'of the client')
+    .argument('<secret id>', 'as in client show')
+    .action((id, secretId, { json }) => perform('client secret remove', { id, secretId }, { json }))
   leaf(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
     .argument('<id>', 'as in the list')
     .addOption(new Option('--signed-urls <on|off>', 'no delivery but by signed URLs').argParser(onOrOff))
@@ -80,8 +116,29 @@ function program(): Command {
     .addOption(
       new Option('--dedupe <reuse|off>', 'reuse: what it has already is not stored again').argParser(dedupe),
     )
-    .action((id, { json, keepDeleted: keepDeletedSeconds, ...others }, command: Command) => {
-      const rules = { ...others, ...(keepDeletedSeconds === undefined ? {} : { keepDeletedSeconds }) }
+    .addOption(
+      new Option('--upload-max-bytes <bytes|default>', 'of each file; default: UPLOAD_MAX_BYTES').argParser(
+        limit,
+      ),
+    )
+    .addOption(
+      new Option(
+        '--rate <name=points|name=default…>',
+        'how often in the seconds of that limit: upload, derivative, fetch, sign, zip; 0 is no limit',
+      ).argParser(rates),
+    )
+    .addOption(
+      new Option(
+        '--presets <file|none>',
+        'a JSON file like config/presets.json: presets for its files alone, in the place of its own before',
+      ).argParser(presets),
+    )
+    .action((id, { json, rate, keepDeleted: keepDeletedSeconds, ...others }, command: Command) => {
+      const rules = {
+        ...others,
+        ...(rate ? { rates: rate } : {}),
+        ...(keepDeletedSeconds === undefined ? {} : { keepDeletedSeconds }),
+      }
       if (Object.keys(rules).length === 0) command.error('error: expected at least one rule to set')
       return perform('client set', { id, ...rules }, { json })
     })
@@ -116,6 +173,38 @@ function program(): Command {
     ({ json }) => perform('sweep', {}, { json }),
   )
   return sluice
+}
+
+const SECRET_KEY_HELP = `
+The secret access key is read from STORAGE_SECRET_ACCESS_KEY, else from standard input: arguments can be seen by others.`
+
+/** The options of a bucket in S3. */
+function withStorage(command: Command): Command {
+  return command
+    .option('--bucket <bucket>', 'in S3 or a compatible store')
+    .option('--prefix <folder>', 'of the bucket; all of it when absent')
+    .option('--endpoint <url>', "of a compatible store; Amazon's when absent")
+    .option('--region <region>', 'us-east-1 when absent')
+    .option('--path-style', 'the bucket in the path instead of the host name; many compatible stores want it')
+    .option('--access-key-id <key>', 'its secret is read, see below')
+    .option('--public-url <url>', 'where the bucket can be read, of a CDN for example')
+}
+
+/** Undefined when none is named. */
+async function storageOf(
+  { pathStyle: forcePathStyle, ...options }: Record<string, string | boolean | undefined>,
+  command: Command,
+): Promise<object | undefined> {
+  if (Object.keys(options).length === 0 && forcePathStyle === undefined) return undefined
+  if (!options.bucket || !options.accessKeyId) command.error('error: expected --bucket and --access-key-id')
+  const secretAccessKey = storageSecret() ?? (await standardInput(command))
+  return { ...options, ...(forcePathStyle ? { forcePathStyle } : {}), secretAccessKey }
+}
+
+async function standardInput(command: Command): Promise<string> {
+  if (process.stdin.isTTY)
+    command.error('error: expected the secret access key in STORAGE_SECRET_ACCESS_KEY or on standard input')
+  return (await text(process.stdin)).trim()
 }
 
 function keepOld(): Option {
@@ -158,7 +247,7 @@ function fetchHosts(text: string): string[] | 'any' | false {
 /** False for the default. */
 function limit(text: string): number | false {
   if (text === 'default') return false
-  if (/^\d{1,9}$/.test(text)) return Number(text)
+  if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new InvalidArgumentError(`expected a number or default but received "${text}"`)
 }
 
@@ -172,6 +261,27 @@ function dedupe(text: string): 'reuse' | false {
   if (text === 'reuse') return text
   if (text === 'off') return false
   throw new InvalidArgumentError(`expected reuse or off but received "${text}"`)
+}
+
+/** Of one `--rate`, beside those before it; false for the default. */
+function rates(text: string, before: Record<string, number | false> = {}): Record<string, number | false> {
+  const [, name = '', value = ''] = /^([a-z_]+)=(\d{1,9}|default)$/.exec(text) ?? []
+  if (name) return { ...before, [name]: limit(value) }
+  throw new InvalidArgumentError(
+    `expected a limit and its points like zip=100 or zip=default but received "${text}"`,
+  )
+}
+
+/** False for none. */
+function presets(file: string): unknown {
+  if (file === 'none') return false
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new InvalidArgumentError(
+      `expected a JSON file or none but received "${file}": ${(error as Error).message}`,
+    )
+  }
 }
 
 /** Does a command, shows what comes of it, and ends the process. */

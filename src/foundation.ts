@@ -1,23 +1,32 @@
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { loadAppSecret } from './adapters/app-secret.ts'
+import { withOwnBuckets } from './adapters/bucket/own.ts'
+import { normalPrefix } from './adapters/bucket/s3-root.ts'
+import { tryStorage } from './adapters/bucket/try-storage.ts'
 import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { saveCredentials } from './adapters/credentials.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { type Backends, openBackends } from './backends.ts'
 import { appKeys } from './core/app-keys.ts'
-import { FIRST_CLIENT_ID } from './core/client.ts'
+import { FIRST_CLIENT_ID, type PresetSettings } from './core/client.ts'
+import type { Root } from './core/client-storage.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { rarely } from './core/rarely.ts'
 import type { PluginSet } from './pipeline/load.ts'
+import { readPresets } from './pipeline/presets.ts'
 import { createCheck } from './service/check.ts'
+import { createHasFiles } from './service/client-files.ts'
+import { createClientStorages } from './service/client-storages.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
 import { createCompletion } from './service/completion.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
+import { createChangeKnown } from './service/known-client.ts'
+import { createManagedClients } from './service/managed-clients.ts'
 import { createOriginals } from './service/originals.ts'
 import { createRecords } from './service/records.ts'
 import { createReindex } from './service/reindex.ts'
@@ -40,7 +49,7 @@ export interface FoundationOptions {
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
   log: Log
-  plugins: Pick<PluginSet, 'events'>
+  plugins: Pick<PluginSet, 'events' | 'transforms'>
   /** Puts something between the services and their storage: tests stop the process at chosen steps. */
   wrapStorage?: ((storage: Storage) => Storage) | undefined
 }
@@ -70,10 +79,15 @@ export async function openFoundation(options: FoundationOptions) {
 }
 
 async function layFoundation(backends: Backends, { config, log, plugins, wrapStorage }: FoundationOptions) {
-  const { buckets, index } = wrapStorage?.(backends) ?? backends
+  const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
+  const credentialsKey = keys('bucket credentials')
+  const storage = {
+    buckets: withOwnBuckets(backends.buckets, { key: credentialsKey, log }),
+    index: backends.index,
+  }
+  const { buckets, index } = wrapStorage?.(storage) ?? storage
   const { jobs, locks, clientChanges } = backends
 
-  const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
   const events = inProcessEventBus(log)
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
@@ -90,12 +104,17 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
+  const bounds = {
+    uploadMaxBytes: config.UPLOAD_MAX_BYTES,
+    wrongPresets: (settings: PresetSettings) => readPresets(settings, plugins.transforms).wrong,
+  }
   const urlKeys = createUrlKeys(keys)
   const clients = createClients({
     store,
     urlKeys,
     events,
     keepFirst,
+    bounds,
     ...(clientChanges ? { trustMs: LEARN_MS } : {}),
   })
   const originals = createOriginals({ index, buckets, events })
@@ -103,17 +122,27 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const trash = createTrashing({ index, originals, records, events })
   const removals = createRemovals({ index, buckets, originals, trash, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
-  const sweepPuts = createSweepPuts({ buckets, log })
+  const sweepPuts = createSweepPuts({ buckets, clients: store, log })
   // A secret that was taken away elsewhere is still accepted here for so long.
   const tellDeaf = rarely((err) =>
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
   const learnMs = clientChanges ? LEARN_MS : 0
   const reindex = createReindex({ index, buckets, clients: store, originals })
+  const hasFiles = createHasFiles({ buckets, index })
+  const managedClients = createManagedClients({
+    ...{ clients, store },
+    storages: createClientStorages({
+      ...{ store, hasFiles, locks, tryStorage, learnMs },
+      changeKnown: createChangeKnown({ store, events }),
+      key: credentialsKey,
+      installation: installationRoot(config),
+    }),
+    removeClient: createRemoveClient({ clients: store, index, buckets, removals, hasFiles, events, learnMs }),
+  })
   const commands = createCommands({
-    clients,
+    clients: managedClients,
     store,
-    removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
     check: createCheck({ index, buckets, clients: store }),
     reindex,
     sweep,
@@ -130,6 +159,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       events,
       delivery,
       clients,
+      managedClients,
       findClient: (id: string) => store.find(id),
       originals,
       complete: createCompletion({ index, locks, reindex, log }),
@@ -152,6 +182,12 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       await backends.close({ graceMs })
     },
   }
+}
+
+/** Where the SDK itself finds the endpoint, nobody here knows it. */
+function installationRoot(config: Config): Root | undefined {
+  const { S3_BUCKET: bucket, S3_PREFIX = '', AWS_ENDPOINT_URL_S3: endpoint } = config
+  return bucket === undefined ? undefined : { endpoint, bucket, prefix: normalPrefix(S3_PREFIX) }
 }
 
 /** Runs `work` now and then again and again, never twice at a time. */

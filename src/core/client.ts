@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
+import type { ClientStorage } from './client-storage.ts'
+import type { ClientLimited } from './ports/rate-limiter.ts'
 import type { SecretScope } from './scope.ts'
 
 /** One user of the service: a team, a site. Its files live in a root of their own. */
@@ -19,8 +21,12 @@ export interface Client {
    * that none comes again. The keys themselves are made of `APP_SECRET`.
    */
   urlKeys?: { active: ReadonlyArray<{ version: number; createdAt: number }>; last: number }
-  /** What may be asked of its files; without them, what may be asked of anyone's. */
+  /** What it may do, and what may be asked of its files; without them, what everyone may. */
   rules?: ClientRules
+  /** Where its files are; absent: in the installation's. */
+  storage?: ClientStorage
+  /** Milliseconds since 1970, exclusive: until then its files are moving to another root, and all its requests wait. */
+  pausedUntil?: number
   /**
    * Set when its removal has begun: from then on its tokens are nobody's, until all its files are gone and it with them.
    * `files`: they may be deleted; else it is only removed when it has none.
@@ -28,7 +34,7 @@ export interface Client {
   removing?: { files: boolean }
 }
 
-/** Bounds of what a client's files may be turned into; each one that is absent is as it is for everyone. */
+/** What a client may do, and what its files may be turned into; each one that is absent is as it is for everyone. */
 export interface ClientRules {
   /** Files are delivered by signed URLs only. */
   signedUrls?: true
@@ -49,6 +55,20 @@ export interface ClientRules {
   keepDeletedSeconds?: number
   /** Of a file that it already has, in the same folder, an upload stores nothing, and answers the record of that one. */
   dedupe?: 'reuse'
+  /** Of each file. */
+  uploadMaxBytes?: number
+  /** Points of its own by the name of the limit, over the configured ones; 0: as often as it likes. */
+  rates?: Readonly<Partial<Record<ClientLimited, number>>>
+  /** Presets of its own, over those of everyone with the same name. */
+  presets?: PresetSettings
+}
+
+/** Named sets of parameters as an operator writes them: values by parameter, by the preset's name. */
+export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
+
+/** Of one file of a client, where everyone may upload `maxBytes`. */
+export function uploadMaxBytes({ rules }: Pick<Client, 'rules'>, maxBytes: number): number {
+  return Math.min(rules?.uploadMaxBytes ?? maxBytes, maxBytes)
 }
 
 /** What is kept of a secret token. */
@@ -68,6 +88,11 @@ export interface KeptSecret {
 /** Whether a secret is accepted at this instant, in milliseconds since 1970. */
 export function isValid({ validUntil }: KeptSecret, now: number): boolean {
   return validUntil === undefined || now < validUntil
+}
+
+/** Whether its requests have to wait at this instant, in milliseconds since 1970. */
+export function isPaused({ pausedUntil }: Client, now: number): boolean {
+  return pausedUntil !== undefined && now < pausedUntil
 }
 
 /** The client that an installation starts with. */

@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import { badParameter, type Problem } from '../core/problem.ts'
 
-/** 400: the first thing in a JSON body that is not as expected, which the schema's messages say. */
-export function bodyRefusal({ issues }: z.ZodError, body: unknown): Problem {
+/**
+ * 400: the first thing in a JSON body that is not as expected, which the schema's messages say.
+ *
+ * @param secret members whose values, and bodies with them, are not repeated
+ */
+export function bodyRefusal(
+  { issues }: z.ZodError,
+  body: unknown,
+  { secret = [] }: { secret?: readonly string[] } = {},
+): Problem {
   const [issue] = issues
   const path = issue?.path ?? []
   const received = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], body)
@@ -10,6 +18,8 @@ export function bodyRefusal({ issues }: z.ZodError, body: unknown): Problem {
   const expected = issue?.message ?? 'another value'
   if (issue?.code === 'unrecognized_keys')
     return badParameter({ param, expected, received: issue.keys.join(', ') })
+  const isSecret = secret.length > 0 && (path.length === 0 || secret.includes(String(path.at(-1))))
+  if (isSecret && received !== undefined) return badParameter({ param, expected, received: 'another value' })
   if (Array.isArray(received)) return badParameter({ param, expected, received: `${received.length} items` })
   return badParameter({ param, expected, received })
 }

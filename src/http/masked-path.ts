@@ -1,5 +1,5 @@
-// A generated secret; its first letters are enough, wherever they stand.
-const GENERATED = /sec_[1-9A-HJ-NP-Za-km-z]{16}|(?<![\w-])sec_/
+// A generated secret, or the token of an operator who has signed in; the first letters are enough, wherever they stand.
+const GENERATED = /sec_[1-9A-HJ-NP-Za-km-z]{16}|adm_[\w-]{16}|(?<![\w-])(?:sec|adm)_/
 // As short as a secret may be.
 const RUN = /[\w-]{16,}/g
 const MAX_DECODINGS = 3

@@ -47,14 +47,24 @@ export async function takePoints(
 
 // The address first: who is refused by it takes nothing from a client, whose name anybody can use.
 function countersOf(
-  { byAddress, byClient }: Limit,
+  limit: Limit,
   { limited, req, client }: { limited: Limited; req: Request; client: Client | undefined },
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
   return [
-    [`${limited}_address`, byAddress, addressOf(req)],
+    [`${limited}_address`, limit.byAddress, addressOf(req)],
     // What no client asks for has one count for all.
-    [limited, byClient, client?.id ?? 'all'],
+    [
+      limited,
+      ofClient(limit, limited === 'sign_in' ? undefined : client?.rules?.rates?.[limited]),
+      client?.id ?? 'all',
+    ],
   ]
+}
+
+/** @param own what the client's rules say; 0: as often as it likes */
+function ofClient({ byClient, byClientWith }: Limit, own: number | undefined): RateLimiter | undefined {
+  if (own === undefined) return byClient
+  return own === 0 ? undefined : byClientWith(own)
 }
 
 function secondsOf({ resetMs }: RateVerdict): number {

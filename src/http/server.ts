@@ -4,6 +4,7 @@ import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
+import type { AdminSessions } from '../service/admin-sessions.ts'
 import type { Annotate } from '../service/annotate.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
@@ -13,6 +14,7 @@ import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { List } from '../service/list.ts'
+import type { ManagedClients } from '../service/managed-clients.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import type { RemoteUpload } from '../service/remote-upload.ts'
@@ -21,6 +23,7 @@ import type { Many } from '../service/remove-many.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import type { Usage } from '../service/usage.ts'
+import { clientsRoutes } from './clients.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
@@ -41,6 +44,7 @@ import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
 import { signRoutes } from './sign.ts'
+import { signInRoutes } from './sign-in.ts'
 import { signUrlRoutes } from './sign-url.ts'
 import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
@@ -52,6 +56,8 @@ import { zipRoutes } from './zip.ts'
 /** What the HTTP layer stands on. */
 export interface HttpOptions {
   clients: Clients
+  adminSessions: AdminSessions
+  managedClients: ManagedClients
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
   upload: Upload
@@ -122,6 +128,8 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(filesManyRoutes(options))
   app.use(filesRoutes(options))
   app.use(zipRoutes(options))
+  app.use(signInRoutes(options))
+  app.use(clientsRoutes(options))
   app.use(deliverRoutes(options))
   app.use(fetchRoutes(options))
   app.use(infoRoutes(options))

@@ -1,4 +1,4 @@
-import type { ClientRules } from '../core/client.ts'
+import type { ClientRules, PresetSettings } from '../core/client.ts'
 import { sha256 } from '../core/digest.ts'
 import { type Format, knownFormat, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import {
@@ -11,7 +11,8 @@ import type { PlanRequest } from '../core/plugin.ts'
 import { variantOf } from '../core/variant.ts'
 import type { LoadedDetector, LoadedPlugin } from './load.ts'
 import { inOrder } from './load.ts'
-import { knownTo, type Presets, readQuery } from './query.ts'
+import { readPresets } from './presets.ts'
+import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
 
 /** What is to be done to a source, and the name of the outcome. */
 export interface Plan {
@@ -58,7 +59,6 @@ export function createPlanner(
   const forGroup = (group: MediaGroup) => ({
     plugins: transforms.filter(({ media }) => media.includes(group)),
     known: knownTo(transforms, group),
-    presets: presetsByGroup.get(group) ?? new Map(),
   })
   /** The plugins of a plan: one that makes a file of another group comes first, whatever the order, then those for that. */
   const chainFor = (plugins: readonly LoadedPlugin[], asked: ReadonlyMap<string, unknown>) => {
@@ -71,8 +71,20 @@ export function createPlanner(
     return [maker, ...transforms.filter((other) => other !== maker && other.media.includes(group))]
   }
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
+  /** Of a client's own, read once: those of everyone, and in their place those of the same name that fit the plugins. */
+  const owns = new WeakMap<PresetSettings, Map<MediaGroup, PresetsOfGroup>>()
+  const presetsFor = (group: MediaGroup, { presets: own }: ClientRules): PresetsOfGroup => {
+    const common = presetsByGroup.get(group) ?? new Map()
+    if (!own) return common
+    const known = owns.get(own) ?? new Map<MediaGroup, PresetsOfGroup>()
+    owns.set(own, known)
+    const merged = known.get(group) ?? withOwn(common, readPresets(own, transforms).presets.get(group))
+    known.set(group, merged)
+    return merged
+  }
   return ({ query, format, accept, tooSmall = [], rules = {} }) => {
-    const { plugins, known, presets } = groups.get(format.group) ?? forGroup(format.group)
+    const { plugins, known } = groups.get(format.group) ?? forGroup(format.group)
+    const presets = presetsFor(format.group, rules)
     const asked = readQuery(query, { known, presets, ignored, rules })
     let variesByAccept = false
     let detects = false
@@ -114,6 +126,10 @@ export function createPlanner(
     const variant = entry === undefined ? text : `${text}/${entry}`
     return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
   }
+}
+
+function withOwn(common: PresetsOfGroup, own: PresetsOfGroup = new Map()): PresetsOfGroup {
+  return new Map([...common, ...own])
 }
 
 /** The format of what the plugin gets: the source's, or that which the first of the chain makes of it. */

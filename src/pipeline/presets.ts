@@ -1,12 +1,10 @@
+import type { PresetSettings } from '../core/client.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import type { ParameterValue } from '../core/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { isPassedOver, RESERVED_WORDS } from '../core/query-word.ts'
 import type { LoadedPlugin } from './load.ts'
 import { type Known, knownIn, knownTo, type Presets, readValue } from './query.ts'
-
-/** Named sets of parameters as an operator writes them: `config/presets.json`. */
-export type PresetSettings = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>
 
 /** Presets that do not fit the plugins: all of them, a line for each thing that is wrong. */
 export class PresetError extends Error {
@@ -16,15 +14,25 @@ export class PresetError extends Error {
   }
 }
 
+/** As {@link readPresets}, of `config/presets.json`. @throws PresetError when one is for no group */
+export function checkPresets(settings: PresetSettings, transforms: readonly LoadedPlugin[]): Presets {
+  const { presets, wrong } = readPresets(settings, transforms)
+  if (wrong.length > 0) throw new PresetError(wrong)
+  return presets
+}
+
 /**
  * The presets by media group: one is for each group whose plugins take all of its parameters with these values.
  *
- * @throws PresetError when one is for none
+ * @returns `wrong`: why one is for no group, a line for each reason
  */
-export function checkPresets(settings: PresetSettings, transforms: readonly LoadedPlugin[]): Presets {
+export function readPresets(
+  settings: PresetSettings,
+  transforms: readonly LoadedPlugin[],
+): { presets: Presets; wrong: readonly string[] } {
   const groups = MEDIA_GROUPS.map((group) => knownTo(transforms, group))
   const presets = new Map(MEDIA_GROUPS.map((group) => [group, new Map<string, Values>()]))
-  const errors: string[] = []
+  const all: string[] = []
   for (const [name, parameters] of Object.entries(settings)) {
     const query = Object.entries(parameters).map(([word, value]) => [word, textOf(value)] as const)
     const readings = groups.map((known) => readPreset(query, known))
@@ -32,10 +40,9 @@ export function checkPresets(settings: PresetSettings, transforms: readonly Load
       if (wrong.length === 0) presets.get(group)?.set(name, values)
     // What is said is what the group misses that comes closest: of equal ones the first, which is image.
     const [closest] = readings.sort((one, other) => one.wrong.length - other.wrong.length)
-    for (const reason of closest?.wrong ?? []) errors.push(`${name}: ${reason}`)
+    for (const reason of closest?.wrong ?? []) all.push(`${name}: ${reason}`)
   }
-  if (errors.length > 0) throw new PresetError(errors)
-  return presets
+  return { presets, wrong: all }
 }
 
 type Values = ReadonlyMap<string, ParameterValue>

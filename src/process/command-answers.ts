@@ -10,6 +10,8 @@ interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   oldSecretUntil?: string
+  secrets?: ShownSecret[]
+  storage?: { endpoint: string; bucket: string; prefix: string; accessKeyId: string }
   urlKeys?: readonly number[]
   rules?: {
     signedUrls?: true
@@ -20,7 +22,18 @@ interface ShownClient {
     fetchDenyHosts?: readonly string[]
     keepDeletedSeconds?: number
     dedupe?: string
+    uploadMaxBytes?: number
+    rates?: Record<string, number>
+    presets?: object
   }
+}
+
+interface ShownSecret {
+  id: string
+  name?: string
+  only?: 'upload' | 'read'
+  folder?: string
+  until?: string
 }
 
 type WithSecret = ShownClient & { secretClientToken: string }
@@ -34,6 +47,17 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
       ['client', id],
       ['rules', shownRules(rules) || 'none: as for everyone'],
     ]),
+  'client show': (client: ShownClient) => shownClient(client),
+  'client secret add': (secret: ShownSecret & { secretClientToken: string }) =>
+    `${columns([
+      ['secret id', secret.id],
+      ...(secret.name === undefined ? [] : [['name', secret.name]]),
+      ['for', shownScope(secret)],
+      ...(secret.until === undefined ? [] : [['until', secret.until]]),
+      ['secret client token', secret.secretClientToken],
+    ])}\nKeep the secret now: it is not shown again.\n`,
+  'client secret remove': (client: ShownClient) => shownClient(client),
+  'client storage': (client: ShownClient) => shownClient(client),
   'client key add': ({ id, urlKey }: ShownClient & { urlKey: { version: number; key: string } }) =>
     `${columns([
       ['client', id],
@@ -53,7 +77,7 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
         client.name ?? '',
         client.clientToken,
         client.createdAt,
-        client.oldSecretUntil ? `${client.state}, old secret until ${client.oldSecretUntil}` : client.state,
+        shownState(client),
         shownRules(client.rules),
       ]),
     ]),
@@ -99,6 +123,47 @@ interface Filled {
   left: number
 }
 
+function shownState({ state, oldSecretUntil, secrets = [] }: ShownClient): string {
+  return [
+    state,
+    oldSecretUntil ? `old secret until ${oldSecretUntil}` : '',
+    secrets.length > 0 ? `${counted(secrets.length, 'secret')} with a scope` : '',
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+function shownClient(client: ShownClient): string {
+  const { id, name, clientToken, createdAt, rules, storage, secrets = [] } = client
+  const facts = columns([
+    ['client', id],
+    ...(name === undefined ? [] : [['name', name]]),
+    ['client token (public, in URLs)', clientToken],
+    ['created', createdAt],
+    ['state', shownState({ ...client, secrets: [] })],
+    ['rules', shownRules(rules) || 'none: as for everyone'],
+    ...(storage ? [['bucket', shownStorage(storage)]] : []),
+  ])
+  if (secrets.length === 0) return facts
+  const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'for good'])
+  return `${facts}\n${columns([['SECRET', 'NAME', 'FOR', 'UNTIL'], ...rows])}`
+}
+
+function shownStorage({
+  endpoint,
+  bucket,
+  prefix,
+  accessKeyId,
+}: NonNullable<ShownClient['storage']>): string {
+  return `${bucket}${prefix ? `, folder ${prefix}` : ''} at ${endpoint}, with the key ${accessKeyId}`
+}
+
+/** `uploads only, in team/a`. */
+function shownScope({ only, folder }: ShownSecret): string {
+  const what = only === undefined ? 'everything' : only === 'upload' ? 'uploads only' : 'reading only'
+  return folder === undefined ? what : `${what}, in ${folder}`
+}
+
 function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }: WithSecret): string {
   const rows = [
     ['client', id],
@@ -120,7 +185,11 @@ function shownRules({
   fetchDenyHosts,
   keepDeletedSeconds,
   dedupe,
+  uploadMaxBytes,
+  rates = {},
+  presets = {},
 }: ShownClient['rules'] = {}): string {
+  const own = Object.keys(presets)
   return [
     signedUrls ? 'signed URLs only' : '',
     presetsOnly ? 'presets only' : '',
@@ -130,6 +199,11 @@ function shownRules({
     fetchDenyHosts ? `never from ${shownHosts(fetchDenyHosts)}` : '',
     keepDeletedSeconds === undefined ? '' : `deleted kept for ${counted(keepDeletedSeconds, 'second')}`,
     dedupe === 'reuse' ? 'equal files reused' : '',
+    uploadMaxBytes === undefined ? '' : `uploads of ${counted(uploadMaxBytes, 'byte')}`,
+    ...Object.entries(rates).map(
+      ([name, points]) => `${name} rate ${points === 0 ? 'without limit' : points}`,
+    ),
+    own.length > 0 ? `presets ${own.join(', ')}` : '',
   ]
     .filter(Boolean)
     .join('; ')

@@ -2,12 +2,14 @@ import {
   type Client,
   digestSecret,
   FIRST_CLIENT_ID,
+  isPaused,
   isValid,
   type KeptSecret,
   newClientId,
   newClientToken,
   newSecretToken,
 } from '../core/client.ts'
+import { isSameRoot } from '../core/client-storage.ts'
 import { parseFolder } from '../core/object-key.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
@@ -15,7 +17,8 @@ import { badParameter, clipped, Problem, unavailable } from '../core/problem.ts'
 import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
 import { type Action, checkAction, type Grant, type SecretScope } from '../core/scope.ts'
 import type { UrlKey } from '../core/signed-url.ts'
-import { changedRules, type RuleChanges } from './client-rules.ts'
+import { changedRules, type RuleBounds, type RuleChanges } from './client-rules.ts'
+import { createChangeKnown, refused } from './known-client.ts'
 import type { UrlKeys } from './url-keys.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
@@ -28,6 +31,12 @@ export interface Tokens {
 export interface NewTokens {
   client: Client
   tokens: Tokens
+}
+
+/** What an operator says of a client: what is absent stays as it is, `null` for the name ends it. */
+export interface ClientChanges {
+  name?: string | null | undefined
+  rules?: RuleChanges | undefined
 }
 
 /** A secret that is to be made for some of what a client's own is for. */
@@ -52,11 +61,13 @@ export interface Clients {
   ofToken(token: string): Client
   /**
    * Whether it may still store files: it exists, and is not being removed, by what is heard of other processes.
-   * @throws Problem 503 when nothing has been heard for too long: this process may have been frozen
+   * @param client as it was when they began to come
+   * @throws Problem 503 when its root is another one by now; and when nothing has been heard for too long: this process
+   *   may have been frozen
    */
-  admits(id: string): Promise<boolean>
-  /** Adds a client with new tokens. @throws Problem 400 for a name that is none */
-  create(options?: { name?: string | undefined }): Promise<NewTokens>
+  admits(client: Pick<Client, 'id' | 'storage'>): Promise<boolean>
+  /** Adds a client with new tokens. @throws Problem 400 for a name or rule that is none */
+  create(options?: ClientChanges, own?: Pick<Client, 'id' | 'storage'>): Promise<NewTokens>
   /**
    * Gives a client a new secret of its own; those that it has are accepted for `keepOldMs` more at most.
    * @throws Problem 404 when there is no such client, 409 when it is being removed or its secret is the environment's
@@ -78,9 +89,12 @@ export interface Clients {
   /** Ends a key, and all URLs signed with it. @throws Problem 404 when there is no such client or key, 409 for the last one that is needed */
   removeUrlKey(id: string, version: number): Promise<Client>
   /**
-   * Changes what may be asked of a client's files.
-   * @throws Problem 400 for a rule that is none, 404 when there is no such client, 409 when it is being removed
+   * Changes a client's name, and what it may do and what may be asked of its files.
+   * @throws Problem 400 for a name or rule that is none, 404 when there is no such client, 409 when it is being removed, or
+   *   has no key for the signed URLs that it is to have
    */
+  update(id: string, changes: ClientChanges): Promise<Client>
+  /** The same of rules alone. */
   setRules(id: string, changes: RuleChanges): Promise<Client>
   /** Makes sure that the first client has these tokens. */
   ensureFirst(tokens: Tokens): Promise<Client>
@@ -99,6 +113,7 @@ export function createClients({
   urlKeys,
   events,
   keepFirst,
+  bounds,
   trustMs = Number.POSITIVE_INFINITY,
   now = Date.now,
 }: {
@@ -107,6 +122,8 @@ export function createClients({
   events: EventBus
   /** Keeps the first client's tokens for the next start; absent when the environment has them. */
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
+  /** Of rules. */
+  bounds: RuleBounds
   /** How long what was heard of other processes' changes is good for: no longer than a removal waits for all to hear. */
   trustMs?: number
   now?: () => number
@@ -120,19 +137,21 @@ export function createClients({
     return client
   }
 
-  /** Of one that is there to stay. @throws Problem 404, 409 */
-  async function changeKnown(
-    id: string,
-    make: (client: Client) => Client | Promise<Client>,
-  ): Promise<Client> {
-    await store.refresh()
-    if (!store.find(id)) throw noSuchClient(id)
-    return change(id, (present) => {
-      if (!present) throw noSuchClient(id)
-      if (present.removing) throw refused(`${id} is being removed`)
-      return make(present)
-    })
+  const changeKnown = createChangeKnown({ store, events })
+
+  /** @throws Problem 503 while it moves to another bucket */
+  function admitted(client: Client): Client {
+    if (isPaused(client, now())) throw isMoving()
+    return client
   }
+
+  const update: Clients['update'] = (id, changes) =>
+    changeKnown(id, ({ name, rules, ...client }) => {
+      const present = { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
+      const after = changed(present, changes, bounds)
+      if (after.rules?.signedUrls && !client.urlKeys?.active.length) throw refused(needsKey(id))
+      return { ...client, ...after }
+    })
 
   return {
     urlKeys,
@@ -142,6 +161,7 @@ export function createClients({
       if (!found)
         throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
       const { client, kept } = found
+      admitted(client)
       const { scope = {} } = kept
       checkAction(scope, action)
       return { client, ...(scope.folder === undefined ? {} : { folder: scope.folder }) }
@@ -158,9 +178,9 @@ export function createClients({
           code: 'client_not_found',
           detail: 'there is no client with this token',
         })
-      return client
+      return admitted(client)
     },
-    async admits(id) {
+    async admits({ id, storage }) {
       await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
         throw unavailable(
           'nobody can tell at the moment whether this client may store files; send it again',
@@ -170,15 +190,19 @@ export function createClients({
         )
       })
       const client = store.find(id)
-      return client !== undefined && !client.removing
+      if (!client || client.removing) return false
+      // It began to send them to where nobody would look for them.
+      if (isPaused(client, now()) || !isSameRoot(client.storage, storage)) throw isMoving()
+      return true
     },
-    async create({ name } = {}) {
-      if (name !== undefined) checkName(name)
+    async create(changes = {}, { id, storage } = { id: newClientId() }) {
+      const given = changed({}, changes, bounds)
+      if (given.rules?.signedUrls) throw refused(needsKey('a new client'))
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
-      const id = newClientId()
       const client = await change(id, () => ({
         id,
-        ...(name === undefined ? {} : { name }),
+        ...given,
+        ...(storage ? { storage } : {}),
         token: tokens.clientToken,
         secrets: [{ digest: digestSecret(tokens.secretClientToken) }],
         createdAt: now(),
@@ -249,12 +273,8 @@ export function createClients({
         if (left.length === 0 && present.rules?.signedUrls) throw refused(needsKey(id))
         return { ...present, urlKeys: { active: left, last } }
       }),
-    setRules: (id, changes) =>
-      changeKnown(id, ({ rules: present = {}, ...client }) => {
-        const rules = changedRules(present, changes)
-        if (rules?.signedUrls && !client.urlKeys?.active.length) throw refused(needsKey(id))
-        return rules ? { ...client, rules } : client
-      }),
+    update,
+    setRules: (id, rules) => update(id, { rules }),
     async ensureFirst(tokens) {
       const secret = { digest: digestSecret(tokens.secretClientToken) }
       const isKept = (client: Client) =>
@@ -275,6 +295,18 @@ export function createClients({
       )
     },
   }
+}
+
+/** @throws Problem 400 */
+function changed(
+  present: Pick<Client, 'name' | 'rules'>,
+  changes: ClientChanges,
+  bounds: RuleBounds,
+): Pick<Client, 'name' | 'rules'> {
+  const name = changes.name === undefined ? present.name : (changes.name ?? undefined)
+  if (name !== undefined) checkName(name)
+  const rules = changedRules(present.rules ?? {}, changes.rules ?? {}, bounds)
+  return { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
 }
 
 /** @throws Problem 400 */
@@ -308,18 +340,8 @@ function noSuchSecret(id: string, secretId: string): Problem {
   })
 }
 
-/** 404, for the operator. */
-export function noSuchClient(id: string): Problem {
-  return new Problem({
-    status: 404,
-    code: 'client_not_found',
-    detail: `there is no client with the id ${JSON.stringify(id)}`,
-  })
-}
-
-/** 409: what a client is not for. */
-export function refused(detail: string): Problem {
-  return new Problem({ status: 409, code: 'client_conflict', detail })
+function isMoving(): Problem {
+  return unavailable('the files of this client are moving to another bucket; try again in a few seconds')
 }
 
 /** 401. `received` goes on after "expected a secret client token in the Authorization header". */

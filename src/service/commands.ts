@@ -1,14 +1,12 @@
 import { z } from 'zod'
-import { type Client, FIRST_CLIENT_ID, isValid } from '../core/client.ts'
 import type { Command, CommandRun, Commands } from '../core/command.ts'
 import type { Finding } from '../core/finding.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import { dayOf, daysBefore, USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Check } from './check.ts'
-import type { Clients } from './clients.ts'
+import type { ManagedClients } from './managed-clients.ts'
 import type { Reindex } from './reindex.ts'
-import type { RemoveClient } from './remove-client.ts'
 import type { Sweep } from './sweep.ts'
 import type { SweepPuts } from './sweep-puts.ts'
 import type { Usage } from './usage.ts'
@@ -21,11 +19,22 @@ export type Told = { finding: Finding } | { progress: object }
 // A terminal shows no more, and a socket need not carry it.
 const PROGRESS_EVERY_MS = 200
 
+const storage = z.strictObject({
+  bucket: z.string(),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  endpoint: z.string().optional(),
+  region: z.string().optional(),
+  prefix: z.string().optional(),
+  forcePathStyle: z.boolean().optional(),
+  publicUrl: z.string().optional(),
+})
+const presetParameters = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+
 /** What an operator may ask for, each with its arguments as one object; times in milliseconds. */
 export function createCommands({
   clients,
   store,
-  removeClient,
   check,
   reindex,
   sweep,
@@ -33,9 +42,8 @@ export function createCommands({
   usage,
   now = Date.now,
 }: {
-  clients: Clients
+  clients: ManagedClients
   store: ClientStore
-  removeClient: RemoveClient
   check: Check
   reindex: Reindex
   sweep: Sweep
@@ -44,20 +52,37 @@ export function createCommands({
   now?: () => number
 }): Commands {
   return {
-    'client create': command(z.strictObject({ name: z.string().optional() }), async ({ name }) => {
-      const { client, tokens } = await clients.create({ name })
-      return { ...describe(client, now()), ...tokens }
-    }),
-    'client list': command(z.strictObject({}), async () => {
-      await store.refresh()
-      return [...store.list()].sort(byAge).map((client) => describe(client, now()))
-    }),
+    'client create': command(
+      z.strictObject({ name: z.string().optional(), storage: storage.optional() }),
+      (created) => clients.create(created),
+    ),
+    'client storage': command(
+      z.strictObject({ id: z.string(), storage: storage.or(z.literal(false)) }),
+      ({ id, storage }) => clients.setStorage(id, storage || undefined),
+    ),
+    'client list': command(z.strictObject({}), () => clients.list()),
+    'client show': command(z.strictObject({ id: z.string() }), ({ id }) => clients.show(id)),
     'client rotate': command(
       z.strictObject({ id: z.string(), keepOldMs: z.int().min(0) }),
-      async ({ id, keepOldMs }) => {
-        const { client, tokens } = await clients.rotate(id, { keepOldMs })
-        return { ...describe(client, now()), ...tokens }
-      },
+      ({ id, keepOldMs }) => clients.rotate(id, { keepOldMs }),
+    ),
+    'client secret add': command(
+      z.strictObject({
+        id: z.string(),
+        name: z.string().optional(),
+        only: z.enum(['upload', 'read']).optional(),
+        folder: z.string().optional(),
+        validMs: z.int().min(1).optional(),
+      }),
+      ({ id, name, validMs, only, folder }) =>
+        clients.addSecret(id, {
+          ...{ name, validMs },
+          scope: { ...(only ? { only } : {}), ...(folder === undefined ? {} : { folder }) },
+        }),
+    ),
+    'client secret remove': command(
+      z.strictObject({ id: z.string(), secretId: z.string() }),
+      ({ id, secretId }) => clients.removeSecret(id, secretId),
     ),
     'client set': command(
       z.strictObject({
@@ -73,22 +98,22 @@ export function createCommands({
         fetchDenyHosts: z.array(z.string()).or(z.literal(false)).optional(),
         keepDeletedSeconds: z.number().or(z.literal(false)).optional(),
         dedupe: z.literal('reuse').or(z.literal(false)).optional(),
+        uploadMaxBytes: z.number().or(z.literal(false)).optional(),
+        rates: z.record(z.string(), z.number().or(z.literal(false))).optional(),
+        presets: z.record(z.string(), presetParameters).or(z.literal(false)).optional(),
       }),
-      async ({ id, ...changes }) => describe(await clients.setRules(id, changes), now()),
+      ({ id, ...rules }) => clients.update(id, { rules }),
     ),
-    'client key add': command(z.strictObject({ id: z.string() }), async ({ id }) => {
-      const { client, urlKey } = await clients.addUrlKey(id)
-      return { ...describe(client, now()), urlKey }
-    }),
+    'client key add': command(z.strictObject({ id: z.string() }), ({ id }) => clients.addUrlKey(id)),
     'client key remove': command(
       z.strictObject({ id: z.string(), version: z.int().min(1) }),
-      async ({ id, version }) => describe(await clients.removeUrlKey(id, version), now()),
+      ({ id, version }) => clients.removeUrlKey(id, version),
     ),
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
       async ({ id, files }, { signal, tell }) => {
         const progress = nowAndThen(tell)
-        return removeClient(id, { files, signal, progress: (originals) => progress({ originals }) })
+        return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
       },
     ),
     check: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
@@ -120,31 +145,10 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
   return async (received, run) => {
     const parsed = args.safeParse(received)
     if (!parsed.success)
-      throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received })
+      // Not what they are: there may be a secret among them.
+      throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received: 'others' })
     return work(parsed.data, run)
   }
-}
-
-/** A client as an operator sees it: no secret, nor what is kept of one. */
-function describe({ id, name, token, createdAt, secrets, urlKeys, rules, removing }: Client, now: number) {
-  const ends = secrets.filter((one) => isValid(one, now)).flatMap(({ validUntil }) => validUntil ?? [])
-  return {
-    id,
-    ...(name === undefined ? {} : { name }),
-    clientToken: token,
-    createdAt: new Date(createdAt).toISOString(),
-    state: removing ? 'removing' : 'active',
-    ...(rules ? { rules } : {}),
-    ...(urlKeys?.active.length ? { urlKeys: urlKeys.active.map(({ version }) => version) } : {}),
-    ...(ends.length > 0 ? { oldSecretUntil: new Date(Math.max(...ends)).toISOString() } : {}),
-  }
-}
-
-/** The first client first. */
-function byAge(one: Client, other: Client): number {
-  if (one.id === FIRST_CLIENT_ID) return -1
-  if (other.id === FIRST_CLIENT_ID) return 1
-  return one.createdAt - other.createdAt
 }
 
 function walk(clientId: string | undefined, { signal, tell }: CommandRun): Walk {

@@ -7,8 +7,9 @@ import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
 import { Problem, unavailable } from '../core/problem.ts'
-import { noSuchClient, refused } from './clients.ts'
+import type { HasFiles } from './client-files.ts'
 import { deleteAll } from './delete-all.ts'
+import { noSuchClient, refused } from './known-client.ts'
 import type { Removals } from './remove.ts'
 import { AT_ONCE } from './walk.ts'
 
@@ -40,6 +41,7 @@ export function createRemoveClient({
   index,
   buckets,
   removals,
+  hasFiles,
   events,
   learnMs,
   now = Date.now,
@@ -48,6 +50,7 @@ export function createRemoveClient({
   index: FileIndex
   buckets: Buckets
   removals: Removals
+  hasFiles: HasFiles
   events: EventBus
   /** How long other processes may go on accepting the tokens of a client that has been removed here. */
   learnMs: number
@@ -65,12 +68,6 @@ export function createRemoveClient({
       return after ? { ...active, removing: after } : active
     })
     events.emit('client.changed', { clientId: id })
-  }
-
-  async function hasFiles(client: Client): Promise<boolean> {
-    for await (const key of buckets.of(client).list('')) if (keyMeaning(key)) return true
-    for await (const _ of index.list(client.id)) return true
-    return false
   }
 
   /** A client whose record is gone, and whose files are not. */

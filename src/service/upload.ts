@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Annotations, annotated } from '../core/annotations.ts'
-import type { Client } from '../core/client.ts'
+import { type Client, uploadMaxBytes } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import type { Format } from '../core/media.ts'
 import {
@@ -94,8 +94,8 @@ export function createUpload({
   events: EventBus
   removals: Removals
   /** Whether a client may still store files: it may be removed while it sends. */
-  admits: (clientId: string) => Promise<boolean>
-  /** Of each file. */
+  admits: (client: Client) => Promise<boolean>
+  /** Of each file, unless its client's rules say less. */
   maxBytes: number
   now?: () => number
 }): Upload {
@@ -125,7 +125,7 @@ export function createUpload({
     const sent = () => {
       coming.mayLand = true
     }
-    const limit = Math.min(maxBytes, context.maxBytes ?? maxBytes)
+    const limit = Math.min(uploadMaxBytes(client, maxBytes), context.maxBytes ?? maxBytes)
     const bytes = Readable.from(metered(head, rest, { meter, maxBytes: limit, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     coming.mayLand = false
@@ -198,7 +198,7 @@ export function createUpload({
       const fresh = records.filter(isNew)
       await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
       signal.throwIfAborted()
-      if (!(await admits(client.id)))
+      if (!(await admits(client)))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
       finished = await finish(client.id, fresh)
       if (finished === false) throw unavailable('the upload took too long to finish; send it again')

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { ClientRules } from '../../src/core/client.ts'
+import type { ClientRules, PresetSettings } from '../../src/core/client.ts'
 import { knownFormat } from '../../src/core/media.ts'
 import { Problem } from '../../src/core/problem.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
-import { checkPresets, PresetError, type PresetSettings } from '../../src/pipeline/presets.ts'
+import { checkPresets, PresetError } from '../../src/pipeline/presets.ts'
 import { dropIn, loadWith } from './drop-ins.ts'
 
 const ACCEPTING = 'image/avif,image/webp'

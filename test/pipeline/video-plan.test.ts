@@ -1,9 +1,10 @@
 import { expect } from 'chai'
+import type { PresetSettings } from '../../src/core/client.ts'
 import { knownFormat } from '../../src/core/media.ts'
 import { Problem } from '../../src/core/problem.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner, type PlanInput } from '../../src/pipeline/plan.ts'
-import { checkPresets, type PresetSettings } from '../../src/pipeline/presets.ts'
+import { checkPresets } from '../../src/pipeline/presets.ts'
 import { rejection } from '../support/rejection.ts'
 import { dropIn, loadWith } from './drop-ins.ts'
 

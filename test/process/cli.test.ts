@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { openSocket } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
+import { s3Server } from '../support/s3-server.ts'
 import { PROJECT } from '../support/service.ts'
 import { filesInBucket } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -175,6 +176,123 @@ describe('the sluice command', function () {
       const refused = await sluice(['client', 'set', 'first', '--fetch-hosts', 'http://a.example'], env)
       expect(refused.code).to.equal(1)
       expect(refused.stderr).to.match(/^sluice: expected at most 100 hosts like example.com/)
+    })
+
+    it('sets limits and presets of a client', async () => {
+      const server = await start({ env: { UPLOAD_MAX_BYTES: '100000' } })
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
+      const set = (...rules: string[]) => sluice(['client', 'set', client.id, ...rules], env)
+      const file = join(dataDir, 'presets.json')
+      await writeFile(file, JSON.stringify({ card: { w: 30 } }))
+      const { code, stdout, stderr } = await set(
+        ...['--upload-max-bytes', '50', '--rate', 'zip=100', '--rate', 'upload=0', '--presets', file],
+      )
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
+      expect(stdout).to.match(
+        /^rules +uploads of 50 bytes; zip rate 100; upload rate without limit; presets card$/m,
+      )
+      expect((await fetch(`${src}?preset=card`)).status).to.equal(200)
+      expect((await postFiles(asCaller(server, client), [{ name: 'a.png', bytes: png }])).status).to.equal(
+        413,
+      )
+      expect((await set('--rate', 'zip=default')).stdout).to.match(
+        /^rules +uploads of 50 bytes; upload rate w/m,
+      )
+      const last = await set('--upload-max-bytes', 'default', '--rate', 'upload=default', '--presets', 'none')
+      expect(last.stdout).to.match(/^rules +none: as for everyone$/m)
+      await writeFile(file, JSON.stringify({ card: { w: 0 } }))
+      const refused = await set('--presets', file)
+      expect(refused.code).to.equal(1)
+      expect(refused.stderr).to.match(/^sluice: card: expected an integer from 1 to 5000.* for w /)
+      expect((await set('--presets', join(dataDir, 'none.json'))).code).to.equal(2)
+      expect((await set('--rate', 'zip')).code).to.equal(2)
+    })
+
+    it('gives a client a bucket of its own, and reads the secret of its key where nobody sees it', async () => {
+      const server = await start()
+      const s3 = await s3Server()
+      const { endpoint, credentials } = s3.connection
+      const bucket = await s3.newBucket()
+      const options = [
+        '--bucket',
+        bucket,
+        '--endpoint',
+        endpoint,
+        '--path-style',
+        '--access-key-id',
+        credentials.accessKeyId,
+      ]
+      const withKey = (key: string) => ({ ...env, STORAGE_SECRET_ACCESS_KEY: key })
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const wrong = await sluice(['client', 'storage', client.id, ...options], withKey('wrong'))
+      expect(wrong.code).to.equal(1)
+      expect(wrong.stderr).to.match(/^sluice: the bucket cannot be used: .*SignatureDoesNotMatch/)
+      const { child, ended } = startCli(['client', 'storage', client.id, ...options, '--prefix', 'one'], env)
+      child.stdin?.end(`${credentials.secretAccessKey}\n`)
+      const given = await ended
+      expect(given).to.include({ code: 0, stderr: '' })
+      expect(given.stdout).to.match(
+        new RegExp(`^bucket +${bucket}, folder one/ at ${endpoint}, with the key testkey$`, 'm'),
+      )
+      expect(given.stdout).to.not.include(credentials.secretAccessKey)
+      const record = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
+      expect(record.originalSrc).to.equal(`${endpoint}/${bucket}/one/${record.s3PathOriginal}`)
+      expect(await sluiceJson(['check', '--client', client.id], env)).to.include({ originals: 1 })
+
+      const other = await sluiceJson<NewClient & { storage: object }>(
+        ['client', 'create', ...options, '--prefix', 'two'],
+        withKey(credentials.secretAccessKey),
+      )
+      expect(other.storage).to.include({ bucket, prefix: 'two/' })
+      expect(await isAccepted(asCaller(server, other))).to.equal(true)
+      expect((await sluice(['client', 'storage', client.id, '--default'], env)).stderr).to.match(/has files/)
+      for (const args of [[], ['--bucket', bucket], ['--default', ...options]])
+        expect(
+          (await sluice(['client', 'storage', client.id, ...args], withKey('x'))).code,
+          args.join(' '),
+        ).to.equal(2)
+    })
+
+    it('makes secrets with a scope, lists them, and ends them', async () => {
+      const server = await start()
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const { code, stdout } = await sluice(
+        [
+          'client',
+          'secret',
+          'add',
+          client.id,
+          '--only',
+          'upload',
+          '--folder',
+          'a/b',
+          '--valid',
+          '30d',
+          '--name',
+          'app',
+        ],
+        env,
+      )
+      expect(code).to.equal(0)
+      expect(stdout).to.match(/^for +uploads only, in a\/b$/m)
+      const [, secretId = ''] = /^secret id +(\S+)$/m.exec(stdout) ?? []
+      const [, secret = ''] = /^secret client token +(sec_\w+)$/m.exec(stdout) ?? []
+      expect(await isAccepted(asCaller(server, client), secret)).to.equal(true)
+
+      expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(/ {2}active, 1 secret with a scope$/)
+      const shown = (await sluice(['client', 'show', client.id], env)).stdout
+      expect(shown).to.not.include('sec_')
+      expect(shown).to.match(new RegExp(`^${secretId} +app +uploads only, in a/b +\\d{4}-\\S+Z$`, 'm'))
+      const json = await sluiceJson<{ secrets: object[] }>(['client', 'show', client.id], env)
+      expect(json.secrets[0]).to.include({ id: secretId, name: 'app', only: 'upload', folder: 'a/b' })
+
+      const removed = await sluice(['client', 'secret', 'remove', client.id, secretId], env)
+      expect(removed).to.include({ code: 0 })
+      expect(removed.stdout).to.not.include(secretId)
+      expect(await isAccepted(asCaller(server, client), secret)).to.equal(false)
+      expect((await sluice(['client', 'secret', 'remove', client.id, secretId], env)).code).to.equal(1)
+      expect((await sluice(['client', 'secret', 'add', client.id, '--only', 'manage'], env)).code).to.equal(2)
     })
 
     it('gives a client a new secret, and keeps the old one for as long as was said', async () => {

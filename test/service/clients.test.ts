@@ -6,6 +6,7 @@ import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
 import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
 import { appKeys } from '../../src/core/app-keys.ts'
 import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
+import type { ClientStorage } from '../../src/core/client-storage.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { type Clients, createClients, type Tokens } from '../../src/service/clients.ts'
@@ -15,6 +16,8 @@ import { keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const HOUR = 3_600_000
+/** Of rules that are set here. */
+const bounds = { uploadMaxBytes: 1000, wrongPresets: () => [] }
 const urlKeys = createUrlKeys(appKeys('the app secret of these tests'))
 const FIRST = { clientToken: 'pub_of_the_first', secretClientToken: 'sec_of_the_first_one' }
 
@@ -43,6 +46,7 @@ describe('clients', () => {
       keepFirst: async (tokens) => {
         kept = tokens
       },
+      bounds,
       now,
     })
   })
@@ -130,6 +134,31 @@ describe('clients', () => {
       expect(changed).to.deep.equal(Array(12).fill(id))
     })
 
+    it('of which rates are set name by name, and presets all at once', async () => {
+      for (const [change, rules] of [
+        [{ rates: { zip: 5 } }, { rates: { zip: 5 } }],
+        [{ rates: { upload: 0 } }, { rates: { zip: 5, upload: 0 } }],
+        [
+          { presets: { a: { w: 1 }, b: { w: 2 } } },
+          { rates: { zip: 5, upload: 0 }, presets: { a: { w: 1 }, b: { w: 2 } } },
+        ],
+        [
+          { rates: { zip: false }, presets: { b: { w: 3 } } },
+          { rates: { upload: 0 }, presets: { b: { w: 3 } } },
+        ],
+        [
+          { uploadMaxBytes: 1000, rates: { upload: false } },
+          { uploadMaxBytes: 1000, presets: { b: { w: 3 } } },
+        ],
+        [{ uploadMaxBytes: false, presets: {} }, undefined],
+        [{ rates: { zip: 5 } }, { rates: { zip: 5 } }],
+        [{ rates: false }, undefined],
+      ] as const) {
+        expect((await clients.setRules(id, change)).rules, JSON.stringify(change)).to.deep.equal(rules)
+        expect(store.find(id)?.rules).to.deep.equal(rules)
+      }
+    })
+
     it('that outlive a new secret, and a start', async () => {
       await clients.ensureFirst(FIRST)
       for (const each of [id, FIRST_CLIENT_ID]) {
@@ -155,10 +184,19 @@ describe('clients', () => {
       ['fetchHosts', { fetchHosts: ['a.test', 'b.*'] }],
       ['fetchHosts', { fetchHosts: Array(101).fill('a.test') }],
       ['fetchDenyHosts', { fetchDenyHosts: ['a b'] }],
+      ['uploadMaxBytes', { uploadMaxBytes: 0 }],
+      ['uploadMaxBytes', { uploadMaxBytes: 1001 }],
+      ['rates', { rates: { sign_in: 5 } }],
+      ['rates', { rates: { zap: 5 } }],
+      ['rates.zip', { rates: { zip: -1 } }],
+      ['rates.zip', { rates: { zip: 1_000_001 } }],
+      ['presets', { presets: { 'a b': { w: 1 } } }],
+      ['presets', { presets: { ok: { wm: 'x'.repeat(2001) } } }],
     ] as const) {
       it(`but not ${JSON.stringify(change).slice(0, 40)}`, async () => {
         const problem = await problemOf(clients.setRules(id, { presetsOnly: true, ...change }))
-        expect(problem).to.include({ status: 400, code: 'bad_parameter' })
+        const code = param === 'presets' ? 'bad_presets' : 'bad_parameter'
+        expect(problem).to.include({ status: 400, code })
         expect(problem.members.param).to.equal(param)
         expect(store.find(id)).to.not.have.property('rules')
       })
@@ -194,16 +232,39 @@ describe('clients', () => {
       const bucket = (await diskBuckets({ folder, urlOf: (key) => key })).of({ id: 'first', token: '' })
       elsewhere = await bucketClientStore(bucket, { shared, now })
       const heard = await bucketClientStore(bucket, { shared, now })
-      here = createClients({ urlKeys, store: heard, events, trustMs: TRUST_MS, now })
+      here = createClients({ urlKeys, store: heard, events, bounds, trustMs: TRUST_MS, now })
     })
 
     it('may store files for as long as a removal waits for all to hear, and then only when it is asked', async () => {
       const { client } = await here.create()
       await elsewhere.save({ ...client, removing: { files: true } })
       clock.now += TRUST_MS - 1
-      expect(await here.admits(client.id)).to.equal(true)
+      expect(await here.admits(client)).to.equal(true)
       clock.now += 1
-      expect(await here.admits(client.id)).to.equal(false)
+      expect(await here.admits(client)).to.equal(false)
+    })
+
+    it('may not while their files move, nor once they are somewhere else', async () => {
+      const { client, tokens } = await here.create()
+      const storage = {
+        ...{ endpoint: 'http://a', region: 'r', bucket: 'b', prefix: '', forcePathStyle: true },
+        ...{ accessKeyId: 'k', sealedSecret: 's', address: 'http://a/b' },
+      } satisfies ClientStorage
+      await elsewhere.save({ ...client, pausedUntil: clock.now + 60_000 })
+      clock.now += TRUST_MS
+      const moving = await problemOf(here.admits(client))
+      expect(moving).to.include({ status: 503, code: 'unavailable' })
+      expect(() => here.authenticate(tokens.secretClientToken, 'read')).to.throw(moving.message)
+      expect(() => here.ofToken(tokens.clientToken)).to.throw(moving.message)
+      // Whoever was to end the pause has died.
+      clock.now += 60_000 - TRUST_MS
+      here.authenticate(tokens.secretClientToken, 'read')
+      expect(await here.admits(client)).to.equal(true)
+
+      await elsewhere.save({ ...client, storage })
+      clock.now += TRUST_MS
+      expect(await problemOf(here.admits(client))).to.have.property('status', 503)
+      expect(await here.admits({ ...client, storage: { ...storage, accessKeyId: 'another' } })).to.equal(true)
     })
 
     it('may not while nothing can be heard, with a 503', async () => {
@@ -213,9 +274,9 @@ describe('clients', () => {
         throw new Error('Redis is away')
       }
       clock.now += TRUST_MS
-      expect(await problemOf(here.admits(client.id))).to.have.property('status', 503)
+      expect(await problemOf(here.admits(client))).to.have.property('status', 503)
       version = heard
-      expect(await here.admits(client.id)).to.equal(true)
+      expect(await here.admits(client)).to.equal(true)
     })
   })
 
@@ -307,6 +368,7 @@ describe('clients', () => {
         urlKeys,
         store,
         events,
+        bounds,
         keepFirst: async () => {
           throw new Error('the disk is full')
         },
@@ -320,7 +382,7 @@ describe('clients', () => {
     })
 
     it('are told where to change it when the environment has the first one’s', async () => {
-      const fromEnvironment = createClients({ urlKeys, store, events })
+      const fromEnvironment = createClients({ urlKeys, store, events, bounds })
       await fromEnvironment.ensureFirst(FIRST)
       const problem = await problemOf(fromEnvironment.rotate(FIRST_CLIENT_ID, { keepOldMs: 0 }))
       expect(problem.status).to.equal(409)

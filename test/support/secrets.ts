@@ -1,5 +1,5 @@
-// A generated secret token, of any client.
-const SECRET_TOKEN = /sec_[1-9A-HJ-NP-Za-km-z]{40,}/
+// A generated secret token, of any client, or that of an operator who has signed in.
+const SECRET_TOKEN = /sec_[1-9A-HJ-NP-Za-km-z]{40,}|adm_[\w-]{60,}/
 const SECRET_VARIABLES = [
   'SECRET_CLIENT_TOKEN',
   'APP_SECRET',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Client } from '../../core/client.ts'
 import type { ObjectKey } from '../../core/object-key.ts'
+import { CLIENT_LIMITED } from '../../core/ports/rate-limiter.ts'
 
 const digest = z.string().length(64)
 const clientRecord = z.object({
@@ -35,8 +36,27 @@ const clientRecord = z.object({
       fetchDenyHosts: z.array(z.string()).min(1).optional(),
       keepDeletedSeconds: z.int().min(1).optional(),
       dedupe: z.literal('reuse').optional(),
+      uploadMaxBytes: z.int().min(1).optional(),
+      rates: z.partialRecord(z.enum(CLIENT_LIMITED), z.int().min(0)).optional(),
+      presets: z
+        .record(z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))
+        .optional(),
     })
     .optional(),
+  storage: z
+    .object({
+      endpoint: z.string(),
+      region: z.string(),
+      bucket: z.string(),
+      prefix: z.string(),
+      forcePathStyle: z.boolean(),
+      accessKeyId: z.string(),
+      sealedSecret: z.string(),
+      address: z.string(),
+      publicUrl: z.string().optional(),
+    })
+    .optional(),
+  pausedUntil: z.number().optional(),
   removing: z.object({ files: z.boolean() }).optional(),
 })
 
@@ -48,7 +68,7 @@ const formerRecord = z
     secrets: secretDigests.map((each) => ({ digest: each })),
   }))
 
-/** A client as it lies in the bucket: of a secret, only its digest. */
+/** A client as it lies in the bucket: of a secret, only its digest; the key of its bucket sealed. */
 export function serializeClient(client: Client): Buffer {
   return Buffer.from(JSON.stringify(clientRecord.parse(client)))
 }

@@ -14,10 +14,18 @@ export function openLimits(
 ): Limits {
   const limits = LIMITED.map((name): [string, Limit] => {
     const { points, addressPoints, seconds } = rateOf(name)
+    // Of one name, so that with Redis all of them see one count: a new number holds for what has been counted already.
+    const ofPoints = new Map<number, RateLimiter>()
+    const byClientWith = (own: number) => {
+      const limiter = ofPoints.get(own) ?? open({ name, points: own, seconds })
+      ofPoints.set(own, limiter)
+      return limiter
+    }
     return [
       name,
       {
-        ...(points > 0 ? { byClient: open({ name, points, seconds }) } : {}),
+        byClientWith,
+        ...(points > 0 ? { byClient: byClientWith(points) } : {}),
         ...(addressPoints > 0
           ? { byAddress: open({ name: `${name}_address`, points: addressPoints, seconds }) }
           : {}),

@@ -38,13 +38,15 @@ export interface DeleteOutcome {
 
 /** Where the buckets of all clients are. No client's root contains another's. */
 export interface Buckets {
-  of(client: Pick<Client, 'id' | 'token'>): Bucket
-  /** @throws when objects cannot be stored or read at the moment */
+  /** In the bucket that the client has of its own, else in the installation's. */
+  of(client: Pick<Client, 'id' | 'token' | 'storage'>): Bucket
+  /** Of the installation's. @throws when objects cannot be stored or read at the moment */
   ping(): Promise<void>
   /**
    * Removes what puts have left that will never end, those of a killed process: whatever was begun more than
    * `olderThanMs` ago, which must be longer than any put takes.
+   * @param clients in whose own buckets it looks as well; one that is away is left for the next time
    * @returns how many
    */
-  sweep(olderThanMs: number): Promise<number>
+  sweep(olderThanMs: number, clients?: readonly Client[]): Promise<number>
 }

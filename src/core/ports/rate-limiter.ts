@@ -18,9 +18,15 @@ export interface RateVerdict {
 export const LIMITED = ['upload', 'derivative', 'fetch', 'sign', 'zip', 'sign_in'] as const
 export type Limited = (typeof LIMITED)[number]
 
+/** Those that a client may have a number of its own for: nobody signs in as a client. */
+export const CLIENT_LIMITED = LIMITED.filter((name) => name !== 'sign_in')
+export type ClientLimited = (typeof CLIENT_LIMITED)[number]
+
 /** How often one thing may be done: by one client, and from one address. Absent: as often as they like. */
 export interface Limit {
   byClient?: RateLimiter
+  /** The same count with other points: those of a client that has a number of its own. */
+  byClientWith(points: number): RateLimiter
   byAddress?: RateLimiter
 }
 
