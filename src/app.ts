@@ -19,7 +19,6 @@ import type { Clients } from './service/clients.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import type { Sweep } from './service/sweep.ts'
-import { createUpload } from './service/upload.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
 
 export { DataDirError } from './adapters/data-dir.ts'
@@ -105,6 +104,9 @@ async function openApp(
     removals,
     sweep,
     sweepPuts,
+    upload,
+    resumables,
+    sweepResumables,
     commands,
   } = foundation
   const { chain, ffmpeg, plugins } = loaded
@@ -145,14 +147,13 @@ async function openApp(
     eager,
     media,
     removals,
-    upload: createUpload({
-      index,
-      buckets,
-      events,
-      removals,
-      admits: clients.admits,
+    upload,
+    tus: {
+      resumables,
+      handover: backends.handover,
       maxBytes: config.UPLOAD_MAX_BYTES,
-    }),
+      expireMs: config.TUS_EXPIRE_SECONDS * 1000,
+    },
     archive: createArchive({ deliveries, events, log }),
     zipLimiter: backends.zipLimiter,
     checks: { bucket: () => buckets.ping(), index: () => index.ping(), ffmpeg: () => ffmpeg.isMissing() },
@@ -177,6 +178,7 @@ async function openApp(
     work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
   const sweeping = every(SWEEP_EVERY_MS, tried(sweep))
   const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
+  const sweepingResumables = every(SWEEP_EVERY_MS, tried(sweepResumables))
   return {
     handle,
     refuseUnreadable: (server) =>
@@ -191,6 +193,8 @@ async function openApp(
       await following?.stop()
       await sweeping.stop()
       await sweepingPuts.stop()
+      await resumables.stop()
+      await sweepingResumables.stop()
       backends.jobs.pause()
       eager.stop()
       media.stop()

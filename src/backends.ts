@@ -4,6 +4,7 @@ import { diskBuckets } from './adapters/bucket/disk.ts'
 import type { ClientChanges } from './adapters/client-store/bucket.ts'
 import { dataDirTaken, makeDataDir, signDataDir, storeUnusable } from './adapters/data-dir.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
+import { inProcessHandover } from './adapters/handover/in-process.ts'
 import { embeddedJobs } from './adapters/jobs/embedded.ts'
 import { inProcessLocks } from './adapters/locks/in-process.ts'
 import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
@@ -11,6 +12,7 @@ import type { RedisConnection } from './adapters/redis-connection.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
+import type { Handover } from './core/ports/handover.ts'
 import type { Jobs } from './core/ports/jobs.ts'
 import type { Locks } from './core/ports/locks.ts'
 import type { RateLimiter } from './core/ports/rate-limiter.ts'
@@ -21,6 +23,7 @@ export interface Backends {
   buckets: Buckets
   index: FileIndex
   locks: Locks
+  handover: Handover
   jobs: Jobs
   zipLimiter: RateLimiter
   /** Where other processes may change the clients. */
@@ -127,6 +130,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       shared: false,
       index,
       locks: inProcessLocks(),
+      handover: inProcessHandover(),
       jobs,
       zipLimiter: memoryRateLimiter({ points, seconds }),
       close: () => index.close(),
@@ -144,6 +148,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
   const { redisClientChanges } = await import('./adapters/client-store/redis-changes.ts')
   const { redisIndex } = await import('./adapters/file-index/redis.ts')
   const { bullmqJobs } = await import('./adapters/jobs/bullmq.ts')
+  const { redisHandover } = await import('./adapters/handover/redis.ts')
   const { redisLocks } = await import('./adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('./adapters/rate-limiter/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
@@ -154,6 +159,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     shared: true,
     index: redisIndex(redis, { keyPrefix }),
     locks,
+    handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
     zipLimiter: redisRateLimiter(redis, { keyPrefix, name: 'zip', points, seconds }),

@@ -19,8 +19,12 @@ import { createOriginals } from './service/originals.ts'
 import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
+import { createResumables } from './service/resumable.ts'
+import { createResumablePieces } from './service/resumable-pieces.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
+import { createSweepResumables } from './service/sweep-resumables.ts'
+import { createUpload } from './service/upload.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -81,6 +85,17 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, log })
+  const { UPLOAD_MAX_BYTES: maxBytes, TUS_EXPIRE_SECONDS } = config
+  const { admits } = clients
+  const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
+  const pieces = createResumablePieces(firstBucket)
+  const expireMs = TUS_EXPIRE_SECONDS * 1000
+  const resumables = createResumables({
+    ...{ bucket: firstBucket, buckets, pieces, index, locks, originals, upload, admits, maxBytes, expireMs },
+  })
+  const sweepResumables = createSweepResumables({
+    ...{ bucket: firstBucket, clients: store, resumables, pieces, expireMs, log },
+  })
   // A secret that was taken away elsewhere is still accepted here for so long.
   const tellDeaf = rarely((err) =>
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
@@ -89,7 +104,9 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const commands = createCommands({
     clients,
     store,
-    removeClient: createRemoveClient({ clients: store, index, buckets, removals, events, learnMs }),
+    removeClient: createRemoveClient({
+      ...{ clients: store, index, buckets, removals, resumables: sweepResumables, events, learnMs },
+    }),
     check: createCheck({ index, buckets, clients: store }),
     reindex: createReindex({ index, buckets, clients: store, originals }),
     sweep,
@@ -108,6 +125,9 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       removals,
       sweep,
       sweepPuts,
+      upload,
+      resumables,
+      sweepResumables,
       commands,
     },
     credentialsFile,

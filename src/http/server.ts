@@ -29,6 +29,8 @@ import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
+import { tusRoutes } from './tus.ts'
+import type { TusOptions } from './tus-server.ts'
 import { uploadRoutes } from './upload.ts'
 import { zipRoutes } from './zip.ts'
 
@@ -38,6 +40,8 @@ export interface HttpOptions {
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
   upload: Upload
+  /** Uploads in several requests. */
+  tus: Omit<TusOptions, 'baseUrl'>
   deliveries: Deliveries
   informations: Informations
   media: MediaJobs
@@ -83,6 +87,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(parametersRoutes(options.parameters))
   app.use(uploadRoutes(options))
+  app.use(tusRoutes({ ...options, ...options.tus }))
   app.use(removeRoutes(options))
   app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
   app.use(deliverRoutes(options))

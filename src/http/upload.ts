@@ -56,7 +56,7 @@ export function uploadRoutes({
     res.setHeader('Cache-Control', 'no-store')
     res.json(
       stored.map((file, i) =>
-        toWire(file, {
+        uploadToWire(file, {
           ...place,
           options: optionsToWire(file, { ...place, info: known[i], transforms: begun[i] }),
         }),
@@ -68,9 +68,9 @@ export function uploadRoutes({
 }
 
 /** The ten fields of an upload's record, as the README has them: these and no other. */
-function toWire(
+export function uploadToWire(
   { name, record, bucketUrl }: UploadedFile,
-  { client, baseUrl, options }: { client: Client; baseUrl: string; options: object },
+  { client, baseUrl, options = {} }: { client: Client; baseUrl: string; options?: object },
 ) {
   const { key, sourceName, format } = name
   return {

@@ -9,6 +9,7 @@ import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
 import { Problem, unavailable } from '../core/problem.ts'
 import { noSuchClient, refused } from './clients.ts'
 import type { Removals } from './remove.ts'
+import type { SweepResumables } from './sweep-resumables.ts'
 import { AT_ONCE } from './walk.ts'
 
 /**
@@ -39,6 +40,7 @@ export function createRemoveClient({
   index,
   buckets,
   removals,
+  resumables,
   events,
   learnMs,
   now = Date.now,
@@ -47,6 +49,7 @@ export function createRemoveClient({
   index: FileIndex
   buckets: Buckets
   removals: Removals
+  resumables: Pick<SweepResumables, 'ofClient'>
   events: EventBus
   /** How long other processes may go on accepting the tokens of a client that has been removed here. */
   learnMs: number
@@ -116,6 +119,8 @@ export function createRemoveClient({
       throw refused('the first client cannot be removed: the service starts with it')
     if (known) await endAccess(known, options)
 
+    // Before its files: one that is complete may be becoming one.
+    await resumables.ofClient(id)
     const bucket = buckets.of(client)
     let originals = 0
     const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
@@ -160,6 +165,7 @@ export function createRemoveClient({
         )
       await wait(LOOK_AGAIN_MS, signal)
     }
+    await resumables.ofClient(id)
     await clients.remove(id)
     events.emit('client.changed', { clientId: id })
     return { originals }

@@ -27,6 +27,8 @@ export interface UploadRequest {
   folder: string | undefined
   /** One after the other: the next is taken when the one before has been read to its end. */
   files: AsyncIterable<IncomingFile>
+  /** The id that the only file gets, as `newFileId` makes them; a new one when absent. */
+  id?: string
   /**
    * Refuses a file by its format. Asked of each before it is stored, and once more of all when the form is at its end: what
    * it wants of them may stand behind them.
@@ -82,7 +84,7 @@ export function createUpload({
   /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
-    context: Pick<UploadRequest, 'client' | 'check' | 'signal'> & {
+    context: Pick<UploadRequest, 'client' | 'id' | 'check' | 'signal'> & {
       bucket: Bucket
       folder: string
       begun: Coming[]
@@ -93,7 +95,11 @@ export function createUpload({
     if (head.length === 0) throw emptyFile(file.name)
     const sniffed = await sniff(head, file.name)
     check?.(sniffed.format)
-    const name = newOriginal({ folder: context.folder, format: sniffed.format, id: newFileId() })
+    const name = newOriginal({
+      folder: context.folder,
+      format: sniffed.format,
+      id: context.id ?? newFileId(),
+    })
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
     const coming = { name, key: name.key, mayLand: false }
     begun.push(coming)
@@ -139,13 +145,14 @@ export function createUpload({
     }
   }
 
-  return async ({ client, folder, files, check, signal }) => {
+  return async ({ client, folder, files, id, check, signal }) => {
     const bucket = buckets.of(client)
     const context = {
       client,
       bucket,
       folder: parseFolder(folder),
       begun: [] as Coming[],
+      ...(id === undefined ? {} : { id }),
       ...(check ? { check } : {}),
       signal,
     }
