@@ -52,9 +52,10 @@ export async function begin(
 export function patch(
   caller: Caller,
   address: string,
-  { offset, body, headers }: { offset: number; body: Call['body']; headers?: Call['headers'] },
+  { offset, body, headers, ...call }: Pick<Call, 'body' | 'headers' | 'signal'> & { offset: number },
 ): Promise<Answer> {
   return tus(caller, address, {
+    ...call,
     method: 'PATCH',
     headers: {
       ...OFFSET_STREAM,
