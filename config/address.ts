@@ -22,6 +22,13 @@ export function isRange(value: string): boolean {
   )
 }
 
+/** How many proxies there are in front, or their ranges; undefined for anything else. As Express takes them. */
+export function readProxies(value: string): number | readonly string[] | undefined {
+  if (/^(\d|10)$/.test(value)) return Number(value)
+  const ranges = value.split(/[\s,]+/).filter((each) => each !== '')
+  return ranges.length > 0 && ranges.every(isRange) ? ranges : undefined
+}
+
 /** The address of a Redis as it is, or undefined. */
 export function readRedisUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined

@@ -8,6 +8,8 @@ type Optional =
   | 'BASE_URL'
   | 'CLIENT_TOKEN'
   | 'SECRET_CLIENT_TOKEN'
+  | 'APP_SECRET'
+  | 'ADMIN_PASSWORD'
   | 'PLUGINS_DIR'
   | 'S3_BUCKET'
   | 'S3_PREFIX'
@@ -90,6 +92,8 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
     lines.push(
       'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
     )
+  if (given.REDIS_URL && !given.APP_SECRET)
+    lines.push('APP_SECRET: expected beside REDIS_URL, since all processes share it, received none')
   return lines
 }
 

@@ -1,4 +1,5 @@
-import { isEndpoint, isRange, readBaseUrl, readRedisUrl } from './address.ts'
+import { isEndpoint, isRange, readBaseUrl, readProxies, readRedisUrl } from './address.ts'
+import { RATE_VARIABLES } from './rates.ts'
 import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 
 const GIB = 1024 ** 3
@@ -93,6 +94,25 @@ export const VARIABLES = {
     secret: true,
     help: "The first client's secret token, for the Authorization header; made once and kept in DATA_DIR/credentials.json when absent",
   }),
+  APP_SECRET: text({
+    pattern: /^[\x21-\x7e]{32,256}$/,
+    expected: '32 to 256 printable characters without spaces',
+    secret: true,
+    help: 'Signs links and encrypts the credentials of buckets; made once and kept in DATA_DIR when absent, the same for all processes beside REDIS_URL',
+  }),
+  ADMIN_PASSWORD: text({
+    pattern: /^.{12,256}$/,
+    expected: '12 to 256 characters',
+    secret: true,
+    help: 'Signs the operator in over HTTP; nobody can sign in when absent',
+  }),
+  TRUST_PROXY: {
+    help: 'Proxies in front whose X-Forwarded-For tells the address of a caller; none when absent, so that nobody can forge it',
+    expected:
+      'how many there are, from 0 to 10, or their ranges like 10.0.0.0/8, with spaces or commas between',
+    default: '0',
+    read: readProxies,
+  },
   UPLOAD_MAX_BYTES: integer({
     min: 1,
     unit: 'bytes',
@@ -227,20 +247,7 @@ export const VARIABLES = {
     default: 75,
     help: 'Time for which a connection is kept for the next request; longer than a proxy in front keeps it',
   }),
-  ZIP_RATE_POINTS: integer({
-    min: 1,
-    max: 1_000_000,
-    unit: 'requests',
-    default: 10,
-    help: 'Archives that a client may ask for in ZIP_RATE_SECONDS',
-  }),
-  ZIP_RATE_SECONDS: integer({
-    min: 1,
-    max: 86_400,
-    unit: 'seconds',
-    default: 60,
-    help: 'Window of ZIP_RATE_POINTS',
-  }),
+  ...RATE_VARIABLES,
   VARIANT_LIMIT: integer({
     min: 1,
     max: 1_000_000,

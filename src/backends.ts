@@ -7,6 +7,7 @@ import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { inProcessHandover } from './adapters/handover/in-process.ts'
 import { embeddedJobs } from './adapters/jobs/embedded.ts'
 import { inProcessLocks } from './adapters/locks/in-process.ts'
+import { openLimits, type Rate } from './adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
 import type { RedisConnection } from './adapters/redis-connection.ts'
 import type { Log } from './core/log.ts'
@@ -15,7 +16,7 @@ import type { FileIndex } from './core/ports/file-index.ts'
 import type { Handover } from './core/ports/handover.ts'
 import type { Jobs } from './core/ports/jobs.ts'
 import type { Locks } from './core/ports/locks.ts'
-import type { RateLimiter } from './core/ports/rate-limiter.ts'
+import type { Limited, Limits } from './core/ports/rate-limiter.ts'
 import { bucketUrl } from './http/urls.ts'
 
 /** Where files are kept, and where it is kept what is known of them. */
@@ -25,7 +26,7 @@ export interface Backends {
   locks: Locks
   handover: Handover
   jobs: Jobs
-  zipLimiter: RateLimiter
+  limits: Limits
   /** Where other processes may change the clients. */
   clientChanges?: ClientChanges
   /** Waits for running jobs, for so long at most, and closes everything. */
@@ -113,9 +114,21 @@ function credentials(config: Config) {
   }
 }
 
+/** What the configuration says of each limit. */
+function rateOf(config: Config): (limited: Limited) => Rate {
+  return (limited) => {
+    const name = limited.toUpperCase() as Uppercase<Limited>
+    return {
+      points: config[`${name}_RATE_POINTS`],
+      addressPoints: config[`${name}_RATE_ADDRESS_POINTS`],
+      seconds: config[`${name}_RATE_SECONDS`],
+    }
+  }
+}
+
 /** For one process: the index's own lock keeps others out. */
 async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise<State> {
-  const { DATA_DIR, ZIP_RATE_POINTS: points, ZIP_RATE_SECONDS: seconds } = config
+  const { DATA_DIR } = config
   await makeDataDir(DATA_DIR)
   const index = await embeddedIndex(join(DATA_DIR, 'index')).catch(async (error) => {
     const locked = error.cause?.code === 'LEVEL_LOCKED'
@@ -132,7 +145,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       locks: inProcessLocks(),
       handover: inProcessHandover(),
       jobs,
-      zipLimiter: memoryRateLimiter({ points, seconds }),
+      limits: openLimits(rateOf(config), memoryRateLimiter),
       close: () => index.close(),
     }
   } catch (error) {
@@ -143,7 +156,6 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
 
 /** For any number of processes. Redis may be away: what can be done without it goes on. */
 async function redisState(url: string, { config, log }: BackendsOptions): Promise<State> {
-  const { ZIP_RATE_POINTS: points, ZIP_RATE_SECONDS: seconds } = config
   const { connectRedis } = await import('./adapters/redis-connection.ts')
   const { redisClientChanges } = await import('./adapters/client-store/redis-changes.ts')
   const { redisIndex } = await import('./adapters/file-index/redis.ts')
@@ -162,7 +174,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
-    zipLimiter: redisRateLimiter(redis, { keyPrefix, name: 'zip', points, seconds }),
+    limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
     async close() {
       await locks.close()
       await redis.close()

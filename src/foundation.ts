@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { loadAppSecret } from './adapters/app-secret.ts'
 import { bucketClientStore } from './adapters/client-store/bucket.ts'
 import { saveCredentials } from './adapters/credentials.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { type Backends, openBackends } from './backends.ts'
+import { appKeys } from './core/app-keys.ts'
 import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
@@ -68,6 +70,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const { buckets, index } = wrapStorage?.(backends) ?? backends
   const { jobs, locks, clientChanges } = backends
 
+  const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
   const events = inProcessEventBus(log)
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
@@ -117,6 +120,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       backends,
       buckets,
       index,
+      keys,
       events,
       delivery,
       clients,

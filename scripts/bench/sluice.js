@@ -17,10 +17,11 @@ export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
     program: 'sh',
     script: ['scripts/node.sh', ...nodeOptions, 'dist/src/main.js'],
     folder,
-    // One archive, and one variant of a photo, after the other: of both there is a limit otherwise.
+    // One archive, upload and variant of a photo after the other: of each there is a limit otherwise.
     env: {
       ...{ DATA_DIR: join(folder, 'data'), CLIENT_TOKEN, SECRET_CLIENT_TOKEN },
-      ...{ ZIP_RATE_POINTS: '1000000', VARIANT_LIMIT: '1000000' },
+      ...{ ZIP_RATE_POINTS: '0', UPLOAD_RATE_POINTS: '0', VARIANT_LIMIT: '1000000' },
+      ...{ DERIVATIVE_RATE_POINTS: '0', DERIVATIVE_RATE_ADDRESS_POINTS: '0' },
     },
   })
   const records = []

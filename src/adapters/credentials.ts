@@ -1,7 +1,6 @@
-import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { z } from 'zod'
 import { newClientToken, newSecretToken } from '../core/client.ts'
+import { readPrivateFile, savePrivateFile } from './private-file.ts'
 
 const credentialsFile = z.strictObject({
   clientToken: z.string().min(1),
@@ -16,10 +15,7 @@ export type Credentials = z.infer<typeof credentialsFile>
  * @throws Error with the file's name when it holds something else
  */
 export async function loadCredentials(file: string): Promise<Credentials> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const text = await readPrivateFile(file)
   if (text === undefined) return makeCredentials(file)
   try {
     return credentialsFile.parse(JSON.parse(text))
@@ -39,20 +35,5 @@ async function makeCredentials(file: string): Promise<Credentials> {
 
 /** Puts them in the place of what the file holds, all or nothing, and on the disk when it resolves. */
 export async function saveCredentials(file: string, credentials: Credentials): Promise<void> {
-  const temporary = `${file}.tmp`
-  await unlink(temporary).catch(() => {})
-  await withHandle(await open(temporary, 'wx', 0o600), async (handle) => {
-    await handle.writeFile(`${JSON.stringify(credentials, null, 2)}\n`)
-    await handle.sync()
-  })
-  await rename(temporary, file)
-  await withHandle(await open(dirname(file), 'r'), (folder) => folder.sync())
-}
-
-async function withHandle(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {
-  try {
-    await work(handle)
-  } finally {
-    await handle.close()
-  }
+  await savePrivateFile(file, `${JSON.stringify(credentials, null, 2)}\n`)
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
+import type { SecretScope } from './scope.ts'
 
 /** One user of the service: a team, a site. Its files live in a root of their own. */
 export interface Client {
@@ -34,8 +35,14 @@ export interface ClientRules {
 
 /** What is kept of a secret token. */
 export interface KeptSecret {
+  /** Names it where it has a scope: 11 characters of base58. */
+  id?: string
+  /** What people call it. */
+  name?: string
   /** See {@link digestSecret}. */
   digest: string
+  /** What it is for; absent for the client's own, which is for everything. */
+  scope?: SecretScope
   /** Milliseconds since 1970, exclusive; for good without it. */
   validUntil?: number
 }
@@ -48,7 +55,7 @@ export function isValid({ validUntil }: KeptSecret, now: number): boolean {
 /** The client that an installation starts with. */
 export const FIRST_CLIENT_ID = 'first'
 
-/** The id of a new client: 64 random bits as 11 characters of base58. */
+/** The id of a new client, or of a secret of one: 64 random bits as 11 characters of base58. */
 export function newClientId(): string {
   return base58.encode(randomBytes(8)).padStart(11, '1')
 }

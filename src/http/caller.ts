@@ -1,12 +1,15 @@
 import type { Request } from 'express'
 import type { Client } from '../core/client.ts'
+import type { Action, Grant } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 
 const callers = new WeakMap<Request, string>()
 
-/** Whose secret token a request carries; the log has the id from here on. @throws Problem 401 */
-export function callerBySecret(req: Request, clients: Clients): Client {
-  return known(req, clients.authenticate(req.headers.authorization))
+/** What a request's secret token is good for; the log has the client's id from here on. @throws Problem 401, 403 */
+export function callerBySecret(req: Request, clients: Clients, action: Action): Grant {
+  const grant = clients.authenticate(req.headers.authorization, action)
+  known(req, grant.client)
+  return grant
 }
 
 /** Whose public token stands in a delivery URL; the log has the id from here on. @throws Problem 404 */

@@ -3,12 +3,14 @@ import { cleanFileName, nameInFormat } from '../core/file-name.ts'
 import { isMediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import { clipped, Problem } from '../core/problem.ts'
 import { DOWNLOAD_WORD, isPassedOver, WAIT_WORD } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
 import { callerByToken } from './caller.ts'
 import { methodNotAllowed, notFound } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
 import { clientGone, onlyValue, queryPairs, wildcardPath } from './request.ts'
 import { type FullContentRange, MAX_AGE_SECONDS, sendAsset } from './send.ts'
 import { deliveryUrl, derivativeUrl } from './urls.ts'
@@ -16,6 +18,7 @@ import { deliveryUrl, derivativeUrl } from './urls.ts'
 interface Dependencies {
   clients: Clients
   deliveries: Deliveries
+  limits: Limits
   fullContentRange: FullContentRange
   /** Without a slash at its end. */
   baseUrl: string
@@ -33,6 +36,7 @@ const INSTEAD_MAX_AGE_SECONDS = 60
 export function deliverRoutes({
   clients,
   deliveries,
+  limits,
   fullContentRange,
   baseUrl,
   ignoredParams,
@@ -70,6 +74,7 @@ export function deliverRoutes({
       accept: req.headers.accept ?? '',
       waitMs,
       isOneFile: download !== undefined,
+      beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
       signal,
     })
     const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]

@@ -1,30 +1,74 @@
-import type { Response } from 'express'
-import type { RateLimiter } from '../core/ports/rate-limiter.ts'
+import type { Request, Response } from 'express'
+import type { Client } from '../core/client.ts'
+import type { Limit, Limited, Limits, RateLimiter, RateVerdict } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
+import { addressOf } from './address.ts'
+
+interface Taken {
+  /** As the headers call it: `zip` for a client's, `zip_address` for an address's. */
+  policy: string
+  limiter: RateLimiter
+  verdict: RateVerdict
+}
 
 /**
- * Takes a point, and says in `RateLimit` and `RateLimit-Policy` what is left.
+ * Takes a point of the caller's address, then one of the client, and says in `RateLimit` and `RateLimit-Policy` what is left
+ * of both.
  *
- * @param policy the limit's name in those headers
+ * @param client whose points are taken; absent for what nobody is known to ask for yet
  * @throws Problem 429 with `Retry-After`
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
-export async function takePoint(
+export async function takePoints(
+  req: Request,
   res: Response,
-  limiter: RateLimiter,
-  { policy, key }: { policy: string; key: string },
+  { limits, limited, client }: { limits: Limits; limited: Limited; client?: Client },
 ): Promise<void> {
-  const { allowed, remaining, resetMs } = await limiter.consume(key)
-  const resetSeconds = Math.ceil(resetMs / 1000)
-  res.setHeader('RateLimit-Policy', `"${policy}";q=${limiter.points};w=${limiter.seconds}`)
-  res.setHeader('RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`)
-  if (allowed) return
-  const retryAfterSeconds = Math.max(1, resetSeconds)
-  throw new Problem({
+  const taken: Taken[] = []
+  for (const [policy, limiter, key] of countersOf(limits[limited], { limited, req, client })) {
+    if (!limiter) continue
+    const verdict = await limiter.consume(key)
+    taken.unshift({ policy, limiter, verdict })
+    if (!verdict.allowed) break
+  }
+  if (taken.length === 0) return
+  const told = (tell: (one: Taken) => string) => taken.map((one) => `"${one.policy}";${tell(one)}`).join(', ')
+  res.setHeader(
+    'RateLimit-Policy',
+    told(({ limiter }) => `q=${limiter.points};w=${limiter.seconds}`),
+  )
+  res.setHeader(
+    'RateLimit',
+    told(({ verdict }) => `r=${verdict.remaining};t=${secondsOf(verdict)}`),
+  )
+  const refused = taken.find(({ verdict }) => !verdict.allowed)
+  if (refused) throw tooOften(refused)
+}
+
+// The address first: who is refused by it takes nothing from a client, whose name anybody can use.
+function countersOf(
+  { byAddress, byClient }: Limit,
+  { limited, req, client }: { limited: Limited; req: Request; client: Client | undefined },
+): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
+  return [
+    [`${limited}_address`, byAddress, addressOf(req)],
+    // What no client asks for has one count for all.
+    [limited, byClient, client?.id ?? 'all'],
+  ]
+}
+
+function secondsOf({ resetMs }: RateVerdict): number {
+  return Math.ceil(resetMs / 1000)
+}
+
+function tooOften({ policy, limiter, verdict }: Taken): Problem {
+  const retryAfterSeconds = Math.max(1, secondsOf(verdict))
+  const whose = policy.endsWith('_address') ? ' from one address' : ''
+  return new Problem({
     status: 429,
     code: 'rate_limited',
-    detail: `expected at most ${limiter.points} requests in ${limiter.seconds} s; try again in ${retryAfterSeconds} s`,
-    members: { retryAfterSeconds },
+    detail: `expected at most ${limiter.points} requests${whose} in ${limiter.seconds} s; try again in ${retryAfterSeconds} s`,
+    members: { limit: policy, retryAfterSeconds },
     headers: { 'Retry-After': String(retryAfterSeconds) },
   })
 }

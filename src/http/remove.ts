@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import { parsePath } from '../core/object-key.ts'
+import { meaningsWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Removals } from '../service/remove.ts'
 import { callerBySecret } from './caller.ts'
@@ -10,8 +11,9 @@ import { wildcardPath } from './request.ts'
 export function removeRoutes({ clients, removals }: { clients: Clients; removals: Removals }): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.delete('/v1/upload/*path', async (req, res) => {
-    const client = callerBySecret(req, clients)
-    const { key, derivatives } = await removals.remove(client, parsePath(wildcardPath(req)))
+    const grant = callerBySecret(req, clients, 'manage')
+    const meanings = meaningsWithin(parsePath(wildcardPath(req)), grant)
+    const { key, derivatives } = await removals.remove(grant.client, meanings)
     res.setHeader('Cache-Control', 'no-store')
     res.json({ s3PathOriginal: key, derivatives })
   })

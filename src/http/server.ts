@@ -3,7 +3,7 @@ import express from 'express'
 import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import type { RateLimiter } from '../core/ports/rate-limiter.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
@@ -48,7 +48,9 @@ export interface HttpOptions {
   eager: EagerTransforms
   removals: Removals
   archive: Archive
-  zipLimiter: RateLimiter
+  limits: Limits
+  /** Whose `X-Forwarded-For` is believed: how many proxies there are in front, or their ranges. */
+  trustProxy: number | readonly string[]
   checks: ReadinessChecks
   /** Without a slash at its end. */
   baseUrl: string
@@ -71,6 +73,7 @@ export interface HttpOptions {
 export function createHttp(options: HttpOptions): RequestListener {
   const app = express()
   app.disable('x-powered-by')
+  app.set('trust proxy', options.trustProxy)
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
@@ -89,7 +92,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(uploadRoutes(options))
   app.use(tusRoutes({ ...options, ...options.tus }))
   app.use(removeRoutes(options))
-  app.use(zipRoutes({ ...options, limiter: options.zipLimiter }))
+  app.use(zipRoutes(options))
   app.use(deliverRoutes(options))
   app.use(infoRoutes(options))
   app.use(jobsRoutes(options))

@@ -1,8 +1,8 @@
 import { DataStore, ERRORS, Server, Upload } from '@tus/server'
-import type { Client } from '../core/client.ts'
 import { newFileId } from '../core/object-key.ts'
 import type { Handover } from '../core/ports/handover.ts'
 import { badParameter, Problem, tooLarge } from '../core/problem.ts'
+import type { Grant } from '../core/scope.ts'
 import type { Resumables, ResumableUpload } from '../service/resumable.ts'
 import type { Checksum } from '../service/resumable-pieces.ts'
 
@@ -19,7 +19,7 @@ export interface TusOptions {
 
 /** One request of tus, as it has been checked so far. */
 export interface TusExchange {
-  client: Client
+  grant: Grant
   method: string
   /** Of the upload; undefined for one that is to be created. */
   id: string | undefined
@@ -44,14 +44,14 @@ const WAIT_MS = 8000
  * @see https://tus.io/protocols/resumable-upload
  */
 export async function exchangeTus(
-  { client, method, id, headers, body, checksum, finished }: TusExchange,
+  { grant, method, id, headers, body, checksum, finished }: TusExchange,
   { resumables, handover, maxBytes, expireMs, baseUrl }: TusOptions,
 ): Promise<Response> {
   let failure: unknown
   const newId = newFileId()
   const server = new Server({
     path: TUS_PATH,
-    datastore: tusStore(client, { resumables, expireMs, checksum }),
+    datastore: tusStore(grant, { resumables, expireMs, checksum }),
     maxSize: maxBytes,
     lockDrainTimeout: HAND_OVER_MS,
     locker: {
@@ -60,7 +60,7 @@ export async function exchangeTus(
         return {
           async lock(signal, wanted) {
             const options = { wanted: () => void wanted(), waitMs: WAIT_MS, signal }
-            release = await handover.take(`tus ${client.id} ${name}`, options)
+            release = await handover.take(`tus ${grant.client.id} ${name}`, options)
           },
           unlock: async () => release?.(),
         }
@@ -89,7 +89,7 @@ export async function exchangeTus(
 
 /** What `@tus/server` keeps uploads in. */
 function tusStore(
-  client: Client,
+  grant: Grant,
   {
     resumables,
     expireMs,
@@ -109,15 +109,15 @@ function tusStore(
     async create(upload: Upload) {
       const { id, size, metadata } = upload
       const options = { id, size, ...wishes(metadata ?? {}), ...(metadata ? { metadata } : {}) }
-      const created = toTus(id, await resumables.create(client, options))
+      const created = toTus(id, await resumables.create(grant, options))
       if (created.creation_date) upload.creation_date = created.creation_date
       return upload
     },
-    getUpload: async (id: string) => toTus(id, await resumables.find(client, id)),
-    declareUploadLength: (id: string, size: number) => resumables.declareSize(client, id, size),
+    getUpload: async (id: string) => toTus(id, await resumables.find(grant, id)),
+    declareUploadLength: (id: string, size: number) => resumables.declareSize(grant, id, size),
     write: (bytes: AppendedStream, id: string, offset: number) =>
-      resumables.append(client, id, { offset, bytes, checksum }),
-    remove: (id: string) => resumables.remove(client, id),
+      resumables.append(grant, id, { offset, bytes, checksum }),
+    remove: (id: string) => resumables.remove(grant, id),
   })
 }
 

@@ -1,20 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import type { Client } from '../core/client.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
+import type { Grant } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import { CHECKSUM_ALGORITHMS } from '../service/resumable-pieces.ts'
 import type { UploadedFile } from '../service/upload.ts'
 import { watchRate } from './body-rate.ts'
 import { callerBySecret } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
 import { takeBody } from './tus-body.ts'
 import { checkPatch, checksumOf, checkVersion, TUS_VERSION, tusMethod } from './tus-request.ts'
 import { exchangeTus, TUS_PATH, type TusOptions } from './tus-server.ts'
-import { uploadToWire } from './upload.ts'
+import { uploadToWire } from './upload-record.ts'
 
 interface Dependencies extends TusOptions {
   clients: Clients
+  limits: Limits
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
@@ -54,31 +57,31 @@ const ALLOWED = [
  *
  * @see https://tus.io/protocols/resumable-upload
  */
-export function tusRoutes({ clients, minBytesPerSecond, ...options }: Dependencies): Router {
+export function tusRoutes({ clients, limits, minBytesPerSecond, ...options }: Dependencies): Router {
   const { resumables, maxBytes, baseUrl } = options
 
-  /** Who may upload by this request: all that is asked of a caller stands here. @throws Problem 401 */
-  function authorise(req: Request): Client {
-    return callerBySecret(req, clients)
+  /** Who may upload by this request, and where to: all that is asked of a caller stands here. @throws Problem 401, 403 */
+  function authorise(req: Request): Grant {
+    return callerBySecret(req, clients, 'upload')
   }
 
-  function toWire(file: UploadedFile, client: Client): string {
+  function toWire(file: UploadedFile, { client }: Grant): string {
     // All ASCII, as a header has to be.
-    return JSON.stringify([uploadToWire(file, { client, baseUrl })]).replace(
+    return JSON.stringify([uploadToWire(file, { client, baseUrl, options: {} })]).replace(
       /[^\x20-\x7e]/g,
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     )
   }
 
   /** Stores what is complete; undefined when that takes longer than anybody should wait. @throws Problem */
-  async function finished(client: Client, id: string): Promise<string | undefined> {
+  async function finished(grant: Grant, id: string): Promise<string | undefined> {
     const left = new AbortController()
-    const file = resumables.finish(client, id)
+    const file = resumables.finish(grant, id)
     // It goes on without us.
     file.catch(() => {})
     try {
       const first = await Promise.race([file, pause(FINISH_WAIT_MS, undefined, { signal: left.signal })])
-      return first && toWire(first, client)
+      return first && toWire(first, grant)
     } finally {
       left.abort()
     }
@@ -88,9 +91,10 @@ export function tusRoutes({ clients, minBytesPerSecond, ...options }: Dependenci
     const method = tusMethod(req)
     res.setHeader('Tus-Resumable', TUS_VERSION)
     checkVersion(req)
-    const client = authorise(req)
+    const grant = authorise(req)
     if (method === 'PATCH') checkPatch(req)
     const checksum = checksumOf(req)
+    if (id === undefined) await takePoints(req, res, { limits, limited: 'upload', client: grant.client })
     const body = takeBody(req)
     let slow: Problem | undefined
     const stopWatching = watchRate(req, minBytesPerSecond, (problem) => {
@@ -98,12 +102,12 @@ export function tusRoutes({ clients, minBytesPerSecond, ...options }: Dependenci
       body.end()
     })
     const recordHeader = async (complete: string): Promise<Record<string, string>> => {
-      const record = await finished(client, complete)
+      const record = await finished(grant, complete)
       return record === undefined ? {} : { 'Upload-Record': record }
     }
     try {
       const answer = await exchangeTus(
-        { client, method, id, headers: tusHeaders(req), body: body.bytes, checksum, finished: recordHeader },
+        { grant, method, id, headers: tusHeaders(req), body: body.bytes, checksum, finished: recordHeader },
         options,
       )
       if (slow) throw keptSlow(slow)
@@ -119,9 +123,9 @@ export function tusRoutes({ clients, minBytesPerSecond, ...options }: Dependenci
   }
 
   const answerRecord = async (req: Request, res: Response, id: string) => {
-    const client = authorise(req)
-    const { size, offset } = await resumables.find(client, id)
-    const record = offset === size ? await finished(client, id) : undefined
+    const grant = authorise(req)
+    const { size, offset } = await resumables.find(grant, id)
+    const record = offset === size ? await finished(grant, id) : undefined
     if (record !== undefined) {
       res.type('application/json').send(record)
       return

@@ -1,22 +1,24 @@
 import { Router } from 'express'
-import type { Client } from '../core/client.ts'
 import type { Format } from '../core/media.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter } from '../core/problem.ts'
+import { folderWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
-import type { Information, Informations } from '../service/information.ts'
-import type { Upload, UploadedFile } from '../service/upload.ts'
+import type { Informations } from '../service/information.ts'
+import type { Upload } from '../service/upload.ts'
 import { callerBySecret } from './caller.ts'
-import { informationToWire } from './info.ts'
 import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
 import { clientGone, onlyValue, queryPairs } from './request.ts'
 import { uploadFields } from './upload-fields.ts'
-import { deliveryUrl } from './urls.ts'
+import { optionsToWire, uploadToWire } from './upload-record.ts'
 
 interface Dependencies {
   clients: Clients
   upload: Upload
+  limits: Limits
   informations: Informations
   eager: EagerTransforms
   baseUrl: string
@@ -33,6 +35,7 @@ interface Dependencies {
 export function uploadRoutes({
   clients,
   upload,
+  limits,
   informations,
   eager,
   baseUrl,
@@ -41,8 +44,10 @@ export function uploadRoutes({
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/upload', async (req, res) => {
-    const client = callerBySecret(req, clients)
-    const folder = onlyPath(queryPairs(req))
+    const grant = callerBySecret(req, clients, 'upload')
+    const { client } = grant
+    const folder = folderWithin(onlyPath(queryPairs(req)), grant)
+    await takePoints(req, res, { limits, limited: 'upload', client })
     const signal = clientGone(res)
     const fields = uploadFields()
     const files = fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
@@ -65,54 +70,6 @@ export function uploadRoutes({
   })
   routes.all('/v1/upload', methodNotAllowed('POST'))
   return routes
-}
-
-/** The ten fields of an upload's record, as the README has them: these and no other. */
-export function uploadToWire(
-  { name, record, bucketUrl }: UploadedFile,
-  { client, baseUrl, options = {} }: { client: Client; baseUrl: string; options?: object },
-) {
-  const { key, sourceName, format } = name
-  return {
-    sourceName,
-    src: deliveryUrl(name, { baseUrl, token: client.token }),
-    originalSrc: bucketUrl,
-    originalName: record.originalName,
-    s3PathOriginal: key,
-    s3Path: key,
-    options,
-    size: record.size,
-    mimeType: format.group,
-    format: format.name,
-  }
-}
-
-/** What the form has asked for; empty when that is nothing. */
-function optionsToWire(
-  { name }: UploadedFile,
-  {
-    client,
-    baseUrl,
-    info,
-    transforms,
-  }: {
-    client: Client
-    baseUrl: string
-    info: Information | undefined
-    transforms: readonly EagerTransform[] | undefined
-  },
-): object {
-  const src = deliveryUrl(name, { baseUrl, token: client.token })
-  const list = transforms?.map(({ query, key, state }) => ({ key, src: `${src}?${inUrl(query)}`, state }))
-  return {
-    ...(info ? { info: informationToWire(info, { withLocation: false }) } : {}),
-    ...(list ? { transforms: list } : {}),
-  }
-}
-
-/** A query as it stands in a URL, whatever was asked for; commas and colons, of ratios and boxes, are fit to be seen. */
-function inUrl(query: string): string {
-  return String(new URLSearchParams(query)).replaceAll('%2C', ',').replaceAll('%3A', ':')
 }
 
 function onlyPath(query: ReadonlyArray<readonly [string, string]>): string | undefined {

@@ -1,20 +1,20 @@
 import { pipeline } from 'node:stream/promises'
 import { Router } from 'express'
-import type { RateLimiter } from '../core/ports/rate-limiter.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import { attachment } from './attachment.ts'
 import { callerBySecret } from './caller.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
-import { takePoint } from './rate-limit.ts'
+import { takePoints } from './rate-limit.ts'
 import { clientGone } from './request.ts'
 import { readZipRequest } from './zip-request.ts'
 
 interface Dependencies {
   clients: Clients
   archive: Archive
-  limiter: RateLimiter
+  limits: Limits
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
@@ -23,21 +23,21 @@ interface Dependencies {
 const BODY_MAX_BYTES = 1024 * 1024
 
 /** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
-export function zipRoutes({ clients, archive, limiter, minBytesPerSecond }: Dependencies): Router {
+export function zipRoutes({ clients, archive, limits, minBytesPerSecond }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip', async (req, res) => {
-    const client = callerBySecret(req, clients)
+    const { client, ...within } = callerBySecret(req, clients, 'read')
     const { items, archiveName } = readZipRequest(
       await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond }),
     )
     // After all checks: what is refused costs nothing.
-    await takePoint(res, limiter, { policy: 'zip', key: client.id })
+    await takePoints(req, res, { limits, limited: 'zip', client })
     const signal = clientGone(res)
     res.setHeader('Content-Disposition', attachment(archiveName))
     res.setHeader('Content-Type', 'application/zip')
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')
-    await pipeline(archive({ client, archiveName, items, signal }), res).catch((error) => {
+    await pipeline(archive({ client, archiveName, items, ...within, signal }), res).catch((error) => {
       if (!signal.aborted) throw error
     })
   })

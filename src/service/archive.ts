@@ -29,6 +29,8 @@ export interface ArchiveRequest {
   client: Client
   archiveName: string
   items: readonly ArchiveItem[]
+  /** What is not in it is not there; absent: all is. */
+  folder?: string
   /** Stops all work: the client has left. */
   signal: AbortSignal
 }
@@ -87,8 +89,9 @@ export function createArchive({
 }): Archive {
   const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
-  async function find(item: ArchiveItem, { client, signal }: ArchiveRequest): Promise<Asset> {
-    const request = { client, ...item, accept: '', isOneFile: true, signal }
+  async function find(item: ArchiveItem, { client, folder, signal }: ArchiveRequest): Promise<Asset> {
+    const within = folder === undefined ? {} : { folder }
+    const request = { client, ...item, ...within, accept: '', isOneFile: true, signal }
     const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>

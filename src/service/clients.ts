@@ -3,14 +3,17 @@ import {
   digestSecret,
   FIRST_CLIENT_ID,
   isValid,
+  type KeptSecret,
   newClientId,
   newClientToken,
   newSecretToken,
 } from '../core/client.ts'
+import { parseFolder } from '../core/object-key.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import { badParameter, Problem, unavailable } from '../core/problem.ts'
+import { badParameter, clipped, Problem, unavailable } from '../core/problem.ts'
 import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
+import { type Action, checkAction, type Grant, type SecretScope } from '../core/scope.ts'
 import { changedRules, type RuleChanges } from './client-rules.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
@@ -25,10 +28,21 @@ export interface NewTokens {
   tokens: Tokens
 }
 
+/** A secret that is to be made for some of what a client's own is for. */
+export interface NewSecret {
+  name?: string | undefined
+  scope: SecretScope
+  /** Milliseconds from now. */
+  validMs?: number | undefined
+}
+
 /** Who may do what. */
 export interface Clients {
-  /** The client of an `Authorization` header: `<secret>` or `Bearer <secret>`. @throws Problem 401 */
-  authenticate(authorization: string | undefined): Client
+  /**
+   * What an `Authorization` header, `<secret>` or `Bearer <secret>`, lets its sender do.
+   * @throws Problem 401, 403 for a secret that is not for this action
+   */
+  authenticate(authorization: string | undefined, action: Action): Grant
   /** Whether a text is somebody's secret token. */
   isSecret(text: string): boolean
   /** The client of a delivery URL. @throws Problem 404 */
@@ -41,10 +55,18 @@ export interface Clients {
   /** Adds a client with new tokens. @throws Problem 400 for a name that is none */
   create(options?: { name?: string | undefined }): Promise<NewTokens>
   /**
-   * Gives a client a new secret; those that it has are accepted for `keepOldMs` more at most.
+   * Gives a client a new secret of its own; those that it has are accepted for `keepOldMs` more at most.
    * @throws Problem 404 when there is no such client, 409 when it is being removed or its secret is the environment's
    */
   rotate(id: string, options: { keepOldMs: number }): Promise<NewTokens>
+  /**
+   * Gives a client one more secret, for some of what its own are for.
+   * @param options `validMs`: for good without it
+   * @throws Problem 400, 404 when there is no such client, 409 when it is being removed, or has 100 of them
+   */
+  addSecret(id: string, options: NewSecret): Promise<{ client: Client; kept: KeptSecret; secret: string }>
+  /** Ends one of these. @throws Problem 404 when there is no such client or secret, 409 */
+  removeSecret(id: string, secretId: string): Promise<Client>
   /**
    * Changes what may be asked of a client's files.
    * @throws Problem 400 for a rule that is none, 404 when there is no such client, 409 when it is being removed
@@ -57,6 +79,8 @@ export interface Clients {
 const NAME_MAX_BYTES = 100
 // As SECRET_CLIENT_TOKEN is; those that are made here are longer.
 const SECRET_MIN_LENGTH = 16
+// One is looked for in them at each request.
+const SECRETS_MAX = 100
 
 export function createClients({
   store,
@@ -97,12 +121,15 @@ export function createClients({
   }
 
   return {
-    authenticate(authorization) {
+    authenticate(authorization, action) {
       const secret = authorization?.replace(/^Bearer +/i, '').trim()
-      const client = secret ? store.findBySecret(secret) : undefined
-      if (!client)
+      const found = secret ? store.findBySecret(secret) : undefined
+      if (!found)
         throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
-      return client
+      const { client, kept } = found
+      const { scope = {} } = kept
+      checkAction(scope, action)
+      return { client, ...(scope.folder === undefined ? {} : { folder: scope.folder }) }
     },
     isSecret(text) {
       // Of every word of every path that is logged, and a digest is not for nothing.
@@ -156,13 +183,40 @@ export function createClients({
           await keepFirst({ clientToken: present.token, secretClientToken })
         }
         const until = now() + keepOldMs
-        const old = present.secrets
-          .map((secret) => ({ ...secret, validUntil: Math.min(secret.validUntil ?? until, until) }))
+        const kept = present.secrets
+          .map((secret) =>
+            // Those with a scope were given to others: each goes on until it is taken back by itself.
+            secret.scope ? secret : { ...secret, validUntil: Math.min(secret.validUntil ?? until, until) },
+          )
           .filter((secret) => isValid(secret, now()))
-        return { ...present, secrets: [{ digest: digestSecret(secretClientToken) }, ...old] }
+        return { ...present, secrets: [{ digest: digestSecret(secretClientToken) }, ...kept] }
       })
       return { client, tokens: { clientToken: client.token, secretClientToken } }
     },
+    async addSecret(id, { name, scope, validMs }) {
+      if (name !== undefined) checkName(name)
+      const folder = scope.folder === undefined ? undefined : parseFolder(scope.folder, 'folder')
+      const secret = newSecretToken()
+      const kept: KeptSecret = {
+        id: newClientId(),
+        ...(name === undefined ? {} : { name }),
+        digest: digestSecret(secret),
+        scope: { ...(scope.only ? { only: scope.only } : {}), ...(folder ? { folder } : {}) },
+        ...(validMs === undefined ? {} : { validUntil: now() + validMs }),
+      }
+      const client = await changeKnown(id, (present) => {
+        const secrets = present.secrets.filter((one) => isValid(one, now()))
+        if (secrets.length >= SECRETS_MAX) throw refused(`${id} has ${SECRETS_MAX} secrets: remove one first`)
+        return { ...present, secrets: [...secrets, kept] }
+      })
+      return { client, kept, secret }
+    },
+    removeSecret: (id, secretId) =>
+      changeKnown(id, (present) => {
+        const secrets = present.secrets.filter((one) => one.id !== secretId)
+        if (secrets.length === present.secrets.length) throw noSuchSecret(id, secretId)
+        return { ...present, secrets }
+      }),
     setRules: (id, changes) =>
       changeKnown(id, ({ rules: present = {}, ...client }) => {
         const rules = changedRules(present, changes)
@@ -198,6 +252,14 @@ function checkName(name: string): void {
     param: 'name',
     expected: `1 to ${NAME_MAX_BYTES} bytes without control characters and marks of text direction, and without spaces at the ends,`,
     received: name,
+  })
+}
+
+function noSuchSecret(id: string, secretId: string): Problem {
+  return new Problem({
+    status: 404,
+    code: 'secret_not_found',
+    detail: `the client ${id} has no secret with the id ${JSON.stringify(clipped(secretId))}`,
   })
 }
 

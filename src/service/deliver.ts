@@ -13,6 +13,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { JobStatus } from '../core/ports/jobs.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
 import { fileNotFound, isOfLimit, Problem, tooSmallFormat } from '../core/problem.ts'
+import { meaningsWithin } from '../core/scope.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { conceals } from '../pipeline/concealing.ts'
 import { isLasting } from '../pipeline/lasting.ts'
@@ -27,6 +28,8 @@ export interface DeliveryRequest {
   group: MediaGroup
   /** Decoded once, not checked yet. */
   path: string
+  /** What is not in it is not there; absent: all is. */
+  folder?: string
   /** What is to be done with it; none: as it is. */
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header; empty when there is none. */
@@ -35,6 +38,8 @@ export interface DeliveryRequest {
   waitMs?: number
   /** Whether it has to be one file: to be saved, or put into an archive. */
   isOneFile?: boolean
+  /** Asked before a picture is made that is not there yet: what it throws is the answer. */
+  beforeMaking?: () => Promise<void>
   signal: AbortSignal
 }
 
@@ -140,8 +145,9 @@ export function createDeliveries({
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
-    { client, waitMs = 0, signal }: Pick<DeliveryRequest, 'client' | 'waitMs' | 'signal'>,
+    request: Pick<DeliveryRequest, 'client' | 'waitMs' | 'beforeMaking' | 'signal'>,
   ): Promise<Found> {
+    const { client, waitMs = 0, beforeMaking, signal } = request
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
@@ -152,6 +158,7 @@ export function createDeliveries({
       // It may have ended without one: the original went meanwhile.
       return current(client, found, { key, derivative: key })
     }
+    await beforeMaking?.()
     try {
       const asset = await derivations.derive({ ...found, client, plan: planned, signal })
       return derived(found, key, asset)
@@ -180,8 +187,9 @@ export function createDeliveries({
       return media.begin({ client, original: found, plan: planned, query, accept: '' })
     },
 
-    async deliver({ client, group, path, query, accept, waitMs = 0, isOneFile = false, signal }) {
-      const found = await originals.resolveToRead(client, parsePath(path, { group }))
+    async deliver(request) {
+      const { client, group, path, query, accept, isOneFile = false } = request
+      const found = await originals.resolveToRead(client, meaningsWithin(parsePath(path, { group }), request))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const input = inputOf({ client, query, format: found.name.format, accept })
       const planned = plan(input)
@@ -194,7 +202,7 @@ export function createDeliveries({
       const isElsewhere = partsPrefix(derivativeKey(found.name.key, planned.variant)) !== undefined
       if (isElsewhere && isOneFile) throw severalFiles()
       try {
-        const derivative = await storedOrMade(found, planned, input, { client, waitMs, signal })
+        const derivative = await storedOrMade(found, planned, input, request)
         return { ...derivative, variesByAccept, notes, ...(isElsewhere ? { isElsewhere } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error

@@ -15,6 +15,7 @@ import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import { fileNotFound, Problem, tooLarge, unavailable } from '../core/problem.ts'
+import { folderWithin, type Grant, isWithin } from '../core/scope.ts'
 import { SNIFF_BYTES, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
 import { deleteAll } from './delete-all.ts'
@@ -37,27 +38,27 @@ export interface ResumableUpload {
   isStored: boolean
 }
 
-/** Uploads in several requests. Another client's is not found. */
+/** Uploads in several requests. Another client's, or one outside of a grant's folder, is not found. */
 export interface Resumables {
-  /** @throws Problem 400 for a folder that is none, or no bytes at all, 413 */
-  create(client: Client, upload: NewResumable): Promise<ResumableUpload>
+  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 413 */
+  create(grant: Grant, upload: NewResumable): Promise<ResumableUpload>
   /** @throws Problem 404 */
-  find(client: Client, id: string): Promise<ResumableUpload>
+  find(grant: Grant, id: string): Promise<ResumableUpload>
   /** Says how long an upload will be that has begun without. @throws Problem 400, 404, 413 */
-  declareSize(client: Client, id: string, size: number): Promise<void>
+  declareSize(grant: Grant, id: string, size: number): Promise<void>
   /**
    * Keeps the bytes from an offset on; with a checksum all or none.
    * @returns the offset of the next one
    * @throws Problem 401 when its client has been removed, 460 when the bytes are not those of the checksum
    */
-  append(client: Client, id: string, bytes: AppendedBytes): Promise<number>
+  append(grant: Grant, id: string, bytes: AppendedBytes): Promise<number>
   /**
    * Makes an original of an upload that is complete: one, whoever asks and however often.
    * @throws Problem 404, also when the original has been deleted since; 409 while bytes are missing; 503
    */
-  finish(client: Client, id: string): Promise<UploadedFile>
+  finish(grant: Grant, id: string): Promise<UploadedFile>
   /** Ends an upload, whatever has come of it; an original that it has become stays. @throws Problem 404, 503 */
-  remove(client: Client, id: string): Promise<void>
+  remove(grant: Grant, id: string): Promise<void>
   /** Breaks off what is being stored, for a sweep to go on with, and begins no more. */
   stop(): Promise<void>
 }
@@ -112,9 +113,11 @@ export function createResumables({
   const end = new AbortController()
   const storing = new Set<Promise<unknown>>()
 
-  async function read(ref: ResumableRef): Promise<ResumableRecord> {
-    const record = isResumableId(ref.id) ? await readResumable(bucket, ref) : undefined
-    if (!record) throw uploadNotFound()
+  const refOf = ({ client }: Grant, id: string): ResumableRef => ({ clientId: client.id, id })
+
+  async function read(grant: Grant, id: string): Promise<ResumableRecord> {
+    const record = isResumableId(id) ? await readResumable(bucket, refOf(grant, id)) : undefined
+    if (!record || !isWithin(record.folder, grant.folder ?? '')) throw uploadNotFound()
     return record
   }
 
@@ -154,7 +157,7 @@ export function createResumables({
 
   /** As JSON, since others may wait for it in another process. */
   async function store(client: Client, ref: ResumableRef, signal: AbortSignal): Promise<ObjectKey> {
-    const record = await read(ref)
+    const record = await read({ client }, ref.id)
     if (record.stored) return record.stored.key as ObjectKey
     if (offsetOf(await pieces.list(ref)) !== record.size) throw notComplete()
     const name = await nameOf(ref, record, signal)
@@ -173,33 +176,32 @@ export function createResumables({
   }
 
   return {
-    async create(client, { id, size, originalName, folder, metadata }) {
+    async create(grant, { id, size, originalName, folder, metadata }) {
       checkSize(size)
       const record: ResumableRecord = {
         fileId: newFileId(),
         createdAt: now(),
         originalName,
-        folder: parseFolder(folder, 'folder'),
+        folder: parseFolder(folderWithin(folder, grant), 'folder'),
         ...(size === undefined ? {} : { size }),
         ...(metadata ? { metadata } : {}),
       }
-      await writeResumable(bucket, { clientId: client.id, id }, record)
+      await writeResumable(bucket, refOf(grant, id), record)
       return upTo(0, record)
     },
 
-    async find(client, id) {
-      const ref = { clientId: client.id, id }
-      const record = await read(ref)
-      return upTo(record.stored ? (record.size ?? 0) : offsetOf(await pieces.list(ref)), record)
+    async find(grant, id) {
+      const record = await read(grant, id)
+      const come = record.stored ? (record.size ?? 0) : offsetOf(await pieces.list(refOf(grant, id)))
+      return upTo(come, record)
     },
 
-    async declareSize(client, id, size) {
+    async declareSize(grant, id, size) {
       checkSize(size)
-      const ref = { clientId: client.id, id }
-      await writeResumable(bucket, ref, { ...(await read(ref)), size })
+      await writeResumable(bucket, refOf(grant, id), { ...(await read(grant, id)), size })
     },
 
-    async append(client, id, { offset, bytes, checksum }) {
+    async append({ client }, id, { offset, bytes, checksum }) {
       const check = async () => {
         if (!(await admits(client.id))) throw unauthorized('but its client has been removed meanwhile')
       }
@@ -208,9 +210,10 @@ export function createResumables({
       return pieces.append(ref, { offset, bytes, check })
     },
 
-    async finish(client, id) {
-      const ref = { clientId: client.id, id }
-      const { stored } = await read(ref)
+    async finish(grant, id) {
+      const { client } = grant
+      const ref = refOf(grant, id)
+      const { stored } = await read(grant, id)
       const work = (signal: AbortSignal) => {
         const running = store(client, ref, signal).finally(() => storing.delete(running))
         storing.add(running)
@@ -221,9 +224,9 @@ export function createResumables({
       return storedFile(client, (stored?.key ?? (await share())) as ObjectKey)
     },
 
-    async remove(client, id) {
-      const ref = { clientId: client.id, id }
-      await read(ref)
+    async remove(grant, id) {
+      await read(grant, id)
+      const ref = refOf(grant, id)
       await pieces.delete(ref)
       await deleteAll(bucket, [resumableRecordKey(ref)])
     },

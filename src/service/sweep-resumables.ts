@@ -62,7 +62,7 @@ export function createSweepResumables({
     if (!record) return false
     const { size, createdAt, stored } = record
     if (client && !stored && offsetOf(await pieces.list(ref)) === size) {
-      await resumables.finish(client, ref.id)
+      await resumables.finish({ client }, ref.id)
       return true
     }
     if (client && (stored?.at ?? createdAt) + expireMs > now()) return false

@@ -6,6 +6,18 @@ import { PART_BYTES } from '../../src/adapters/bucket/s3-upload.ts'
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
 
+const PROXIES =
+  'how many there are, from 0 to 10, or their ranges like 10.0.0.0/8, with spaces or commas between'
+
+/** The three variables of a rate limit. */
+function rates(name: string, points: number, addressPoints: number, seconds: number) {
+  return {
+    [`${name}_RATE_POINTS`]: points,
+    [`${name}_RATE_ADDRESS_POINTS`]: addressPoints,
+    [`${name}_RATE_SECONDS`]: seconds,
+  }
+}
+
 /** The lines of the error that an environment ends in; none when it is accepted. */
 function complaints(environment: Record<string, string>): string[] {
   try {
@@ -42,8 +54,13 @@ describe('configuration', () => {
       IDLE_TIMEOUT_SECONDS: 120,
       BODY_MIN_BYTES_PER_SECOND: 240,
       KEEP_ALIVE_SECONDS: 75,
-      ZIP_RATE_POINTS: 10,
-      ZIP_RATE_SECONDS: 60,
+      TRUST_PROXY: 0,
+      ...rates('UPLOAD', 3000, 0, 60),
+      ...rates('DERIVATIVE', 6000, 1500, 60),
+      ...rates('FETCH', 50, 50, 5),
+      ...rates('SIGN', 1000, 0, 3600),
+      ...rates('ZIP', 10, 0, 60),
+      ...rates('SIGN_IN', 100, 10, 300),
       S3_FORCE_PATH_STYLE: 'false',
       REDIS_TLS_VERIFY: 'true',
       FULL_CONTENT_RANGE: 'auto',
@@ -95,7 +112,12 @@ describe('configuration', () => {
     ['DATA_DIR', '/var/lib/sluice data', '/var/lib/sluice data'],
     ['UPLOAD_MAX_BYTES', '1', 1],
     ['UPLOAD_MAX_BYTES', '999999999999999', 999_999_999_999_999],
+    ['ZIP_RATE_POINTS', '0', 0],
     ['ZIP_RATE_POINTS', '1', 1],
+    ['TRUST_PROXY', '10', 10],
+    ['TRUST_PROXY', '10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']],
+    ['APP_SECRET', 'x'.repeat(32), 'x'.repeat(32)],
+    ['ADMIN_PASSWORD', 'correct horse battery', 'correct horse battery'],
     ['ZIP_RATE_POINTS', '1000000', 1_000_000],
     ['ZIP_RATE_SECONDS', '86400', 86_400],
     ['PLUGINS_DIR', '/etc/sluice/plugins', '/etc/sluice/plugins'],
@@ -112,7 +134,7 @@ describe('configuration', () => {
     ['LOG_LEVEL', 'silent', 'silent'],
   ] as const) {
     it(`reads ${name}=${text} as ${value}`, () => {
-      expect(loadConfig({ [name]: text })[name as keyof Config]).to.equal(value)
+      expect(loadConfig({ [name]: text })[name as keyof Config]).to.deep.equal(value)
     })
   }
 
@@ -146,8 +168,9 @@ describe('configuration', () => {
     ['HEADERS_MAX_BYTES', '4095', 'a whole number of bytes from 4096 to 1048576'],
     ['IDLE_TIMEOUT_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
     ['KEEP_ALIVE_SECONDS', '3601', 'a whole number of seconds from 1 to 3600'],
-    ['ZIP_RATE_POINTS', '0', 'a whole number of requests from 1 to 1000000'],
-    ['ZIP_RATE_POINTS', '1000001', 'a whole number of requests from 1 to 1000000'],
+    ['ZIP_RATE_POINTS', '-1', 'a whole number of requests from 0 to 1000000'],
+    ['ZIP_RATE_POINTS', '1000001', 'a whole number of requests from 0 to 1000000'],
+    ...['true', '11', '10.1.2.3/8', 'loopback', ','].map((text) => ['TRUST_PROXY', text, PROXIES] as const),
     ['ZIP_RATE_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
     ['ZIP_RATE_SECONDS', '86401', 'a whole number of seconds from 1 to 86400'],
     ['PLUGINS_DIR', '\0', 'a path'],
@@ -213,7 +236,7 @@ describe('configuration', () => {
   })
 
   describe('of Redis', () => {
-    const tokens = { CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: SECRET }
+    const shared = { CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: SECRET, APP_SECRET: 'x'.repeat(32) }
 
     for (const url of [
       'redis://127.0.0.1',
@@ -222,7 +245,7 @@ describe('configuration', () => {
       'redis://[::1]:6379/15',
     ]) {
       it(`takes ${url}`, () => {
-        expect(loadConfig({ ...tokens, REDIS_URL: url }).REDIS_URL).to.equal(url)
+        expect(loadConfig({ ...shared, REDIS_URL: url }).REDIS_URL).to.equal(url)
       })
     }
 
@@ -234,7 +257,7 @@ describe('configuration', () => {
       'redis://:swordfish%@host',
     ]) {
       it(`refuses ${url}, without showing it`, () => {
-        expect(complaints({ ...tokens, REDIS_URL: url })).to.deep.equal([
+        expect(complaints({ ...shared, REDIS_URL: url })).to.deep.equal([
           `REDIS_URL: expected redis://[user:password@]host[:port][/database], or rediss:// for TLS, received a value of ${url.length} characters`,
         ])
       })
@@ -244,12 +267,13 @@ describe('configuration', () => {
       expect(complaints({ WEB_CONCURRENCY: '2' })).to.deep.equal([
         'WEB_CONCURRENCY: expected 1, since without REDIS_URL index and rate limits belong to one process, received 2',
       ])
-      expect(complaints({ ...tokens, WEB_CONCURRENCY: '2', REDIS_URL: 'redis://host' })).to.deep.equal([])
+      expect(complaints({ ...shared, WEB_CONCURRENCY: '2', REDIS_URL: 'redis://host' })).to.deep.equal([])
     })
 
-    it('needs the tokens that its processes share', () => {
+    it('needs the tokens and the secret that its processes share', () => {
       expect(complaints({ REDIS_URL: 'redis://host' })).to.deep.equal([
         'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
+        'APP_SECRET: expected beside REDIS_URL, since all processes share it, received none',
       ])
     })
   })
@@ -303,6 +327,7 @@ describe('configuration', () => {
       LOG_LEVEL: 'loud',
       S3_BUCKET: 'b',
       REDIS_URL: 'r',
+      APP_SECRET: 'short',
     })
     expect(lines.map((line) => line.slice(0, line.indexOf(':')))).to.deep.equal([
       'PORT',
@@ -311,6 +336,7 @@ describe('configuration', () => {
       'REDIS_URL',
       'CLIENT_TOKEN',
       'SECRET_CLIENT_TOKEN',
+      'APP_SECRET',
       'UPLOAD_MAX_BYTES',
       'ZIP_RATE_SECONDS',
       'LOG_LEVEL',

@@ -52,7 +52,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       await both((one) => {
         expect(one.find(client.id)).to.deep.equal(client)
         expect(one.findByToken(client.token)).to.deep.equal(client)
-        expect(one.findBySecret(secret)).to.deep.equal(client)
+        expect(one.findBySecret(secret)?.client).to.deep.equal(client)
         expect(one.list()).to.deep.equal([client])
         const wrong = ['', secret.slice(1), `${secret} `, secret.toLowerCase(), client.token, '__proto__']
         for (const each of [...wrong, client.secrets[0]?.digest ?? '', `${secret.slice(0, -1)}!`])
@@ -72,7 +72,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
         for (const { client, secret } of all) {
           expect(one.find(client.id)).to.deep.equal(client)
           expect(one.findByToken(client.token)).to.deep.equal(client)
-          expect(one.findBySecret(secret)).to.deep.equal(client)
+          expect(one.findBySecret(secret)?.client).to.deep.equal(client)
         }
       })
     })
@@ -84,14 +84,14 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       const rotating = { ...client, secrets: [...client.secrets, { digest: digestSecret(fresh) }] }
       await store.save(rotating)
       await both((one) => {
-        expect(one.findBySecret(old)).to.deep.equal(rotating)
-        expect(one.findBySecret(fresh)).to.deep.equal(rotating)
+        expect(one.findBySecret(old)?.client).to.deep.equal(rotating)
+        expect(one.findBySecret(fresh)?.client).to.deep.equal(rotating)
         expect(one.list()).to.have.length(1)
       })
       await store.save({ ...client, secrets: [{ digest: digestSecret(fresh) }] })
       await both((one) => {
         expect(one.findBySecret(old)).to.equal(undefined)
-        expect(one.findBySecret(fresh)?.id).to.equal(client.id)
+        expect(one.findBySecret(fresh)?.client.id).to.equal(client.id)
       })
     })
 
@@ -101,7 +101,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       const ending = { ...client, secrets: client.secrets.map((one) => ({ ...one, validUntil: until })) }
       await store.save(ending)
       opened.clock.now = until - 1
-      await both((one) => expect(one.findBySecret(secret)).to.deep.equal(ending))
+      await both((one) => expect(one.findBySecret(secret)?.client).to.deep.equal(ending))
       opened.clock.now = until
       await both((one) => {
         expect(one.findBySecret(secret)).to.equal(undefined)
@@ -149,7 +149,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
         expect(one.findBySecret(secret)).to.equal(undefined)
         expect(one.findByToken(client.token)).to.equal(undefined)
         expect(one.list()).to.deep.equal([other.client])
-        expect(one.findBySecret(other.secret)).to.deep.equal(other.client)
+        expect(one.findBySecret(other.secret)?.client).to.deep.equal(other.client)
       })
     })
 
@@ -161,7 +161,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       await both((one) => {
         expect(one.findByToken(client.token)).to.equal(undefined)
         expect(one.findByToken(changed.token)).to.deep.equal(changed)
-        expect(one.findBySecret(secret)).to.deep.equal(changed)
+        expect(one.findBySecret(secret)?.client).to.deep.equal(changed)
         expect(one.list()).to.deep.equal([changed])
       })
     })
@@ -174,7 +174,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
       await store.save(second)
       await both((one) => {
         expect(one.findByToken(first.token)).to.deep.equal(second)
-        expect(one.findBySecret(secret)).to.deep.equal(second)
+        expect(one.findBySecret(secret)?.client).to.deep.equal(second)
       })
     })
 
@@ -201,7 +201,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
           const error = await rejection(store.save(take(before[0] ?? first, second.client)))
           expect(error).to.be.instanceOf(Error)
           await both((one) => {
-            expect(one.findBySecret(secret)?.id).to.equal(first.id)
+            expect(one.findBySecret(secret)?.client.id).to.equal(first.id)
             expect(one.findByToken(first.token)?.id).to.equal(first.id)
             expect(one.find(second.client.id)).to.deep.equal(existing ? second.client : undefined)
           })

@@ -41,6 +41,7 @@ describe('the sluice command beside servers on S3 and Redis', function () {
       REDIS_URL: redisServer.url,
       CLIENT_TOKEN: 'pub_of_all_processes',
       SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
+      APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
     }
     servers = [await startProcess({ env }), await startProcess({ env })]
   })

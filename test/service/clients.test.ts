@@ -47,7 +47,7 @@ describe('clients', () => {
   /** Whether a secret is accepted. */
   function accepts(secret: string): boolean {
     try {
-      clients.authenticate(secret)
+      clients.authenticate(secret, 'read')
       return true
     } catch {
       return false

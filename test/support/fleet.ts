@@ -57,6 +57,7 @@ export async function newFleet({
     REDIS_URL: redis.url,
     CLIENT_TOKEN: 'pub_of_all_processes',
     SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
+    APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
     ...(files === 'S3' ? await s3Env(prefix) : {}),
     ...(endpoint ? { AWS_ENDPOINT_URL_S3: endpoint } : {}),
     ...more,

@@ -10,6 +10,7 @@ export async function redisEnv(database: number): Promise<Record<string, string>
     REDIS_URL: await urlOf(database),
     CLIENT_TOKEN: 'pub_of_all_processes',
     SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
+    APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
   }
 }
 

@@ -120,10 +120,10 @@ export async function bucketClientStore(
       const digest = digestSecret(secret)
       const client = known.bySecretDigest.get(digest)
       // The table is searched by a digest, which nobody can steer; the last word is a comparison in constant time.
-      const match = client?.secrets.some(
+      const kept = client?.secrets.find(
         (one) => timingSafeEqual(Buffer.from(one.digest), Buffer.from(digest)) && isValid(one, now()),
       )
-      return match ? client : undefined
+      return client && kept && { client, kept }
     },
     list: () => [...known.clients.values()],
     change,

@@ -7,7 +7,17 @@ const clientRecord = z.object({
   id: z.string(),
   name: z.string().optional(),
   token: z.string(),
-  secrets: z.array(z.object({ digest, validUntil: z.number().optional() })),
+  secrets: z.array(
+    z.object({
+      id: z.string().optional(),
+      name: z.string().optional(),
+      digest,
+      scope: z
+        .object({ only: z.enum(['upload', 'read']).optional(), folder: z.string().optional() })
+        .optional(),
+      validUntil: z.number().optional(),
+    }),
+  ),
   createdAt: z.number(),
   rules: z
     .object({

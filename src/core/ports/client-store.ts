@@ -1,12 +1,12 @@
-import type { Client } from '../client.ts'
+import type { Client, KeptSecret } from '../client.ts'
 
 /** The clients, few and read on every request: implementations answer look-ups from memory. */
 export interface ClientStore {
   find(id: string): Client | undefined
   /** Not one that is being removed. */
   findByToken(token: string): Client | undefined
-  /** By a secret that is valid now; not one that is being removed. Compares in constant time. */
-  findBySecret(secret: string): Client | undefined
+  /** By a secret that is valid now, and what is kept of that; not one that is being removed. Compares in constant time. */
+  findBySecret(secret: string): { client: Client; kept: KeptSecret } | undefined
   list(): readonly Client[]
   /**
    * Puts what `make` makes of a client in its place, `undefined` for nothing. The client is read anew, and no other

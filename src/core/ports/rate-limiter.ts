@@ -1,4 +1,4 @@
-/** Counts what a client may do so many times in so many seconds. */
+/** Counts what may be done so many times in so many seconds. */
 export interface RateLimiter {
   readonly points: number
   readonly seconds: number
@@ -13,3 +13,15 @@ export interface RateVerdict {
   /** Milliseconds until the window starts anew. */
   resetMs: number
 }
+
+/** What is counted, each apart from the others; their names in headers. */
+export const LIMITED = ['upload', 'derivative', 'fetch', 'sign', 'zip', 'sign_in'] as const
+export type Limited = (typeof LIMITED)[number]
+
+/** How often one thing may be done: by one client, and from one address. Absent: as often as they like. */
+export interface Limit {
+  byClient?: RateLimiter
+  byAddress?: RateLimiter
+}
+
+export type Limits = Readonly<Record<Limited, Limit>>

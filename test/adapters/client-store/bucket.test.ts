@@ -108,7 +108,7 @@ describe('bucket: the records of clients', () => {
     await writeFile(join(records, `${client.id}.json`), JSON.stringify(former))
     const reopened = await reopen()
     expect(reopened.find(client.id)).to.deep.equal(client)
-    expect(reopened.findBySecret(secret)).to.deep.equal(client)
+    expect(reopened.findBySecret(secret)?.client).to.deep.equal(client)
   })
 
   it('may vanish between being listed and being read', async () => {

@@ -1,0 +1,67 @@
+import { integer, type Variable } from './variable.ts'
+
+type RateVariable<N extends string> = `${N}_RATE_${'POINTS' | 'ADDRESS_POINTS' | 'SECONDS'}`
+
+interface RateOptions {
+  /** Of whom: `Archives that a client may ask for`. */
+  help: string
+  unit: string
+  /** By default: of one client, of one address, and the window of both. */
+  points: number
+  addressPoints: number
+  seconds: number
+}
+
+/** The three variables of a rate limit. 0 points: no limit. */
+function rate<const N extends string>(
+  name: N,
+  options: RateOptions,
+): Record<RateVariable<N>, Variable<number>> {
+  const { help, unit, points, addressPoints, seconds } = options
+  const bounds = { min: 0, max: 1_000_000, unit }
+  return {
+    [`${name}_RATE_POINTS`]: integer({
+      ...{ ...bounds, default: points },
+      help: `${help} of one client in ${name}_RATE_SECONDS; 0 is no limit`,
+    }),
+    [`${name}_RATE_ADDRESS_POINTS`]: integer({
+      ...{ ...bounds, default: addressPoints },
+      help: `The same from one address, whichever clients; 0 is no limit`,
+    }),
+    [`${name}_RATE_SECONDS`]: integer({
+      ...{ min: 1, max: 86_400, unit: 'seconds', default: seconds },
+      help: `Window of ${name}_RATE_POINTS and ${name}_RATE_ADDRESS_POINTS`,
+    }),
+  } as Record<RateVariable<N>, Variable<number>>
+}
+
+/**
+ * How often what costs much may be asked for. By address by default only what anybody may ask for who has a URL; and
+ * generously, since many share one: an office, or all callers behind a proxy that TRUST_PROXY does not name.
+ */
+export const RATE_VARIABLES = {
+  ...rate('UPLOAD', {
+    ...{ help: 'Uploads', unit: 'requests' },
+    ...{ points: 3000, addressPoints: 0, seconds: 60 },
+  }),
+  ...rate('DERIVATIVE', {
+    ...{ help: 'New pictures to be made by requests', unit: 'pictures' },
+    ...{ points: 6000, addressPoints: 1500, seconds: 60 },
+  }),
+  ...rate('FETCH', {
+    ...{ help: 'Files of other servers to be fetched', unit: 'requests' },
+    ...{ points: 50, addressPoints: 50, seconds: 5 },
+  }),
+  ...rate('SIGN', {
+    ...{ help: 'Signed links', unit: 'links' },
+    ...{ points: 1000, addressPoints: 0, seconds: 3600 },
+  }),
+  ...rate('ZIP', {
+    ...{ help: 'Archives', unit: 'requests' },
+    ...{ points: 10, addressPoints: 0, seconds: 60 },
+  }),
+  ...rate('SIGN_IN', {
+    ...{ help: 'Tries to sign in with ADMIN_PASSWORD, all addresses together', unit: 'tries' },
+    ...{ points: 100, addressPoints: 10, seconds: 300 },
+  }),
+}

@@ -1,0 +1,30 @@
+import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** What a file holds; undefined where there is none. */
+export async function readPrivateFile(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+}
+
+/** Puts a text in the place of what a file holds, all or nothing, on the disk when it resolves, and for its owner only. */
+export async function savePrivateFile(file: string, text: string): Promise<void> {
+  const temporary = `${file}.tmp`
+  await unlink(temporary).catch(() => {})
+  await withHandle(await open(temporary, 'wx', 0o600), async (handle) => {
+    await handle.writeFile(text)
+    await handle.sync()
+  })
+  await rename(temporary, file)
+  await withHandle(await open(dirname(file), 'r'), (folder) => folder.sync())
+}
+
+async function withHandle(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(handle)
+  } finally {
+    await handle.close()
+  }
+}
