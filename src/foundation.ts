@@ -114,6 +114,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     reindex: createReindex({ index, buckets, clients: store, originals }),
     sweep,
     sweepPuts,
+    sweepResumables,
   })
   return {
     ...{
@@ -139,6 +140,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
+      await resumables.stop()
       await events.idle()
       await backends.close({ graceMs })
     },

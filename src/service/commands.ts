@@ -10,6 +10,7 @@ import type { Reindex } from './reindex.ts'
 import type { RemoveClient } from './remove-client.ts'
 import type { Sweep } from './sweep.ts'
 import type { SweepPuts } from './sweep-puts.ts'
+import type { SweepResumables } from './sweep-resumables.ts'
 import type { Walk } from './walk.ts'
 
 /** What a command tells before its answer. */
@@ -27,6 +28,7 @@ export function createCommands({
   reindex,
   sweep,
   sweepPuts,
+  sweepResumables,
   now = Date.now,
 }: {
   clients: Clients
@@ -36,6 +38,7 @@ export function createCommands({
   reindex: Reindex
   sweep: Sweep
   sweepPuts: SweepPuts
+  sweepResumables: SweepResumables
   now?: () => number
 }): Commands {
   return {
@@ -77,7 +80,7 @@ export function createCommands({
       reindex(walk(clientId, run)),
     ),
     sweep: command(z.strictObject({}), async () => ({
-      ended: await sweep(),
+      ended: (await sweep()) + (await sweepResumables()),
       halfWritten: await sweepPuts(),
     })),
   }
