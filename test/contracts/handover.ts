@@ -65,7 +65,10 @@ export function handoverContract(name: string, open: () => Promise<OpenedHandove
 
     it('asks nobody while nobody else wants it', async () => {
       let asked = 0
-      const release = await opened.handover.take(key, { wanted: () => void (asked += 1), waitMs: 0, signal })
+      const tell = () => {
+        asked += 1
+      }
+      const release = await opened.handover.take(key, { wanted: tell, waitMs: 0, signal })
       await pause(1200)
       await release()
       expect(asked).to.equal(0)

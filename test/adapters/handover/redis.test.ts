@@ -34,7 +34,10 @@ describe('a handover on Redis', () => {
   it('takes from a dead process what it held, once its lease is over, and tells it so', async () => {
     const { handover, elsewhere, die, close } = await two({ leaseMs: 1000 })
     let lost = 0
-    await handover.take('a name', { wanted: () => void (lost += 1), waitMs: 0, signal })
+    const tell = () => {
+      lost += 1
+    }
+    await handover.take('a name', { wanted: tell, waitMs: 0, signal })
     die()
     const release = await elsewhere.take('a name', { wanted, waitMs: 5000, signal })
     await eventually(() => expect(lost).to.be.greaterThan(0))
