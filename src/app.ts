@@ -18,6 +18,8 @@ import { createArchive } from './service/archive.ts'
 import type { Clients } from './service/clients.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
+import { createLinkUses } from './service/link-uses.ts'
+import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
 
@@ -122,6 +124,13 @@ async function openApp(
     ...{ config, baseUrl, log, loaded, metrics },
   })
   if (!isLeftToWorkers(config)) media.work()
+  const signedLinks = createSignedLinks({
+    keys: foundation.keys,
+    uses: createLinkUses({ ledger: backends.ledger, index, removals }),
+    upload,
+    originals,
+    findClient,
+  })
   const informations = createInformations({
     originals,
     derivations,
@@ -154,6 +163,7 @@ async function openApp(
       maxBytes: config.UPLOAD_MAX_BYTES,
       expireMs: config.TUS_EXPIRE_SECONDS * 1000,
     },
+    signedLinks,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,

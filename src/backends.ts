@@ -6,6 +6,7 @@ import { dataDirTaken, makeDataDir, signDataDir, storeUnusable } from './adapter
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { inProcessHandover } from './adapters/handover/in-process.ts'
 import { embeddedJobs } from './adapters/jobs/embedded.ts'
+import { embeddedLedger } from './adapters/ledger/embedded.ts'
 import { inProcessLocks } from './adapters/locks/in-process.ts'
 import { openLimits, type Rate } from './adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from './adapters/rate-limiter/memory.ts'
@@ -15,6 +16,7 @@ import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import type { Handover } from './core/ports/handover.ts'
 import type { Jobs } from './core/ports/jobs.ts'
+import type { Ledger } from './core/ports/ledger.ts'
 import type { Locks } from './core/ports/locks.ts'
 import type { Limited, Limits } from './core/ports/rate-limiter.ts'
 import { bucketUrl } from './http/urls.ts'
@@ -27,6 +29,7 @@ export interface Backends {
   handover: Handover
   jobs: Jobs
   limits: Limits
+  ledger: Ledger
   /** Where other processes may change the clients. */
   clientChanges?: ClientChanges
   /** Waits for running jobs, for so long at most, and closes everything. */
@@ -139,6 +142,10 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
     const jobs = await embeddedJobs({ folder: join(DATA_DIR, 'jobs'), log }).catch((error) => {
       throw storeUnusable(DATA_DIR, { name: 'jobs', error })
     })
+    const ledger = await embeddedLedger(join(DATA_DIR, 'ledger')).catch(async (error) => {
+      await jobs.close({ graceMs: 0 })
+      throw storeUnusable(DATA_DIR, { name: 'ledger', error })
+    })
     return {
       shared: false,
       index,
@@ -146,7 +153,11 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       handover: inProcessHandover(),
       jobs,
       limits: openLimits(rateOf(config), memoryRateLimiter),
-      close: () => index.close(),
+      ledger,
+      async close() {
+        await ledger.close()
+        await index.close()
+      },
     }
   } catch (error) {
     await index.close()
@@ -161,6 +172,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
   const { redisIndex } = await import('./adapters/file-index/redis.ts')
   const { bullmqJobs } = await import('./adapters/jobs/bullmq.ts')
   const { redisHandover } = await import('./adapters/handover/redis.ts')
+  const { redisLedger } = await import('./adapters/ledger/redis.ts')
   const { redisLocks } = await import('./adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('./adapters/rate-limiter/redis.ts')
   const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
@@ -174,6 +186,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
+    ledger: redisLedger(redis, { keyPrefix }),
     limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
     async close() {
       await locks.close()

@@ -45,12 +45,23 @@ const RECORDS = '.sluice'
 // In any case: some file systems do not tell them apart.
 const isRecords = (segment: string | undefined) => segment?.toLowerCase() === RECORDS
 const ID = '[1-9A-HJ-NP-Za-km-z]{22}'
+const FILE_ID = new RegExp(`^${ID}$`)
 const SOURCE_NAME = new RegExp(`^${ID}\\.([a-z0-9]+)$`)
 const LAST_SEGMENT = new RegExp(`^(${ID}\\.[a-z0-9]+)(?:_(.+))?$`)
 
 /** A new file id: 128 random bits as 22 characters of base58. */
 export function newFileId(): string {
-  return base58.encode(randomBytes(16)).padStart(22, '1')
+  return fileIdOf(randomBytes(16))
+}
+
+/** 128 bits as a file id: the first sixteen bytes. */
+export function fileIdOf(bytes: Uint8Array): string {
+  return base58.encode(bytes.subarray(0, 16)).padStart(22, '1')
+}
+
+/** Whether it could be one of {@link newFileId}. */
+export function isFileId(text: string): boolean {
+  return FILE_ID.test(text)
 }
 
 /** The key of a new original. `folder` comes from {@link parseFolder}. */

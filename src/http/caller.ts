@@ -22,6 +22,11 @@ export function callerId(req: Request): string | undefined {
   return callers.get(req)
 }
 
+/** Whose a request was found to be in another way; the log has the id from here on. */
+export function nameCaller(req: Request, client: Client): void {
+  known(req, client)
+}
+
 function known(req: Request, client: Client): Client {
   callers.set(req, client.id)
   return client

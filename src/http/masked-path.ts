@@ -13,10 +13,17 @@ export interface SecretsKnown {
 }
 
 /**
- * A path with `…` for each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of
+ * A path with `…` for the signature of a link, and for each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of
  * a secret that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
  */
 export function maskedPath(path: string, { secrets, isSecret }: SecretsKnown): string {
+  return withoutSecrets(path.replace(LINK, '$1…'), { secrets, isSecret })
+}
+
+// The signature of a link: until it is used, whoever reads the log could do that.
+const LINK = /^(\/v1\/upload\/sign\/[^/]*\/)[^/]+/
+
+function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): string {
   const holds = (text: string) => secrets.some((secret) => text.includes(secret))
   const hides = (text: string) =>
     holds(text) ||

@@ -17,6 +17,7 @@ export function removeRoutes({ clients, removals }: { clients: Clients; removals
     res.setHeader('Cache-Control', 'no-store')
     res.json({ s3PathOriginal: key, derivatives })
   })
+  routes.all('/v1/upload/:name', methodNotAllowed('PUT', 'DELETE'))
   routes.all('/v1/upload/*path', methodNotAllowed('DELETE'))
   return routes
 }

@@ -11,6 +11,7 @@ import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { Removals } from '../service/remove.ts'
+import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
@@ -24,9 +25,12 @@ import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
+import { createReception } from './receive.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
+import { signRoutes } from './sign.ts'
+import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { tusRoutes } from './tus.ts'
@@ -42,6 +46,7 @@ export interface HttpOptions {
   upload: Upload
   /** Uploads in several requests. */
   tus: Omit<TusOptions, 'baseUrl'>
+  signedLinks: SignedLinks
   deliveries: Deliveries
   informations: Informations
   media: MediaJobs
@@ -89,7 +94,10 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(parametersRoutes(options.parameters))
-  app.use(uploadRoutes(options))
+  const receive = createReception(options)
+  app.use(signRoutes(options))
+  app.use(signedUploadRoutes({ ...options, receive }))
+  app.use(uploadRoutes({ ...options, receive }))
   app.use(tusRoutes({ ...options, ...options.tus }))
   app.use(removeRoutes(options))
   app.use(zipRoutes(options))

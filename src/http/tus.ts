@@ -37,7 +37,7 @@ const EXPOSED = [
     'Tus-Max-Size',
   ],
   ...['Tus-Checksum-Algorithm', 'Upload-Offset', 'Upload-Length', 'Upload-Defer-Length', 'Upload-Metadata'],
-  ...['Upload-Expires', 'Upload-Record'],
+  ...['Upload-Expires', 'Upload-Record', 'RateLimit', 'RateLimit-Policy'],
 ]
 const ALLOWED = [
   ...[

@@ -1,74 +1,54 @@
-import { Router } from 'express'
-import type { Format } from '../core/media.ts'
+import { type Request, Router } from 'express'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter } from '../core/problem.ts'
 import { folderWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
-import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
-import type { Informations } from '../service/information.ts'
 import type { Upload } from '../service/upload.ts'
 import { callerBySecret } from './caller.ts'
-import { fileParts } from './multipart.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
-import { clientGone, onlyValue, queryPairs } from './request.ts'
-import { uploadFields } from './upload-fields.ts'
-import { optionsToWire, uploadToWire } from './upload-record.ts'
+import type { Receive } from './receive.ts'
+import { onlyValue, queryPairs } from './request.ts'
 
 interface Dependencies {
   clients: Clients
   upload: Upload
   limits: Limits
-  informations: Informations
-  eager: EagerTransforms
-  baseUrl: string
+  receive: Receive
   /** Of one request. */
   maxFiles: number
-  /** Of a body, see {@link watchRate}. */
-  minBytesPerSecond: number
 }
 
 /**
  * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. With the field
  * `info` they tell what is known of each, with `transforms` what is made of it in the background.
+ * `PUT /v1/upload/<name>?path=<folder>`: stores the body as it is, and answers its record in the same way.
  */
-export function uploadRoutes({
-  clients,
-  upload,
-  limits,
-  informations,
-  eager,
-  baseUrl,
-  maxFiles,
-  minBytesPerSecond,
-}: Dependencies): Router {
+export function uploadRoutes({ clients, upload, limits, receive, maxFiles }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  routes.post('/v1/upload', async (req, res) => {
+  const callerOf = (req: Request) => {
     const grant = callerBySecret(req, clients, 'upload')
-    const { client } = grant
-    const folder = folderWithin(onlyPath(queryPairs(req)), grant)
+    return { client: grant.client, folder: folderWithin(onlyPath(queryPairs(req)), grant) }
+  }
+
+  routes.post('/v1/upload', async (req, res) => {
+    const { client, folder } = callerOf(req)
     await takePoints(req, res, { limits, limited: 'upload', client })
-    const signal = clientGone(res)
-    const fields = uploadFields()
-    const files = fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
-    const check = (format: Format) => eager.check(client, format, fields.asked().transforms ?? [])
-    const stored = await upload({ client, folder, files, check, signal })
-    const { info, transforms } = fields.asked()
-    const begun: EagerTransform[][] = []
-    if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))
-    const known = info ? await informations.ofStored(client, stored, signal) : []
-    const place = { client, baseUrl }
-    res.setHeader('Cache-Control', 'no-store')
-    res.json(
-      stored.map((file, i) =>
-        uploadToWire(file, {
-          ...place,
-          options: optionsToWire(file, { ...place, info: known[i], transforms: begun[i] }),
-        }),
-      ),
-    )
+    await receive(req, res, {
+      ...{ client, as: 'form', maxFiles },
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
   })
   routes.all('/v1/upload', methodNotAllowed('POST'))
+
+  routes.put('/v1/upload/:name', async (req, res) => {
+    const { client, folder } = callerOf(req)
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      ...{ client, as: 'file', name: String(req.params.name), maxFiles: 1 },
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
+  })
   return routes
 }
 

@@ -3,8 +3,9 @@ import { checkEntryName } from '../core/entry-name.ts'
 import { cleanFileName, NAME_MAX_BYTES } from '../core/file-name.ts'
 import { MEDIA_GROUPS } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
-import { badParameter, badPath, type Problem } from '../core/problem.ts'
+import { badPath } from '../core/problem.ts'
 import type { ArchiveItem } from '../service/archive.ts'
+import { bodyRefusal } from './body-refusal.ts'
 
 const MAX_ITEMS = 100
 const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
@@ -42,7 +43,7 @@ const zipRequest = z.strictObject(
 /** Checks all of a request before any of its files is looked for. @throws Problem 400 that names the item */
 export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
   const read = zipRequest.safeParse(body)
-  if (!read.success) throw refusal(read.error, body)
+  if (!read.success) throw bodyRefusal(read.error, body)
   const { files, archiveName } = read.data
   const items = files.map(({ path, type, params, name }, i) => {
     const param = `files[${i}].path`
@@ -66,16 +67,4 @@ function decodeOnce(path: string, param: string): string {
 
 function textOf(value: string | number | boolean): string {
   return typeof value === 'boolean' ? String(Number(value)) : String(value)
-}
-
-function refusal({ issues }: z.ZodError, body: unknown): Problem {
-  const [issue] = issues
-  const path = issue?.path ?? []
-  const received = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown>)?.[key], body)
-  const param = path.length > 0 ? z.core.toDotPath(path) : 'the body'
-  const expected = issue?.message ?? 'another value'
-  if (issue?.code === 'unrecognized_keys')
-    return badParameter({ param, expected, received: issue.keys.join(', ') })
-  if (Array.isArray(received)) return badParameter({ param, expected, received: `${received.length} items` })
-  return badParameter({ param, expected, received })
 }

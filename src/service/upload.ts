@@ -27,13 +27,19 @@ export interface UploadRequest {
   folder: string | undefined
   /** One after the other: the next is taken when the one before has been read to its end. */
   files: AsyncIterable<IncomingFile>
-  /** The id that the only file gets, as `newFileId` makes them; a new one when absent. */
-  id?: string
   /**
    * Refuses a file by its format. Asked of each before it is stored, and once more of all when the form is at its end: what
    * it wants of them may stand behind them.
    */
   check?: (format: Format) => void
+  /** The id of its one file; a new one for each when absent. */
+  id?: string
+  /** Of each file, where that is less than what everybody may store. */
+  maxBytes?: number
+  /** Told of each file before anything of it is stored. What it throws refuses the file. */
+  begin?: (name: OriginalName) => Promise<void>
+  /** Asked when all bytes are there, before they count. What it throws takes them back. */
+  confirm?: () => Promise<void>
   signal: AbortSignal
 }
 
@@ -84,22 +90,19 @@ export function createUpload({
   /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
-    context: Pick<UploadRequest, 'client' | 'id' | 'check' | 'signal'> & {
+    context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'maxBytes' | 'begin' | 'signal'> & {
       bucket: Bucket
       folder: string
       begun: Coming[]
     },
   ) {
-    const { client, bucket, begun, check, signal } = context
+    const { client, bucket, begun, check, id, signal } = context
     const { head, rest } = await takeHead(file.bytes)
     if (head.length === 0) throw emptyFile(file.name)
     const sniffed = await sniff(head, file.name)
     check?.(sniffed.format)
-    const name = newOriginal({
-      folder: context.folder,
-      format: sniffed.format,
-      id: context.id ?? newFileId(),
-    })
+    const name = newOriginal({ folder: context.folder, format: sniffed.format, id: id ?? newFileId() })
+    await context.begin?.(name)
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
     const coming = { name, key: name.key, mayLand: false }
     begun.push(coming)
@@ -108,7 +111,8 @@ export function createUpload({
     const sent = () => {
       coming.mayLand = true
     }
-    const bytes = Readable.from(metered(head, rest, { meter, maxBytes, sent }), { objectMode: false })
+    const limit = Math.min(maxBytes, context.maxBytes ?? maxBytes)
+    const bytes = Readable.from(metered(head, rest, { meter, maxBytes: limit, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     coming.mayLand = false
     const sha256 = meter.digest.digest('hex')
@@ -145,16 +149,14 @@ export function createUpload({
     }
   }
 
-  return async ({ client, folder, files, id, check, signal }) => {
+  return async (request) => {
+    const { client, folder, files, check, confirm, signal } = request
     const bucket = buckets.of(client)
     const context = {
-      client,
+      ...request,
       bucket,
       folder: parseFolder(folder),
       begun: [] as Coming[],
-      ...(id === undefined ? {} : { id }),
-      ...(check ? { check } : {}),
-      signal,
     }
     const refs = () => context.begun.map(({ key }) => ({ clientId: client.id, key }))
     const renewal = setInterval(
@@ -166,6 +168,7 @@ export function createUpload({
     try {
       for await (const file of files) records.push(await store(file, context))
       for (const { name } of context.begun) check?.(name.format)
+      await confirm?.()
       await storeRecords(records, context)
       signal.throwIfAborted()
       if (!(await admits(client.id)))

@@ -1,0 +1,50 @@
+import type { Ledger } from '../../core/ports/ledger.ts'
+import { createInTurn } from '../in-turn.ts'
+import { lastingLevel, type Row } from '../lasting-level.ts'
+
+interface Entry {
+  text: string
+  forgetAt: number
+}
+
+const ALL = { gt: '', lt: '\uffff' }
+// A day of links is some thousand rows: to look through them takes milliseconds.
+const FORGET_EVERY_MS = 3_600_000
+
+/** A ledger in a LevelDB folder, of one process. @throws when another process has the folder open */
+export async function embeddedLedger(
+  folder: string,
+  { now = Date.now }: { now?: () => number } = {},
+): Promise<Ledger & { close(): Promise<void> }> {
+  const level = await lastingLevel(folder)
+  const inTurn = createInTurn()
+  let forgotAt = Number.NEGATIVE_INFINITY
+
+  const entryOf = async (name: string) => {
+    const [entry] = (await level.get([name])) as [Entry | undefined]
+    return entry && entry.forgetAt > now() ? entry : undefined
+  }
+
+  async function outdated(): Promise<Row[]> {
+    if (now() < forgotAt + FORGET_EVERY_MS) return []
+    forgotAt = now()
+    const rows = (await level.rows(ALL)) as Array<[string, Entry]>
+    return rows.filter(([, { forgetAt }]) => forgetAt <= now()).map(([key]) => ({ type: 'del', key }))
+  }
+
+  return {
+    find: async (name) => (await entryOf(name))?.text,
+    replace: (name, before, after, { forgetAt }) =>
+      inTurn([name], async () => {
+        if ((await entryOf(name))?.text !== before) return false
+        const gone = (await outdated()).filter(({ key }) => key !== name)
+        const row: Row =
+          after === undefined
+            ? { type: 'del', key: name }
+            : { type: 'put', key: name, value: { text: after, forgetAt } }
+        await level.write([...gone, row])
+        return true
+      }),
+    close: () => level.close(),
+  }
+}

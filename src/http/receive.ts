@@ -1,0 +1,67 @@
+import type { Request, Response } from 'express'
+import type { Client } from '../core/client.ts'
+import type { Format } from '../core/media.ts'
+import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
+import type { Informations } from '../service/information.ts'
+import type { UploadedFile, UploadRequest } from '../service/upload.ts'
+import { type FilePart, fileParts } from './multipart.ts'
+import { rawFile } from './raw-file.ts'
+import { clientGone, isOfType } from './request.ts'
+import { uploadFields } from './upload-fields.ts'
+import { optionsToWire, uploadToWire } from './upload-record.ts'
+
+/** What a request brings, for whoever stores it. */
+export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'signal'>>
+
+export interface ReceiveOptions {
+  client: Client
+  /** As what its body is taken: a form, a file as it is, or what its `Content-Type` says. */
+  as: 'form' | 'file' | 'either'
+  /** What a file as it is is called; may be empty. */
+  name?: string
+  /** In a form. */
+  maxFiles: number
+  store: (arriving: Arriving) => Promise<UploadedFile[]>
+}
+
+/** Has the files of a request stored, and answers their records: as a form asks for them, with what is known or made of them. */
+export type Receive = (req: Request, res: Response, options: ReceiveOptions) => Promise<void>
+
+export function createReception({
+  informations,
+  eager,
+  baseUrl,
+  minBytesPerSecond,
+}: {
+  informations: Informations
+  eager: EagerTransforms
+  /** Without a slash at its end. */
+  baseUrl: string
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}): Receive {
+  return async (req, res, { client, as, name = '', maxFiles, store }) => {
+    const signal = clientGone(res)
+    const fields = uploadFields()
+    const isForm = as === 'form' || (as === 'either' && isOfType(req, 'multipart/form-data'))
+    const files: AsyncIterable<FilePart> = isForm
+      ? fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
+      : rawFile(req, { name, minBytesPerSecond, signal })
+    const check = (format: Format) => eager.check(client, format, fields.asked().transforms ?? [])
+    const stored = await store({ files, check, signal })
+    const { info, transforms } = fields.asked()
+    const begun: EagerTransform[][] = []
+    if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))
+    const known = info ? await informations.ofStored(client, stored, signal) : []
+    const place = { client, baseUrl }
+    res.setHeader('Cache-Control', 'no-store')
+    res.json(
+      stored.map((file, i) =>
+        uploadToWire(file, {
+          ...place,
+          options: optionsToWire(file, { ...place, info: known[i], transforms: begun[i] }),
+        }),
+      ),
+    )
+  }
+}

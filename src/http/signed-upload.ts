@@ -1,0 +1,52 @@
+import { type RequestHandler, Router } from 'express'
+import type { Limits } from '../core/ports/rate-limiter.ts'
+import type { SignedLinks } from '../service/signed-links.ts'
+import { nameCaller } from './caller.ts'
+import { methodNotAllowed } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
+import type { Receive } from './receive.ts'
+
+interface Dependencies {
+  signedLinks: SignedLinks
+  limits: Limits
+  receive: Receive
+}
+
+/**
+ * `PUT` or `POST` to a signed link, with a form whose part `file` it is, or the file as it is: stores it, and answers its
+ * record. Pages of any site may do so: who has the link may use it.
+ */
+export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const link = '/v1/upload/sign/:id/:signature/*folder'
+  const upload: RequestHandler = async (req, res) => {
+    // As it came: whatever is done to a link on its way makes it another one.
+    const opened = signedLinks.read(req.url)
+    const { client } = opened
+    nameCaller(req, client)
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      ...{ client, as: 'either', maxFiles: 1 },
+      store: (arriving) => signedLinks.upload(opened, arriving),
+    })
+  }
+
+  routes.all(link, usableByAll)
+  routes.put(link, upload)
+  routes.post(link, upload)
+  // DELETE may mean an original in a folder of that name.
+  for (const method of ['get', 'patch'] as const)
+    routes[method](link, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
+  return routes
+}
+
+const usableByAll: RequestHandler = (req, res, next) => {
+  res.setHeader('Access-Control-Allow-Origin', '*')
+  res.setHeader('Access-Control-Expose-Headers', 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id')
+  if (req.method !== 'OPTIONS') return next()
+  res.setHeader('Allow', 'PUT, POST, OPTIONS, DELETE')
+  res.setHeader('Access-Control-Allow-Methods', 'PUT, POST')
+  res.setHeader('Access-Control-Allow-Headers', 'Content-Type')
+  res.setHeader('Access-Control-Max-Age', '86400')
+  res.status(204).end()
+}

@@ -1,0 +1,190 @@
+import { createHmac } from 'node:crypto'
+import type { AppKeys } from '../core/app-keys.ts'
+import type { Client } from '../core/client.ts'
+import { joinSignals } from '../core/joined-signal.ts'
+import type { Format } from '../core/media.ts'
+import { fileIdOf, newFileId, type OriginalName, parseFolder } from '../core/object-key.ts'
+import { badParameter, Problem } from '../core/problem.ts'
+import {
+  EXPIRES_MAX_SECONDS,
+  LINK_MAX_LENGTH,
+  linkEnd,
+  linkTarget,
+  linkTypes,
+  readLinkTarget,
+  type SignedLink,
+  USES_MAX,
+} from '../core/signed-link.ts'
+import type { LinkUses } from './link-uses.ts'
+import type { Originals } from './originals.ts'
+import type { Upload, UploadedFile, UploadRequest } from './upload.ts'
+
+/** What a link is to be for. */
+export interface LinkRequest {
+  folder: string | undefined
+  /** From 1 to 604800. */
+  expiresInSeconds: number
+  /** From 1. */
+  maxBytes?: number | undefined
+  /** At least one. */
+  types?: readonly string[] | undefined
+  /** From 1 to 100; 1 when absent. */
+  uses?: number | undefined
+}
+
+/** Links by which files are uploaded without a secret. */
+export interface SignedLinks {
+  /**
+   * @param baseUrl without a slash at its end
+   * @returns the link, of at most 300 characters, and when it ends, in milliseconds since 1970
+   * @throws Problem 400
+   */
+  sign(client: Client, request: LinkRequest, baseUrl: string): { url: string; expiresAt: number }
+  /**
+   * The link that a request was sent to, by its path and query as they came.
+   * @throws Problem 403 for what is no link, or ended
+   */
+  read(target: string): { client: Client; link: SignedLink }
+  /** Uploads one file by a link. @throws Problem 409 for one that is used, 413, 415 for a type that it is not for; as an upload */
+  upload(
+    opened: { client: Client; link: SignedLink },
+    request: Pick<UploadRequest, 'files' | 'check' | 'signal'>,
+  ): Promise<UploadedFile[]>
+}
+
+export function createSignedLinks({
+  keys,
+  uses,
+  upload,
+  originals,
+  findClient,
+  now = Date.now,
+}: {
+  keys: AppKeys
+  uses: LinkUses
+  upload: Upload
+  originals: Originals
+  findClient: (id: string) => Client | undefined
+  now?: () => number
+}): SignedLinks {
+  const keyOf = (clientId: string) => keys(`upload links of ${clientId}`)
+
+  /** Of a link for several files nobody can tell one from the others: whoever has it would find what others upload. */
+  function fileId({ id, uses: count }: SignedLink, number: number): string {
+    if (count === 1) return id
+    return fileIdOf(createHmac('sha256', keys('files of upload links')).update(`${id} ${number}`).digest())
+  }
+
+  return {
+    sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1 }, baseUrl) {
+      checkInteger('expiresIn', expiresInSeconds, EXPIRES_MAX_SECONDS, 'seconds')
+      if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, Number.MAX_SAFE_INTEGER, 'bytes')
+      checkInteger('uses', count, USES_MAX, 'uses')
+      const link: SignedLink = {
+        id: newFileId(),
+        clientId: client.id,
+        folder: checkedFolder(folder),
+        issuedAt: Math.floor(now() / 1000),
+        expiresInSeconds,
+        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...(types ? { types: linkTypes(types) } : {}),
+        uses: count,
+      }
+      const url = `${baseUrl}${linkTarget(link, keyOf(client.id))}`
+      if (url.length > LINK_MAX_LENGTH) throw tooLong(url)
+      return { url, expiresAt: linkEnd(link) }
+    },
+
+    read(target) {
+      const link = readLinkTarget(target, keyOf)
+      const client = link && findClient(link.clientId)
+      if (!link || !client || client.removing) throw invalidLink()
+      if (now() >= linkEnd(link)) throw expiredLink(linkEnd(link))
+      return { client, link }
+    },
+
+    async upload({ client, link }, { files, check, signal }) {
+      const use = await uses.reserve(client, link)
+      const joined = joinSignals([signal, use.signal])
+      try {
+        const stored = await upload({
+          ...{ client, files, signal: joined.signal },
+          folder: link.folder === '' ? undefined : link.folder,
+          id: fileId(link, use.number),
+          ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),
+          check(format) {
+            checkType(link, format)
+            check?.(format)
+          },
+          async begin(name) {
+            await refuseStored(client, name)
+            await use.note(name.key)
+          },
+          confirm: use.confirm,
+        })
+        await use.finish()
+        return stored
+      } catch (error) {
+        await use.release()
+        throw error
+      } finally {
+        joined.leave()
+      }
+    },
+  }
+
+  /** What counts the uses may have been emptied; the file is there. */
+  async function refuseStored(client: Client, name: OriginalName): Promise<void> {
+    if (await originals.resolve(client, { full: name }))
+      throw new Problem({ status: 409, code: 'link_used', detail: 'the file of this link is stored already' })
+  }
+}
+
+/** @throws Problem 400 */
+function checkInteger(param: string, value: number, max: number, unit: string): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
+  const bounds = max === Number.MAX_SAFE_INTEGER ? 'from 1' : `from 1 to ${max}`
+  throw badParameter({ param, expected: `a whole number of ${unit} ${bounds}`, received: value })
+}
+
+function checkedFolder(folder: string | undefined): string {
+  // It stands for no folder in a link.
+  if (folder === '_')
+    throw badParameter({ param: 'folder', expected: 'another folder than "_"', received: folder })
+  return parseFolder(folder, 'folder')
+}
+
+/** @throws Problem 415 */
+function checkType({ types }: SignedLink, { name, group, mediaType }: Format): void {
+  if (!types || types.includes(name) || types.includes(group)) return
+  throw new Problem({
+    status: 415,
+    code: 'type_not_allowed',
+    detail: `expected a file of ${types.join(' or ')}, which this link is for, but its bytes are ${mediaType}`,
+    members: { expected: types.join(', '), received: mediaType },
+  })
+}
+
+function tooLong(url: string): Problem {
+  return badParameter({
+    param: 'folder',
+    expected: `a folder and types that fit into a link of ${LINK_MAX_LENGTH} characters`,
+    received: `what makes ${url.length}`,
+  })
+}
+
+function invalidLink(): Problem {
+  return new Problem({
+    status: 403,
+    code: 'link_invalid',
+    detail: 'expected a signed link as it was made, every character of it',
+  })
+}
+
+function expiredLink(end: number): Problem {
+  return new Problem({
+    status: 403,
+    code: 'link_expired',
+    detail: `this link ended at ${new Date(end).toISOString()}: ask for a new one`,
+  })
+}
