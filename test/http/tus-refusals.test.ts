@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { onEveryBackend } from '../support/backends.ts'
@@ -84,6 +85,10 @@ onEveryBackend('resumable uploads that are refused', (start) => {
     const none = await tus(service, address, { method: 'PATCH', headers: OFFSET_STREAM, body })
     expectProblem('no offset', none, { status: 400, code: 'bad_parameter' })
     expect(await offsetAt(service, address)).to.equal(5)
+    const inChunks = Readable.from([Buffer.from('wor'), Buffer.from('ld and more')])
+    const endless = await patch(service, address, { offset: 5, body: inChunks })
+    expectProblem('more, in chunks', endless, { status: 413, code: 'too_large' })
+    expect(await offsetAt(service, address)).to.be.oneOf([5, 8])
   })
 
   it('take no more than UPLOAD_MAX_BYTES of one that did not say how long it would be', async () => {

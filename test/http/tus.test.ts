@@ -156,6 +156,15 @@ onEveryBackend('resumable uploads', (start) => {
     await hung
   })
 
+  it('leave few objects of a sender of crumbs', async () => {
+    const address = await begin(service, png.length)
+    for (let offset = 0; offset < 20; offset += 1)
+      await patch(service, address, { offset, body: png.subarray(offset, offset + 1) })
+    expect(await leftOfUploads()).to.have.lengthOf(1)
+    const last = await patch(service, address, { offset: 20, body: png.subarray(20) })
+    expect((await exchange(service, recordIn(last).src)).body.equals(png)).to.equal(true)
+  })
+
   it('verify what a checksum is of, and discard all of what it is not of', async () => {
     const digest = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('base64')
     const bytes = noise(9_000_000)

@@ -11,7 +11,7 @@ import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { begin, patch, recordIn, tus } from '../support/tus.ts'
 
-const EXPIRE_SECONDS = 3
+const EXPIRE_SECONDS = 5
 
 onEveryBackend('resumable uploads that nobody goes on with', (start, backend) => {
   let service: Service
