@@ -38,8 +38,8 @@ export interface ResumablePieces {
    * @throws Problem 460 when the bytes are others, or fewer
    */
   appendChecked(ref: ResumableRef, options: AppendOptions & { checksum: Checksum }): Promise<number>
-  /** All bytes, one piece after the other. */
-  join(ref: ResumableRef, signal: AbortSignal): AsyncGenerator<Buffer>
+  /** All bytes of an upload of this size, one piece after the other. @throws Problem 503 when some cannot be had any more */
+  join(ref: ResumableRef, options: { size: number; signal: AbortSignal }): AsyncGenerator<Buffer>
   /** @throws Problem 503 */
   delete(ref: ResumableRef): Promise<void>
 }
@@ -142,17 +142,18 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
       return end
     },
 
-    async *join(ref, signal) {
+    async *join(ref, { size, signal }) {
       let at = 0
       for (const { key, start, end } of await list(ref)) {
         if (end <= at || start > at) continue
         const asset = await bucket.find(key)
-        if (asset?.size !== end - start)
-          throw unavailable('a part of this upload cannot be read at the moment')
+        if (asset?.size !== end - start) throw pieceMissing()
         const range = { start: at - start, end: end - start - 1 }
         yield* await asset.open({ signal, ...(at > start ? { range } : {}) })
         at = end
       }
+      // It is being deleted: what is there is not to be taken for the whole.
+      if (at !== size) throw pieceMissing()
     },
 
     async delete(ref) {
@@ -164,6 +165,10 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
       )
     },
   }
+}
+
+function pieceMissing(): Problem {
+  return unavailable('a part of this upload cannot be read at the moment')
 }
 
 /** 460, as tus has it: what came is discarded. */

@@ -146,7 +146,7 @@ export function createResumables({
   ): Promise<OriginalName> {
     const chunks: Buffer[] = []
     let length = 0
-    for await (const chunk of pieces.join(ref, signal)) {
+    for await (const chunk of pieces.join(ref, { size: record.size ?? 0, signal })) {
       chunks.push(chunk)
       length += chunk.length
       if (length >= SNIFF_BYTES) break
@@ -159,14 +159,15 @@ export function createResumables({
   async function store(client: Client, ref: ResumableRef, signal: AbortSignal): Promise<ObjectKey> {
     const record = await read({ client }, ref.id)
     if (record.stored) return record.stored.key as ObjectKey
-    if (offsetOf(await pieces.list(ref)) !== record.size) throw notComplete()
+    const { size } = record
+    if (size === undefined || offsetOf(await pieces.list(ref)) !== size) throw notComplete()
     const name = await nameOf(ref, record, signal)
     // Whoever has stored it may have died before it could say so.
     if (!(await originals.resolve(client, { full: name }))) {
       const left = (await index.find({ clientId: client.id, key: name.key })).original
       if (left)
         throw unavailable('the upload is complete and will be stored in a minute', { retryAfterSeconds: 30 })
-      const bytes = Readable.from(pieces.join(ref, signal), { objectMode: false })
+      const bytes = Readable.from(pieces.join(ref, { size, signal }), { objectMode: false })
       const files = only({ name: record.originalName, bytes })
       await upload({ client, folder: record.folder || undefined, files, id: record.fileId, signal })
     }

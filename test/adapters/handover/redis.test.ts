@@ -24,6 +24,8 @@ async function two({ leaseMs = 5000 } = {}) {
     elsewhere,
     /** As of a dead process: it renews nothing any more. */
     die: () => connections[0].client.disconnect(),
+    /** As after a lease that a frozen process could not renew. */
+    expire: async (name: string) => void (await connections[1].client.del(`${keyPrefix}handover:${name}`)),
     close: async () => void (await Promise.all(connections.map((redis) => redis.close()))),
   }
 }
@@ -41,6 +43,30 @@ describe('a handover on Redis', () => {
     die()
     const release = await elsewhere.take('a name', { wanted, waitMs: 5000, signal })
     await eventually(() => expect(lost).to.be.greaterThan(0))
+    await release()
+    await close()
+  })
+
+  it('is not taken back by one that was frozen for too long, and is told so', async () => {
+    const { handover, elsewhere, expire, close } = await two()
+    let lost = 0
+    const tell = () => {
+      lost += 1
+    }
+    const late = await handover.take('a name', { wanted: tell, waitMs: 0, signal })
+    await expire('a name')
+    let wished = 0
+    const ask = () => {
+      wished += 1
+    }
+    const release = await elsewhere.take('a name', { wanted: ask, waitMs: 0, signal })
+    await eventually(() => expect(lost).to.equal(1))
+    await late()
+    expect(await rejection(handover.take('a name', { wanted, waitMs: 300, signal }))).to.have.property(
+      'status',
+      423,
+    )
+    await eventually(() => expect(wished).to.be.greaterThan(0))
     await release()
     await close()
   })
