@@ -53,6 +53,9 @@ export interface AppendOptions {
 // Held in memory until it is kept; on S3 below a part, so that it is one request, and no multipart upload that could
 // stay behind.
 const PIECE_BYTES = 8_000_000
+// Of all uploads of this process together: with more than eight of them pieces are smaller, as far as they still make sense.
+const HELD_BYTES = 64_000_000
+const PIECE_MIN_BYTES = 1_200_000
 // Of a slow sender no more than these seconds are lost when the process is killed.
 const PIECE_MS = 10_000
 // A smaller last one is read and put anew with what follows, so that a sender of crumbs leaves few objects.
@@ -73,6 +76,10 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
     }
     return pieces.sort((one, other) => one.start - other.start || one.end - other.end)
   }
+
+  let appending = 0
+  const isFull = (bytes: number) =>
+    bytes >= Math.max(PIECE_MIN_BYTES, Math.min(PIECE_BYTES, HELD_BYTES / appending))
 
   async function put(ref: ResumableRef, bytes: { start: number; end: number }, source: Readable) {
     const { key } = resumablePiece(ref, bytes)
@@ -107,18 +114,18 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
         chunks = []
         begunAt = performance.now()
       }
-      let failed: { error: unknown } | undefined
-      const iterator: AsyncIterator<Buffer> = bytes[Symbol.asyncIterator]()
-      for (;;) {
-        const next = await iterator.next().catch((error: unknown) => {
-          failed = { error }
+      let failed: Awaited<ReturnType<typeof eachChunk>>
+      appending += 1
+      try {
+        failed = await eachChunk(bytes, async (chunk) => {
+          chunks.push(chunk)
+          end += chunk.length
+          if (isFull(end - start) || performance.now() - begunAt > PIECE_MS) await keep()
         })
-        if (!next || next.done) break
-        chunks.push(next.value)
-        end += next.value.length
-        if (end - start >= PIECE_BYTES || performance.now() - begunAt > PIECE_MS) await keep()
+        await keep()
+      } finally {
+        appending -= 1
       }
-      await keep()
       if (failed) throw failed.error
       return end
     },
@@ -164,6 +171,24 @@ export function createResumablePieces(bucket: Bucket): ResumablePieces {
         (await list(ref)).map(({ key }) => key),
       )
     },
+  }
+}
+
+/** @returns what the stream has failed with; what `take` throws is thrown */
+async function eachChunk(
+  bytes: Readable,
+  take: (chunk: Buffer) => Promise<void>,
+): Promise<{ error: unknown } | undefined> {
+  const chunks: AsyncIterator<Buffer> = bytes[Symbol.asyncIterator]()
+  for (;;) {
+    let next: IteratorResult<Buffer>
+    try {
+      next = await chunks.next()
+    } catch (error) {
+      return { error }
+    }
+    if (next.done) return undefined
+    await take(next.value)
   }
 }
 
