@@ -46,6 +46,7 @@ function program(): Command {
     .action((id, { keepOld, json }) => perform('client rotate', { id, keepOldMs: keepOld }, { json }))
   leaf(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
     .argument('<id>', 'as in the list')
+    .addOption(new Option('--signed-urls <on|off>', 'no delivery but by signed URLs').argParser(onOrOff))
     .addOption(new Option('--presets-only <on|off>', 'no parameter but preset').argParser(onOrOff))
     .addOption(
       new Option(
@@ -63,6 +64,14 @@ function program(): Command {
       if (Object.keys(rules).length === 0) command.error('error: expected at least one rule to set')
       return perform('client set', { id, ...rules }, { json })
     })
+  const key = client.command('key').description('Keys that a client signs its delivery URLs with.')
+  leaf(key, 'add', 'Adds one more key, and prints it; those that there are go on counting.')
+    .argument('<id>', 'as in the list')
+    .action((id, { json }) => perform('client key add', { id }, { json }))
+  leaf(key, 'remove', 'Ends a key, and with it all URLs that were signed with it.')
+    .argument('<id>', 'as in the list')
+    .argument('<version>', 'as it stands in the URLs, before the dot', version)
+    .action((id, keyVersion, { json }) => perform('client key remove', { id, version: keyVersion }, { json }))
   leaf(
     client,
     'remove',
@@ -101,6 +110,11 @@ function onOrOff(text: string): boolean {
   if (text !== 'on' && text !== 'off')
     throw new InvalidArgumentError(`expected on or off but received "${text}"`)
   return text === 'on'
+}
+
+function version(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError(`expected a version like 1 but received "${text}"`)
 }
 
 /** False for any. */

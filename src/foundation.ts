@@ -27,6 +27,7 @@ import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
 import { createSweepResumables } from './service/sweep-resumables.ts'
 import { createUpload } from './service/upload.ts'
+import { createUrlKeys } from './service/url-keys.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -83,7 +84,14 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
-  const clients = createClients({ store, events, keepFirst, ...(clientChanges ? { trustMs: LEARN_MS } : {}) })
+  const urlKeys = createUrlKeys(keys)
+  const clients = createClients({
+    store,
+    urlKeys,
+    events,
+    keepFirst,
+    ...(clientChanges ? { trustMs: LEARN_MS } : {}),
+  })
   const originals = createOriginals({ index, buckets, events })
   const removals = createRemovals({ index, buckets, originals, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
@@ -122,6 +130,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       buckets,
       index,
       keys,
+      urlKeys,
       events,
       delivery,
       clients,

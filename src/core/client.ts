@@ -14,6 +14,11 @@ export interface Client {
   secrets: readonly KeptSecret[]
   /** Milliseconds since 1970. */
   createdAt: number
+  /**
+   * The versions of the keys that it signs delivery URLs with: those that count, oldest first, and the last one there was, so
+   * that none comes again. The keys themselves are made of `APP_SECRET`.
+   */
+  urlKeys?: { active: ReadonlyArray<{ version: number; createdAt: number }>; last: number }
   /** What may be asked of its files; without them, what may be asked of anyone's. */
   rules?: ClientRules
   /**
@@ -25,6 +30,8 @@ export interface Client {
 
 /** Bounds of what a client's files may be turned into; each one that is absent is as it is for everyone. */
 export interface ClientRules {
+  /** Files are delivered by signed URLs only. */
+  signedUrls?: true
   /** `preset` is the only parameter that delivery takes. */
   presetsOnly?: true
   /** In pixels, ascending, at least one. A width that is not among them becomes the next larger one. */

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { Client } from '../core/client.ts'
 import type { Action, Grant } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
+import { admitUrl } from './signed-url.ts'
 
 const callers = new WeakMap<Request, string>()
 
@@ -12,9 +13,14 @@ export function callerBySecret(req: Request, clients: Clients, action: Action): 
   return grant
 }
 
-/** Whose public token stands in a delivery URL; the log has the id from here on. @throws Problem 404 */
+/**
+ * Whose public token stands in a delivery URL, which is signed if it has to be; the log has the id from here on.
+ * @throws Problem 403, 404
+ */
 export function callerByToken(req: Request, clients: Clients): Client {
-  return known(req, clients.ofToken(String(req.params.token)))
+  const client = known(req, clients.ofToken(String(req.params.token)))
+  admitUrl(req, client, clients)
+  return client
 }
 
 /** The id of the client that a request was found to belong to. */

@@ -1,4 +1,4 @@
-import { type RequestHandler, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { cleanFileName, nameInFormat } from '../core/file-name.ts'
 import { isMediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
@@ -13,6 +13,7 @@ import { methodNotAllowed, notFound } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import { clientGone, onlyValue, queryPairs, wildcardPath } from './request.ts'
 import { type FullContentRange, MAX_AGE_SECONDS, sendAsset } from './send.ts'
+import { cacheControl, signedLike } from './signed-url.ts'
 import { deliveryUrl, derivativeUrl } from './urls.ts'
 
 interface Dependencies {
@@ -66,7 +67,7 @@ export function deliverRoutes({
     const download = onlyValue(pairs, DOWNLOAD_WORD)
     const waitMs = 1000 * waitSeconds(onlyValue(pairs, WAIT_WORD))
     const signal = clientGone(res)
-    const delivery = await deliveries.deliver({
+    const asked = deliveries.deliver({
       client,
       group,
       path: wildcardPath(req),
@@ -77,9 +78,15 @@ export function deliverRoutes({
       beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
       signal,
     })
+    const delivery = await asked.catch((error) => {
+      throw withJob(error, (url) => signedLike(req, url, client, clients))
+    })
     const notes = [...(delivery.insteadFor ? [`original for ${delivery.insteadFor}`] : []), ...delivery.notes]
     if (notes.length > 0) res.setHeader('X-Sluice-Transform', notes.join(', '))
-    if (delivery.isElsewhere) return redirect(res, delivery, { baseUrl, token: client.token, group })
+    if (delivery.isElsewhere) {
+      const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
+      return redirect(req, res, { delivery, url: signedLike(req, url, client, clients) })
+    }
     await sendAsset(req, res, {
       ...sendable(delivery),
       fullContentRange,
@@ -92,15 +99,24 @@ export function deliverRoutes({
   return routes
 }
 
+/** What tells of a job, with an address of it that the caller may use. */
+function withJob(error: unknown, signed: (url: string) => string): unknown {
+  if (!(error instanceof Problem) || typeof error.members.job !== 'string') return error
+  const { status, code, message: detail, headers, members } = error
+  return new Problem({
+    status,
+    code,
+    detail,
+    headers,
+    members: { ...members, job: signed(error.members.job) },
+  })
+}
+
 /** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
-function redirect(
-  res: Response,
-  { key, variesByAccept, isGrowing }: Delivery,
-  place: Parameters<typeof derivativeUrl>[1],
-): void {
-  if (variesByAccept) res.vary('Accept')
-  res.setHeader('Cache-Control', isGrowing ? 'no-store' : `public, max-age=${MAX_AGE_SECONDS}`)
-  res.redirect(302, derivativeUrl(key, place))
+function redirect(req: Request, res: Response, { delivery, url }: { delivery: Delivery; url: string }): void {
+  if (delivery.variesByAccept) res.vary('Accept')
+  res.setHeader('Cache-Control', delivery.isGrowing ? 'no-store' : cacheControl(req, MAX_AGE_SECONDS))
+  res.redirect(302, url)
 }
 
 // Half of what usual proxies let a request wait.

@@ -6,6 +6,7 @@ import { callerByToken } from './caller.ts'
 import { readableByAll } from './deliver.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, wildcardPath } from './request.ts'
+import { signedLike } from './signed-url.ts'
 import { derivativeUrl } from './urls.ts'
 
 interface Dependencies {
@@ -37,7 +38,8 @@ export function jobsRoutes({ clients, media, baseUrl }: Dependencies): Router {
     const client = callerByToken(req, clients)
     const look = async () => {
       const found = await media.look(client, wildcardPath(req))
-      return { found, wire: jobToWire(found, { baseUrl, token: client.token }) }
+      const signed = (url: string) => signedLike(req, url, client, clients)
+      return { found, wire: jobToWire(found, { baseUrl, token: client.token, signed }) }
     }
     const first = await look()
     res.setHeader('Cache-Control', 'no-store')
@@ -89,13 +91,13 @@ function wantsEvents(req: Request): boolean {
 /** By the names of the wire. `url` once there is something at it, `error` once it has failed. */
 function jobToWire(
   { key, original, status, isPlayable }: MediaJob,
-  { baseUrl, token }: { baseUrl: string; token: string },
+  { baseUrl, token, signed }: { baseUrl: string; token: string; signed: (url: string) => string },
 ) {
   const { state, progress } = status
   const { group } = original.format
   return {
     ...{ state, progress },
-    ...(isPlayable ? { url: derivativeUrl(key, { baseUrl, token, group }) } : {}),
+    ...(isPlayable ? { url: signed(derivativeUrl(key, { baseUrl, token, group })) } : {}),
     ...(status.state === 'failed' ? { error: status.failure } : {}),
   }
 }

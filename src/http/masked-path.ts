@@ -17,11 +17,14 @@ export interface SecretsKnown {
  * a secret that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
  */
 export function maskedPath(path: string, { secrets, isSecret }: SecretsKnown): string {
-  return withoutSecrets(path.replace(LINK, '$1…'), { secrets, isSecret })
+  return withoutSecrets(path.replace(LINK, '$1…').replace(FOLDER_SIGNATURE, '/…/'), { secrets, isSecret })
 }
 
 // The signature of a link: until it is used, whoever reads the log could do that.
 const LINK = /^(\/v1\/upload\/sign\/[^/]*\/)[^/]+/
+
+// That of a folder: whoever has it may read all that is in it.
+const FOLDER_SIGNATURE = /\/s--[\d.]*[\w-]{43}--\//
 
 function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): string {
   const holds = (text: string) => secrets.some((secret) => text.includes(secret))

@@ -8,6 +8,7 @@ import { attachment } from './attachment.ts'
 import { byteranges, contentRange, type Payload } from './byteranges.ts'
 import { evaluateConditions } from './conditional.ts'
 import { isAria2, isDirect } from './direct.ts'
+import { cacheControl } from './signed-url.ts'
 
 /** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients that can bear it. */
 export type FullContentRange = 'auto' | 'always' | 'never'
@@ -40,7 +41,7 @@ const ONE_PIECE_BYTES = 256 * 1024
 export async function sendAsset(req: Request, res: Response, options: SendOptions): Promise<void> {
   const { asset, signal } = options
   const etag = options.etag === undefined ? undefined : entityTag(options.etag)
-  setValidators(res, options, etag)
+  setValidators(req, res, options, etag)
   const verdict = etag ? evaluateConditions(req, { etag, lastModified: asset.lastModified }) : 'whole'
   if (verdict === 'failed') {
     throw new Problem({
@@ -77,12 +78,13 @@ function entityTag(key: string): string {
 }
 
 function setValidators(
+  req: Request,
   res: Response,
   { asset, variesByAccept, maxAgeSeconds = MAX_AGE_SECONDS }: SendOptions,
   etag: string | undefined,
 ): void {
   if (variesByAccept) res.vary('Accept')
-  res.setHeader('Cache-Control', etag ? `public, max-age=${maxAgeSeconds}` : 'no-store')
+  res.setHeader('Cache-Control', etag ? cacheControl(req, maxAgeSeconds) : 'no-store')
   if (!etag) return
   res.setHeader('ETag', etag)
   // Another machine's clock may be ahead, but no date may be after that of the answer: RFC 9110 section 8.8.2.1.

@@ -30,6 +30,7 @@ import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
 import type { FullContentRange } from './send.ts'
 import { signRoutes } from './sign.ts'
+import { signUrlRoutes } from './sign-url.ts'
 import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
@@ -95,6 +96,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
   app.use(parametersRoutes(options.parameters))
   const receive = createReception(options)
+  app.use(signUrlRoutes(options))
   app.use(signRoutes(options))
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(uploadRoutes({ ...options, receive }))

@@ -8,7 +8,8 @@ interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   oldSecretUntil?: string
-  rules?: { presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
+  urlKeys?: readonly number[]
+  rules?: { signedUrls?: true; presetsOnly?: true; allowedWidths?: readonly number[]; variantLimit?: number }
 }
 
 type WithSecret = ShownClient & { secretClientToken: string }
@@ -21,6 +22,17 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
     columns([
       ['client', id],
       ['rules', shownRules(rules) || 'none: as for everyone'],
+    ]),
+  'client key add': ({ id, urlKey }: ShownClient & { urlKey: { version: number; key: string } }) =>
+    `${columns([
+      ['client', id],
+      ['version', String(urlKey.version)],
+      ['key', urlKey.key],
+    ])}\nKeep the key now: it is not shown again.\n`,
+  'client key remove': ({ id, urlKeys = [] }: ShownClient) =>
+    columns([
+      ['client', id],
+      ['keys that count', urlKeys.join(', ') || 'none'],
     ]),
   'client list': (clients: ShownClient[]) =>
     columns([
@@ -73,8 +85,14 @@ function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }
 }
 
 /** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
-function shownRules({ presetsOnly, allowedWidths, variantLimit }: ShownClient['rules'] = {}): string {
+function shownRules({
+  signedUrls,
+  presetsOnly,
+  allowedWidths,
+  variantLimit,
+}: ShownClient['rules'] = {}): string {
   return [
+    signedUrls ? 'signed URLs only' : '',
     presetsOnly ? 'presets only' : '',
     allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,

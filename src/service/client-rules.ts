@@ -3,6 +3,7 @@ import { badParameter } from '../core/problem.ts'
 
 /** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
 export interface RuleChanges {
+  signedUrls?: boolean | undefined
   presetsOnly?: boolean | undefined
   /** In any order. */
   allowedWidths?: readonly number[] | false | undefined
@@ -18,13 +19,15 @@ const VARIANTS_MAX = 1_000_000
 
 /** The rules after a change; undefined when none is left. @throws Problem 400 */
 export function changedRules(
-  { presetsOnly, allowedWidths, variantLimit }: ClientRules,
+  { signedUrls, presetsOnly, allowedWidths, variantLimit }: ClientRules,
   changes: RuleChanges,
 ): ClientRules | undefined {
+  const signed = changes.signedUrls === undefined ? signedUrls : changes.signedUrls
   const only = changes.presetsOnly === undefined ? presetsOnly : changes.presetsOnly
   const widths = changes.allowedWidths === undefined ? allowedWidths : checkedWidths(changes.allowedWidths)
   const limit = changes.variantLimit === undefined ? variantLimit : checkedLimit(changes.variantLimit)
   const rules: ClientRules = {
+    ...(signed ? { signedUrls: true } : {}),
     ...(only ? { presetsOnly: true } : {}),
     ...(widths ? { allowedWidths: widths } : {}),
     ...(limit ? { variantLimit: limit } : {}),

@@ -14,7 +14,9 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import { badParameter, clipped, Problem, unavailable } from '../core/problem.ts'
 import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
 import { type Action, checkAction, type Grant, type SecretScope } from '../core/scope.ts'
+import type { UrlKey } from '../core/signed-url.ts'
 import { changedRules, type RuleChanges } from './client-rules.ts'
+import type { UrlKeys } from './url-keys.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
 export interface Tokens {
@@ -38,6 +40,7 @@ export interface NewSecret {
 
 /** Who may do what. */
 export interface Clients {
+  readonly urlKeys: UrlKeys
   /**
    * What an `Authorization` header, `<secret>` or `Bearer <secret>`, lets its sender do.
    * @throws Problem 401, 403 for a secret that is not for this action
@@ -68,6 +71,13 @@ export interface Clients {
   /** Ends one of these. @throws Problem 404 when there is no such client or secret, 409 */
   removeSecret(id: string, secretId: string): Promise<Client>
   /**
+   * Gives a client one more key to sign delivery URLs with; those that it has go on counting.
+   * @throws Problem 404 when there is no such client, 409 when it is being removed, or has ten of them
+   */
+  addUrlKey(id: string): Promise<{ client: Client; urlKey: UrlKey }>
+  /** Ends a key, and all URLs signed with it. @throws Problem 404 when there is no such client or key, 409 for the last one that is needed */
+  removeUrlKey(id: string, version: number): Promise<Client>
+  /**
    * Changes what may be asked of a client's files.
    * @throws Problem 400 for a rule that is none, 404 when there is no such client, 409 when it is being removed
    */
@@ -81,15 +91,19 @@ const NAME_MAX_BYTES = 100
 const SECRET_MIN_LENGTH = 16
 // One is looked for in them at each request.
 const SECRETS_MAX = 100
+// Two during a change; a few more for whoever signs in several places.
+const URL_KEYS_MAX = 10
 
 export function createClients({
   store,
+  urlKeys,
   events,
   keepFirst,
   trustMs = Number.POSITIVE_INFINITY,
   now = Date.now,
 }: {
   store: ClientStore
+  urlKeys: UrlKeys
   events: EventBus
   /** Keeps the first client's tokens for the next start; absent when the environment has them. */
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
@@ -121,6 +135,7 @@ export function createClients({
   }
 
   return {
+    urlKeys,
     authenticate(authorization, action) {
       const secret = authorization?.replace(/^Bearer +/i, '').trim()
       const found = secret ? store.findBySecret(secret) : undefined
@@ -217,9 +232,27 @@ export function createClients({
         if (secrets.length === present.secrets.length) throw noSuchSecret(id, secretId)
         return { ...present, secrets }
       }),
+    async addUrlKey(id) {
+      const client = await changeKnown(id, (present) => {
+        const { active = [], last = 0 } = present.urlKeys ?? {}
+        if (active.length >= URL_KEYS_MAX) throw refused(`${id} has ${URL_KEYS_MAX} keys: remove one first`)
+        const version = last + 1
+        return { ...present, urlKeys: { active: [...active, { version, createdAt: now() }], last: version } }
+      })
+      return { client, urlKey: urlKeys.make(id, client.urlKeys?.last ?? 0) }
+    },
+    removeUrlKey: (id, version) =>
+      changeKnown(id, (present) => {
+        const { active = [], last = 0 } = present.urlKeys ?? {}
+        const left = active.filter((one) => one.version !== version)
+        if (left.length === active.length) throw noSuchKey(id, version)
+        if (left.length === 0 && present.rules?.signedUrls) throw refused(needsKey(id))
+        return { ...present, urlKeys: { active: left, last } }
+      }),
     setRules: (id, changes) =>
       changeKnown(id, ({ rules: present = {}, ...client }) => {
         const rules = changedRules(present, changes)
+        if (rules?.signedUrls && !client.urlKeys?.active.length) throw refused(needsKey(id))
         return rules ? { ...client, rules } : client
       }),
     async ensureFirst(tokens) {
@@ -252,6 +285,18 @@ function checkName(name: string): void {
     param: 'name',
     expected: `1 to ${NAME_MAX_BYTES} bytes without control characters and marks of text direction, and without spaces at the ends,`,
     received: name,
+  })
+}
+
+function needsKey(id: string): string {
+  return `${id} takes signed URLs only, which needs a key: add one`
+}
+
+function noSuchKey(id: string, version: number): Problem {
+  return new Problem({
+    status: 404,
+    code: 'key_not_found',
+    detail: `the client ${id} has no key of version ${version}`,
   })
 }
 

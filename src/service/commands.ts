@@ -60,11 +60,20 @@ export function createCommands({
     'client set': command(
       z.strictObject({
         id: z.string(),
+        signedUrls: z.boolean().optional(),
         presetsOnly: z.boolean().optional(),
         allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
         variantLimit: z.number().or(z.literal(false)).optional(),
       }),
       async ({ id, ...changes }) => describe(await clients.setRules(id, changes), now()),
+    ),
+    'client key add': command(z.strictObject({ id: z.string() }), async ({ id }) => {
+      const { client, urlKey } = await clients.addUrlKey(id)
+      return { ...describe(client, now()), urlKey }
+    }),
+    'client key remove': command(
+      z.strictObject({ id: z.string(), version: z.int().min(1) }),
+      async ({ id, version }) => describe(await clients.removeUrlKey(id, version), now()),
     ),
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
@@ -96,7 +105,7 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
 }
 
 /** A client as an operator sees it: no secret, nor what is kept of one. */
-function describe({ id, name, token, createdAt, secrets, rules, removing }: Client, now: number) {
+function describe({ id, name, token, createdAt, secrets, urlKeys, rules, removing }: Client, now: number) {
   const ends = secrets.filter((one) => isValid(one, now)).flatMap(({ validUntil }) => validUntil ?? [])
   return {
     id,
@@ -105,6 +114,7 @@ function describe({ id, name, token, createdAt, secrets, rules, removing }: Clie
     createdAt: new Date(createdAt).toISOString(),
     state: removing ? 'removing' : 'active',
     ...(rules ? { rules } : {}),
+    ...(urlKeys?.active.length ? { urlKeys: urlKeys.active.map(({ version }) => version) } : {}),
     ...(ends.length > 0 ? { oldSecretUntil: new Date(Math.max(...ends)).toISOString() } : {}),
   }
 }

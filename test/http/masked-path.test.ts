@@ -12,6 +12,12 @@ const masked = (path: string) =>
   })
 
 describe('a path in the log', () => {
+  it('has no signature of a folder in it', () => {
+    const path = `/v1/video/upload/pub_x/s--1.1798761600.${'a-_Z'.repeat(10)}abc--/video/mp4/a.mp4_hls/b.ts`
+    const known = { secrets: [], isSecret: () => false }
+    expect(maskedPath(path, known)).to.equal('/v1/video/upload/pub_x/…/video/mp4/a.mp4_hls/b.ts')
+  })
+
   for (const path of [
     '/v1/image/upload/pub_7uLjvUQ9eGxAoGkRZ5yZ9f/image/png/7uLjvUQ9eGxAoGkRZ5yZ9f.png',
     '/v1/bucket/our-own-token/my_sec_report/a b%20c%zz%.png',

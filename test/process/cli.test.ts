@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -96,6 +97,30 @@ describe('the sluice command', function () {
         ...{ originals: 0, derivatives: 0, others: 0, inProgress: 0 },
         findings: {},
       })
+    })
+
+    it('gives a client keys for its delivery URLs, which are shown this once, and takes them back', async () => {
+      const server = await start()
+      const client = await sluiceJson<NewClient>(['client', 'create'], env)
+      const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
+      const needs = await sluice(['client', 'set', client.id, '--signed-urls', 'on'], env)
+      expect(needs.code).to.equal(1)
+      expect(needs.stderr).to.include('needs a key')
+      const { stdout } = await sluice(['client', 'key', 'add', client.id], env)
+      const [, key = ''] = /^key +([\w-]{43})$/m.exec(stdout) ?? []
+      const { urlKeys } = await sluiceJson<{ urlKeys: number[] }>(['client', 'key', 'add', client.id], env)
+      expect(urlKeys).to.deep.equal([1, 2])
+      await sluice(['client', 'set', client.id, '--signed-urls', 'on'], env)
+      const { pathname } = new URL(src)
+      const signature = createHmac('sha256', key).update(pathname).digest('base64url')
+      const get = async (query: string) => (await fetch(`${src}${query}`)).status
+      expect([await get(''), await get(`?s=1.${signature}`)]).to.deep.equal([403, 200])
+      const list = await sluice(['client', 'list'], env)
+      expect(list.stdout).to.include('signed URLs only').and.not.include(key)
+      await sluice(['client', 'key', 'remove', client.id, '1'], env)
+      expect(await get(`?s=1.${signature}`)).to.equal(403)
+      const wrong = await sluice(['client', 'key', 'remove', client.id, 'one'], env)
+      expect([wrong.code, wrong.stderr.includes('expected a version')]).to.deep.equal([2, true])
     })
 
     it('sets the rules of a client, and lists them', async () => {

@@ -4,15 +4,18 @@ import { diskBuckets } from '../../src/adapters/bucket/disk.ts'
 import { bucketClientStore } from '../../src/adapters/client-store/bucket.ts'
 import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
 import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
+import { appKeys } from '../../src/core/app-keys.ts'
 import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { type Clients, createClients, type Tokens } from '../../src/service/clients.ts'
+import { createUrlKeys } from '../../src/service/url-keys.ts'
 import { rejection } from '../support/rejection.ts'
 import { keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const HOUR = 3_600_000
+const urlKeys = createUrlKeys(appKeys('the app secret of these tests'))
 const FIRST = { clientToken: 'pub_of_the_first', secretClientToken: 'sec_of_the_first_one' }
 
 describe('clients', () => {
@@ -34,6 +37,7 @@ describe('clients', () => {
     kept = undefined
     changed = []
     clients = createClients({
+      urlKeys,
       store,
       events: { ...events, emit: (_name, { clientId }) => void changed.push(clientId) },
       keepFirst: async (tokens) => {
@@ -177,7 +181,7 @@ describe('clients', () => {
       const bucket = (await diskBuckets({ folder, urlOf: (key) => key })).of({ id: 'first', token: '' })
       elsewhere = await bucketClientStore(bucket, { shared, now })
       const heard = await bucketClientStore(bucket, { shared, now })
-      here = createClients({ store: heard, events, trustMs: TRUST_MS, now })
+      here = createClients({ urlKeys, store: heard, events, trustMs: TRUST_MS, now })
     })
 
     it('may store files for as long as a removal waits for all to hear, and then only when it is asked', async () => {
@@ -287,6 +291,7 @@ describe('clients', () => {
     it('stay as they are when the first one’s cannot be kept for the next start', async () => {
       await clients.ensureFirst(FIRST)
       const failing = createClients({
+        urlKeys,
         store,
         events,
         keepFirst: async () => {
@@ -302,7 +307,7 @@ describe('clients', () => {
     })
 
     it('are told where to change it when the environment has the first one’s', async () => {
-      const fromEnvironment = createClients({ store, events })
+      const fromEnvironment = createClients({ urlKeys, store, events })
       await fromEnvironment.ensureFirst(FIRST)
       const problem = await problemOf(fromEnvironment.rotate(FIRST_CLIENT_ID, { keepOldMs: 0 }))
       expect(problem.status).to.equal(409)

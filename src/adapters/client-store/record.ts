@@ -19,8 +19,15 @@ const clientRecord = z.object({
     }),
   ),
   createdAt: z.number(),
+  urlKeys: z
+    .object({
+      active: z.array(z.object({ version: z.int().min(1), createdAt: z.number() })),
+      last: z.int().min(1),
+    })
+    .optional(),
   rules: z
     .object({
+      signedUrls: z.literal(true).optional(),
       presetsOnly: z.literal(true).optional(),
       allowedWidths: z.array(z.int().min(1)).min(1).optional(),
       variantLimit: z.int().min(1).optional(),

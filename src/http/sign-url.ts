@@ -1,0 +1,93 @@
+import { Router } from 'express'
+import { z } from 'zod'
+import { parsePath } from '../core/object-key.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
+import { badParameter, fileNotFound, Problem } from '../core/problem.ts'
+import { type Grant, meaningsWithin } from '../core/scope.ts'
+import { signUrl } from '../core/signed-url.ts'
+import type { Clients } from '../service/clients.ts'
+import { bodyRefusal } from './body-refusal.ts'
+import { callerBySecret } from './caller.ts'
+import { jsonBody } from './json-body.ts'
+import { methodNotAllowed } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
+
+interface Dependencies {
+  clients: Clients
+  limits: Limits
+  /** Without a slash at its end. */
+  baseUrl: string
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+const BODY_MAX_BYTES = 64 * 1024
+
+const signUrlRequest = z.strictObject(
+  {
+    url: z.string('a delivery URL of this client').max(4000, 'a URL of at most 4000 characters'),
+    expiresIn: z
+      .int('a whole number of seconds from 1 to 315360000')
+      .min(1, 'a whole number of seconds from 1 to 315360000')
+      .max(315_360_000, 'a whole number of seconds from 1 to 315360000')
+      .optional(),
+  },
+  'an object of url and expiresIn',
+)
+// Where the client's token stands, and what is behind it.
+const OWN_TARGET =
+  /^\/v1\/(?:\w+\/(?:upload|info)|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+
+/** `POST /v1/sign/url`: a delivery URL of the client's, signed. */
+export function signUrlRoutes({ clients, limits, baseUrl, minBytesPerSecond }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.post('/v1/sign/url', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'read')
+    const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
+    const read = signUrlRequest.safeParse(body)
+    if (!read.success) throw bodyRefusal(read.error, body)
+    const { url, expiresIn } = read.data
+    const key = clients.urlKeys.newest(grant.client)
+    if (!key) throw noUrlKey()
+    const target = ownTarget(url, { grant, baseUrl })
+    await takePoints(req, res, { limits, limited: 'sign', client: grant.client })
+    const expiresAt = expiresIn === undefined ? undefined : Math.floor(Date.now() / 1000) + expiresIn
+    const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({
+      url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
+      ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
+    })
+  })
+  routes.all('/v1/sign/url', methodNotAllowed('POST', 'GET', 'HEAD'))
+  return routes
+}
+
+/** The path and query of a URL that the bearer of a secret may sign. @throws Problem 400, 404 outside of its folder */
+function ownTarget(url: string, { grant, baseUrl }: { grant: Grant; baseUrl: string }): string {
+  const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
+  const { token, path = '', query = '' } = OWN_TARGET.exec(target)?.groups ?? {}
+  if (token !== grant.client.token)
+    throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
+  if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
+    throw badParameter({ param: 'url', expected: 'a URL without s and exp', received: url })
+  const { full, short } = meaningsWithin(parsePath(decodedOnce(path), { param: 'url' }), grant)
+  if (grant.folder !== undefined && !full && !short) throw fileNotFound()
+  return target
+}
+
+function decodedOnce(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw badParameter({ param: 'url', expected: 'a URL in valid percent-encoding', received: path })
+  }
+}
+
+function noUrlKey(): Problem {
+  return new Problem({
+    status: 409,
+    code: 'client_conflict',
+    detail: 'this client has no key for URLs: the operator adds one with `sluice client key add`',
+  })
+}
