@@ -126,6 +126,13 @@ export const VARIABLES = {
     default: 100,
     help: 'Files that one request may upload',
   }),
+  TUS_EXPIRE_SECONDS: integer({
+    min: 1,
+    max: 31_536_000,
+    unit: 'seconds',
+    default: 86_400,
+    help: 'Time from its beginning after which a resumable upload that is not complete is deleted',
+  }),
   IMAGE_MAX_BYTES: integer({
     min: 1,
     max: 1_000_000_000,

@@ -32,7 +32,6 @@ import { createRemoteUpload } from './service/remote-upload.ts'
 import { createMany } from './service/remove-many.ts'
 import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
-import { createUpload } from './service/upload.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
 
 export { DataDirError } from './adapters/data-dir.ts'
@@ -124,6 +123,9 @@ async function openApp(
     usage,
     sweep,
     sweepPuts,
+    upload,
+    resumables,
+    sweepResumables,
     commands,
   } = foundation
   const { chain, ffmpeg, plugins } = loaded
@@ -140,14 +142,6 @@ async function openApp(
     { config, baseUrl, log, loaded, metrics },
   )
   if (!isLeftToWorkers(config)) media.work()
-  const upload = createUpload({
-    index,
-    buckets,
-    events,
-    removals,
-    admits: clients.admits,
-    maxBytes: config.UPLOAD_MAX_BYTES,
-  })
   const signedLinks = createSignedLinks({
     keys: foundation.keys,
     uses: createLinkUses({ ledger: backends.ledger, index, removals }),
@@ -207,6 +201,12 @@ async function openApp(
       ...{ remotes, remoteUpload, originals, buckets, locks: backends.locks, timeoutMs: storeTimeoutMs },
     }),
     remotePictures,
+    tus: {
+      resumables,
+      handover: backends.handover,
+      maxBytes: config.UPLOAD_MAX_BYTES,
+      expireMs: config.TUS_EXPIRE_SECONDS * 1000,
+    },
     signedLinks,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
@@ -240,6 +240,7 @@ async function openApp(
     }),
   )
   const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
+  const sweepingResumables = every(SWEEP_EVERY_MS, tried(sweepResumables))
   return {
     handle,
     refuseUnreadable: (server) =>
@@ -256,6 +257,8 @@ async function openApp(
       await completing.stop()
       await sweeping.stop()
       await sweepingPuts.stop()
+      await resumables.stop()
+      await sweepingResumables.stop()
       backends.jobs.pause()
       eager.stop()
       media.stop()

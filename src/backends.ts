@@ -4,6 +4,7 @@ import { diskBuckets } from './adapters/bucket/disk.ts'
 import type { ClientChanges } from './adapters/client-store/bucket.ts'
 import { dataDirTaken, makeDataDir, signDataDir, storeUnusable } from './adapters/data-dir.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
+import { inProcessHandover } from './adapters/handover/in-process.ts'
 import { embeddedJobs } from './adapters/jobs/embedded.ts'
 import { embeddedLedger } from './adapters/ledger/embedded.ts'
 import { inProcessLocks } from './adapters/locks/in-process.ts'
@@ -14,6 +15,7 @@ import { embeddedUsage } from './adapters/usage/embedded.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
+import type { Handover } from './core/ports/handover.ts'
 import type { Jobs } from './core/ports/jobs.ts'
 import type { Ledger } from './core/ports/ledger.ts'
 import type { Locks } from './core/ports/locks.ts'
@@ -26,6 +28,7 @@ export interface Backends {
   buckets: Buckets
   index: FileIndex
   locks: Locks
+  handover: Handover
   jobs: Jobs
   limits: Limits
   ledger: Ledger
@@ -155,6 +158,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       shared: false,
       index,
       locks: inProcessLocks(),
+      handover: inProcessHandover(),
       jobs,
       limits: openLimits(rateOf(config), memoryRateLimiter),
       ledger,
@@ -177,6 +181,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
   const { redisClientChanges } = await import('./adapters/client-store/redis-changes.ts')
   const { redisIndex } = await import('./adapters/file-index/redis.ts')
   const { bullmqJobs } = await import('./adapters/jobs/bullmq.ts')
+  const { redisHandover } = await import('./adapters/handover/redis.ts')
   const { redisLedger } = await import('./adapters/ledger/redis.ts')
   const { redisLocks } = await import('./adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('./adapters/rate-limiter/redis.ts')
@@ -189,6 +194,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
     shared: true,
     index: redisIndex(redis, { keyPrefix }),
     locks,
+    handover: redisHandover(redis, { keyPrefix }),
     jobs: bullmqJobs({ redis, keyPrefix, log }),
     clientChanges: redisClientChanges(redis, { keyPrefix }),
     ledger: redisLedger(redis, { keyPrefix }),

@@ -32,9 +32,13 @@ import { createRecords } from './service/records.ts'
 import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
+import { createResumables } from './service/resumable.ts'
+import { createResumablePieces } from './service/resumable-pieces.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
+import { createSweepResumables } from './service/sweep-resumables.ts'
 import { createTrashing } from './service/trash.ts'
+import { createUpload } from './service/upload.ts'
 import { createUrlKeys } from './service/url-keys.ts'
 import { createUsage } from './service/usage.ts'
 
@@ -123,6 +127,17 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const removals = createRemovals({ index, buckets, originals, trash, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
+  const { UPLOAD_MAX_BYTES: maxBytes, TUS_EXPIRE_SECONDS } = config
+  const { admits } = clients
+  const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
+  const pieces = createResumablePieces(firstBucket)
+  const expireMs = TUS_EXPIRE_SECONDS * 1000
+  const resumables = createResumables({
+    ...{ bucket: firstBucket, buckets, pieces, index, locks, originals, upload, admits, maxBytes, expireMs },
+  })
+  const sweepResumables = createSweepResumables({
+    ...{ bucket: firstBucket, clients: store, resumables, pieces, expireMs, log },
+  })
   // A secret that was taken away elsewhere is still accepted here for so long.
   const tellDeaf = rarely((err) =>
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
@@ -138,7 +153,10 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       key: credentialsKey,
       installation: installationRoot(config),
     }),
-    removeClient: createRemoveClient({ clients: store, index, buckets, removals, hasFiles, events, learnMs }),
+    removeClient: createRemoveClient({
+      ...{ clients: store, index, buckets, removals, hasFiles, events, learnMs },
+      resumables: sweepResumables,
+    }),
   })
   const commands = createCommands({
     clients: managedClients,
@@ -148,6 +166,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     sweep,
     sweepPuts,
     usage,
+    sweepResumables,
   })
   return {
     ...{
@@ -169,6 +188,9 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       trash,
       sweep,
       sweepPuts,
+      upload,
+      resumables,
+      sweepResumables,
       commands,
     },
     credentialsFile,
@@ -176,6 +198,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
+      await resumables.stop()
       await events.idle()
       await counting.stop()
       await usage.flush().catch(tellUncounted)

@@ -158,6 +158,59 @@ export function remoteRecordKey(digest: string): ObjectKey {
 }
 
 export const remoteRecordPrefix = `${RECORDS}/remote/`
+/** Names an upload that comes in several requests. */
+export interface ResumableRef {
+  clientId: string
+  /** As {@link newFileId} makes them, and not the id of the file that will be: that one is public. */
+  id: string
+}
+
+/** A part of such an upload: bytes from `start`, counted in the whole, to before `end`. */
+export interface ResumablePiece {
+  key: ObjectKey
+  start: number
+  end: number
+}
+
+// Of all clients in the first one's root, so that one list finds them all, and records apart, so that it is short.
+export const resumableRecordPrefix = `${RECORDS}/tus/uploads/`
+export const resumablePiecePrefix = `${RECORDS}/tus/pieces/`
+
+const RESUMABLE = new RegExp(
+  `^\\${RECORDS}/tus/(?:uploads/([^/]+)/(${ID})\\.json|pieces/([^/]+)/(${ID})/(\\d{1,15})-(\\d{1,15}))$`,
+)
+const RESUMABLE_ID = new RegExp(`^${ID}$`)
+
+/** Whether a text may be the id of a {@link ResumableRef}. */
+export function isResumableId(text: string): boolean {
+  return RESUMABLE_ID.test(text)
+}
+
+/** Where it lies what is known of an upload in several requests, in the first client's root. */
+export function resumableRecordKey({ clientId, id }: ResumableRef): ObjectKey {
+  return `${resumableRecordPrefix}${clientId}/${id}.json` as ObjectKey
+}
+
+/** What the keys of its pieces begin with. */
+export function resumablePiecesOf({ clientId, id }: ResumableRef): ObjectKey {
+  return `${resumablePiecePrefix}${clientId}/${id}/` as ObjectKey
+}
+
+export function resumablePiece(
+  ref: ResumableRef,
+  { start, end }: { start: number; end: number },
+): ResumablePiece {
+  return { key: `${resumablePiecesOf(ref)}${start}-${end}` as ObjectKey, start, end }
+}
+
+/** Which upload in several requests a key belongs to, and as what; undefined for all other keys. */
+export function resumableMeaning(key: string): { ref: ResumableRef; piece?: ResumablePiece } | undefined {
+  const [, ofRecord, recordId, clientId, id, start, end] = RESUMABLE.exec(key) ?? []
+  if (ofRecord && recordId) return { ref: { clientId: ofRecord, id: recordId } }
+  if (!clientId || !id) return undefined
+  const ref = { clientId, id }
+  return { ref, piece: resumablePiece(ref, { start: Number(start), end: Number(end) }) }
+}
 
 /**
  * A key that comes back from a bucket or index of ours.

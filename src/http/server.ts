@@ -49,6 +49,8 @@ import { signUrlRoutes } from './sign-url.ts'
 import { signedUploadRoutes } from './signed-upload.ts'
 import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
+import { tusRoutes } from './tus.ts'
+import type { TusOptions } from './tus-server.ts'
 import { uploadRoutes } from './upload.ts'
 import { usageRoutes } from './usage.ts'
 import { zipRoutes } from './zip.ts'
@@ -64,6 +66,8 @@ export interface HttpOptions {
   remoteUpload: RemoteUpload
   keptRemotes: KeptRemotes
   remotePictures: RemotePictures
+  /** Uploads in several requests. */
+  tus: Omit<TusOptions, 'baseUrl'>
   signedLinks: SignedLinks
   deliveries: Deliveries
   informations: Informations
@@ -123,6 +127,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(signRoutes(options))
   app.use(signedUploadRoutes({ ...options, receive }))
   app.use(uploadRoutes({ ...options, receive, answerStored }))
+  app.use(tusRoutes({ ...options, ...options.tus }))
   app.use(removeRoutes(options))
   app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))

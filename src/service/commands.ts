@@ -9,6 +9,7 @@ import type { ManagedClients } from './managed-clients.ts'
 import type { Reindex } from './reindex.ts'
 import type { Sweep } from './sweep.ts'
 import type { SweepPuts } from './sweep-puts.ts'
+import type { SweepResumables } from './sweep-resumables.ts'
 import type { Usage } from './usage.ts'
 import type { Walk } from './walk.ts'
 import { walkedClients } from './walked-clients.ts'
@@ -40,6 +41,7 @@ export function createCommands({
   sweep,
   sweepPuts,
   usage,
+  sweepResumables,
   now = Date.now,
 }: {
   clients: ManagedClients
@@ -49,6 +51,7 @@ export function createCommands({
   sweep: Sweep
   sweepPuts: SweepPuts
   usage: Usage
+  sweepResumables: SweepResumables
   now?: () => number
 }): Commands {
   return {
@@ -135,7 +138,7 @@ export function createCommands({
       return told
     }),
     sweep: command(z.strictObject({}), async () => ({
-      ended: await sweep(),
+      ended: (await sweep()) + (await sweepResumables()),
       halfWritten: await sweepPuts(),
     })),
   }

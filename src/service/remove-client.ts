@@ -11,6 +11,7 @@ import type { HasFiles } from './client-files.ts'
 import { deleteAll } from './delete-all.ts'
 import { noSuchClient, refused } from './known-client.ts'
 import type { Removals } from './remove.ts'
+import type { SweepResumables } from './sweep-resumables.ts'
 import { AT_ONCE } from './walk.ts'
 
 /**
@@ -42,6 +43,7 @@ export function createRemoveClient({
   buckets,
   removals,
   hasFiles,
+  resumables,
   events,
   learnMs,
   now = Date.now,
@@ -51,6 +53,7 @@ export function createRemoveClient({
   buckets: Buckets
   removals: Removals
   hasFiles: HasFiles
+  resumables: Pick<SweepResumables, 'ofClient'>
   events: EventBus
   /** How long other processes may go on accepting the tokens of a client that has been removed here. */
   learnMs: number
@@ -114,6 +117,8 @@ export function createRemoveClient({
       throw refused('the first client cannot be removed: the service starts with it')
     if (known) await endAccess(known, options)
 
+    // Before its files: one that is complete may be becoming one.
+    await resumables.ofClient(id)
     const bucket = buckets.of(client)
     let originals = 0
     const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
@@ -161,6 +166,7 @@ export function createRemoveClient({
         )
       await wait(LOOK_AGAIN_MS, signal)
     }
+    await resumables.ofClient(id)
     await clients.remove(id)
     events.emit('client.changed', { clientId: id })
     return { originals }

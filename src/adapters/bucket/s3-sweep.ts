@@ -1,5 +1,5 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3'
-import { parseKey } from '../../core/object-key.ts'
+import { parseKey, resumableMeaning } from '../../core/object-key.ts'
 import type { Problem } from '../../core/problem.ts'
 import type { S3Clients } from './s3-client.ts'
 import { rootAround } from './s3-root.ts'
@@ -33,7 +33,8 @@ export async function abortUploads(
     })
     const page = await patience.answered((abortSignal) => calls.send(list, { abortSignal }))
     for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
-      const ours = parseKey(rootAround(Key, prefix).keyOf(Key) ?? '') !== undefined
+      const key = rootAround(Key, prefix).keyOf(Key) ?? ''
+      const ours = (parseKey(key) ?? resumableMeaning(key)) !== undefined
       if (!ours || !Initiated || Initiated.getTime() > begunBefore) continue
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })
       aborted += await patience

@@ -1,0 +1,44 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { readAll } from '../core/asset.ts'
+import { type ResumableRef, resumableRecordKey } from '../core/object-key.ts'
+import type { Bucket } from '../core/ports/bucket.ts'
+import { unlessStatus } from '../core/problem.ts'
+
+const storedRecord = z.object({
+  /** The id of the original that it will be: fixed from the beginning, so that it becomes one, and not two. */
+  fileId: z.string(),
+  /** Milliseconds since 1970. */
+  createdAt: z.number(),
+  /** Bytes of the whole; absent while its sender does not know. */
+  size: z.int().min(1).optional(),
+  /** As its sender calls it; may be empty. */
+  originalName: z.string(),
+  /** Empty for none. */
+  folder: z.string(),
+  /** As its sender gave it. */
+  metadata: z.record(z.string(), z.string().nullable()).optional(),
+  /** What it has become, and when. */
+  stored: z.object({ key: z.string(), at: z.number() }).optional(),
+})
+
+/** What is known of an upload in several requests, apart from the bytes that have come. */
+export type ResumableRecord = z.infer<typeof storedRecord>
+
+/** @param bucket the first client's @throws Problem 503 */
+export async function readResumable(bucket: Bucket, ref: ResumableRef): Promise<ResumableRecord | undefined> {
+  const asset = await bucket.find(resumableRecordKey(ref))
+  // It may be deleted in this moment.
+  const bytes = asset && (await unlessStatus(404, readAll(asset)))
+  return bytes && storedRecord.parse(JSON.parse(bytes.toString('utf8')))
+}
+
+/** @param bucket the first client's @throws Problem 503 */
+export async function writeResumable(
+  bucket: Bucket,
+  ref: ResumableRef,
+  record: ResumableRecord,
+): Promise<void> {
+  const bytes = Readable.from([Buffer.from(JSON.stringify(record))], { objectMode: false })
+  await bucket.put(resumableRecordKey(ref), bytes, { mediaType: 'application/json' })
+}
