@@ -165,6 +165,17 @@ onEveryBackend("another client's tokens", (start) => {
         ),
     },
   }
+  // By URLs: of the other's file, with one's own token.
+  for (const route of ['fetch/keep/:token/:url', 'fetch/:token/:url', 'fetch/:token/*path'])
+    walks[`GET /v1/:group/${route}`] = {
+      statuses: [400, 403],
+      ask: ({ src }, own) =>
+        call(
+          'GET',
+          `/v1/image/${route.replace(':token', own.tokens.clientToken).replace(/:url|\*path/, encodeURIComponent(src))}`,
+          own,
+        ),
+    }
   // Of nobody's files; those of the operator have tests of their own, and want another token.
   const OF_NO_FILE = /^\w+ \/($|healthz|readyz|metrics|v1\/parameters|v1\/sign-in|v1\/clients)/
 
@@ -175,7 +186,8 @@ onEveryBackend("another client's tokens", (start) => {
       ),
     )
     const left = [...named].filter(
-      (name) => !OF_NO_FILE.test(name) && !(name in walks) && !/^(PATCH|GET) .*:signature/.test(name),
+      (name) =>
+        !OF_NO_FILE.test(name) && !(name in walks) && !/^(PATCH|GET) .*:signature|^OPTIONS /.test(name),
     )
     expect(left).to.deep.equal([])
     expect(Object.keys(walks).filter((name) => !named.has(name))).to.deep.equal([])
@@ -202,6 +214,23 @@ onEveryBackend("another client's tokens", (start) => {
       expect(JSON.parse(String(described.body)).tags ?? []).to.deep.equal([])
     })
   }
+
+  it('get nothing of a resumable upload', async () => {
+    const tus = { 'Tus-Resumable': '1.0.0' }
+    const created = await call('POST', '/v1/tus', owner, { headers: { ...tus, 'Upload-Length': '10' } })
+    expect(created.status).to.equal(201)
+    const { pathname } = new URL(String(created.headers.location))
+    const part = { ...tus, 'Upload-Offset': '0', 'Content-Type': 'application/offset+octet-stream' }
+    for (const [method, headers] of Object.entries({ HEAD: tus, GET: {}, PATCH: part, DELETE: tus }))
+      for (const secret of [...secrets, owner.tokens.clientToken]) {
+        const own = { ...other, tokens: { ...other.tokens, secretClientToken: secret } }
+        const body = method === 'PATCH' ? { body: 'x' } : {}
+        const { status } = await call(method, pathname, own, { headers, ...body })
+        expect(status, `${method} ${secrets.indexOf(secret)}`).to.be.oneOf([401, 403, 404])
+      }
+    const known = await call('HEAD', pathname, owner, { headers: tus })
+    expect([known.status, known.headers['upload-offset']]).to.deep.equal([200, '0'])
+  })
 
   it('of the public kind open nothing that wants a secret, and the operator’s are theirs alone', async () => {
     const asPublic = { ...owner, tokens: { ...owner.tokens, secretClientToken: owner.tokens.clientToken } }

@@ -167,7 +167,7 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
     })
     expect(answer.status).to.equal(200)
     const [{ status }] = JSON.parse(String(answer.body)).results
-    if (as === file.side && file.state !== 'gone') {
+    if (as === file.side && file.state === 'kept') {
       expect(status).to.equal('restored')
       file.state = 'stored'
     } else expect(status).to.equal('error')
