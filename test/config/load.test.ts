@@ -37,6 +37,7 @@ describe('configuration', () => {
       DATA_DIR: './data',
       UPLOAD_MAX_BYTES: 5_368_709_120,
       UPLOAD_MAX_FILES: 100,
+      TUS_EXPIRE_SECONDS: 86_400,
       VARIANT_LIMIT: 1000,
       IMAGE_MAX_BYTES: 40_000_000,
       VIDEO_MAX_BYTES: 4_000_000_000,
