@@ -59,6 +59,8 @@ describe('configuration', () => {
       ...rates('UPLOAD', 3000, 0, 60),
       ...rates('DERIVATIVE', 6000, 1500, 60),
       ...rates('FETCH', 50, 50, 5),
+      FETCH_TIMEOUT_SECONDS: 30,
+      FETCH_STORE_TIMEOUT_SECONDS: 100,
       ...rates('SIGN', 1000, 0, 3600),
       ...rates('ZIP', 10, 0, 60),
       ...rates('SIGN_IN', 100, 10, 300),
