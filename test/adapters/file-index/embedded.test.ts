@@ -239,6 +239,26 @@ describe('embedded: the index from one process to the next', () => {
     expect(await rows()).to.deep.equal(settled)
   })
 
+  it('lists what an earlier version has kept no list of, once it is adopted', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await index.noteComplete()
+    await index.close()
+    const level = new ClassicLevel(join(folder, 'index'))
+    await level.clear({ gte: 'l\0', lt: 'l\x01' })
+    await level.del('complete')
+    await level.close()
+    index = await embeddedIndex(join(folder, 'index'))
+    const page = () => index.page(REF.clientId, { state: 'stored', by: 'storedAt', limit: 9 })
+    expect(await index.isComplete()).to.equal(false)
+    expect((await page()).files).to.deep.equal([])
+    expect(await index.adopt(REF.clientId, { ...RECORD, size: 2 })).to.deep.equal({
+      state: 'stored',
+      record: RECORD,
+    })
+    expect((await page()).files.map(({ record }) => record)).to.deep.equal([RECORD])
+    expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: 1 })
+  })
+
   it('leaves no row behind when all is deleted', async () => {
     await index.beginUpload(REF, NOW)
     await index.finishUpload(REF.clientId, [RECORD])

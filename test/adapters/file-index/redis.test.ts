@@ -124,6 +124,19 @@ describe('redis: the index of two processes', () => {
     }
   })
 
+  it('lists what an earlier version has kept no list of, once it is adopted', async () => {
+    const record = recordOf(REF)
+    await index.adopt(REF.clientId, record)
+    const kept = await redis.client.keys(`${keyPrefix}file:*`)
+    for (const key of await redis.client.keys(`${keyPrefix}*`))
+      if (!kept.includes(key)) await redis.client.del(key)
+    const page = () => elsewhere.page(REF.clientId, { state: 'stored', by: 'storedAt', limit: 9 })
+    expect((await page()).files).to.deep.equal([])
+    for (const _ of [1, 2]) await index.adopt(REF.clientId, { ...record, size: 2 })
+    expect((await page()).files.map((file) => file.record)).to.deep.equal([record])
+    expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: record.size })
+  })
+
   it('leaves no key behind when all is deleted', async () => {
     await index.beginUpload(REF, NOW)
     await index.beginUpload(OTHER, NOW)
