@@ -24,13 +24,11 @@ import { createDescribe } from './service/describe.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import { createKeptRemotes } from './service/kept-remotes.ts'
-import { createLinkUses } from './service/link-uses.ts'
 import { createList } from './service/list.ts'
 import { createRemotes } from './service/remote.ts'
 import { createRemotePictures } from './service/remote-pictures.ts'
 import { createRemoteUpload } from './service/remote-upload.ts'
 import { createMany } from './service/remove-many.ts'
-import { createSignedLinks } from './service/signed-links.ts'
 import type { Sweep } from './service/sweep.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
 
@@ -124,6 +122,7 @@ async function openApp(
     sweep,
     sweepPuts,
     upload,
+    signedLinks,
     resumables,
     sweepResumables,
     commands,
@@ -142,13 +141,6 @@ async function openApp(
     { config, baseUrl, log, loaded, metrics },
   )
   if (!isLeftToWorkers(config)) media.work()
-  const signedLinks = createSignedLinks({
-    keys: foundation.keys,
-    uses: createLinkUses({ ledger: backends.ledger, index, removals }),
-    upload,
-    originals,
-    findClient,
-  })
   const informations = createInformations({
     originals,
     derivations,
@@ -208,6 +200,7 @@ async function openApp(
       expireMs: config.TUS_EXPIRE_SECONDS * 1000,
     },
     signedLinks,
+    findClient,
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,

@@ -26,6 +26,7 @@ import { createCommands } from './service/commands.ts'
 import { createCompletion } from './service/completion.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
 import { createChangeKnown } from './service/known-client.ts'
+import { createLinkUses } from './service/link-uses.ts'
 import { createManagedClients } from './service/managed-clients.ts'
 import { createOriginals } from './service/originals.ts'
 import { createRecords } from './service/records.ts'
@@ -34,6 +35,7 @@ import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
 import { createResumables } from './service/resumable.ts'
 import { createResumablePieces } from './service/resumable-pieces.ts'
+import { createSignedLinks } from './service/signed-links.ts'
 import { createSweep } from './service/sweep.ts'
 import { createSweepPuts } from './service/sweep-puts.ts'
 import { createSweepResumables } from './service/sweep-resumables.ts'
@@ -130,10 +132,16 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const { UPLOAD_MAX_BYTES: maxBytes, TUS_EXPIRE_SECONDS } = config
   const { admits } = clients
   const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
+  const signedLinks = createSignedLinks({
+    ...{ keys, upload, originals },
+    uses: createLinkUses({ ledger: backends.ledger, index, removals }),
+    findClient: (id) => store.find(id),
+  })
   const pieces = createResumablePieces(firstBucket)
   const expireMs = TUS_EXPIRE_SECONDS * 1000
   const resumables = createResumables({
-    ...{ bucket: firstBucket, buckets, pieces, index, locks, originals, upload, admits, maxBytes, expireMs },
+    ...{ bucket: firstBucket, buckets, pieces, index, locks, originals, upload, signedLinks, admits },
+    ...{ maxBytes, expireMs },
   })
   const sweepResumables = createSweepResumables({
     ...{ bucket: firstBucket, clients: store, resumables, pieces, expireMs, log },
@@ -189,6 +197,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       sweep,
       sweepPuts,
       upload,
+      signedLinks,
       resumables,
       sweepResumables,
       commands,

@@ -34,7 +34,10 @@ function originOf(segment: string): string {
  * a secret that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
  */
 export function maskedPath(path: string, { secrets, isSecret }: SecretsKnown): string {
-  return withoutSecrets(path.replace(LINK, '$1…').replace(FOLDER_SIGNATURE, '/…/'), { secrets, isSecret })
+  return withoutSecrets(
+    path.replace(LINK, '$1…').replace(FOLDER_SIGNATURE, '/…/').replace(RESUMABLE, '$1…~'),
+    { secrets, isSecret },
+  )
 }
 
 // The signature of a link: until it is used, whoever reads the log could do that.
@@ -42,6 +45,9 @@ const LINK = /^(\/v1\/upload\/sign\/[^/]*\/)[^/]+/
 
 // That of a folder: whoever has it may read all that is in it.
 const FOLDER_SIGNATURE = /\/s--[\d.]*[\w-]{43}--\//
+
+// The address of an upload that was begun by a link: whoever has it may go on with it.
+const RESUMABLE = /^(\/v1\/tus\/)[^/~]+~/
 
 function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): string {
   const holds = (text: string) => secrets.some((secret) => text.includes(secret))

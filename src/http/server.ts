@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
+import type { Client } from '../core/client.ts'
 import type { DescribedParameters } from '../core/described.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
@@ -69,6 +70,7 @@ export interface HttpOptions {
   /** Uploads in several requests. */
   tus: Omit<TusOptions, 'baseUrl'>
   signedLinks: SignedLinks
+  findClient: (id: string) => Client | undefined
   deliveries: Deliveries
   informations: Informations
   media: MediaJobs
@@ -126,8 +128,8 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(signUrlRoutes(options))
   app.use(signRoutes(options))
   app.use(signedUploadRoutes({ ...options, receive }))
-  app.use(uploadRoutes({ ...options, receive, answerStored }))
   app.use(tusRoutes({ ...options, ...options.tus }))
+  app.use(uploadRoutes({ ...options, receive, answerStored }))
   app.use(removeRoutes(options))
   app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))

@@ -36,7 +36,7 @@ const signUrlRequest = z.strictObject(
 )
 // Where the client's token stands, and what is behind it.
 const OWN_TARGET =
-  /^\/v1\/(?:\w+\/(?:upload|info)|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+  /^\/v1\/(?:\w+\/(?:upload|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
 /** `POST /v1/sign/url`: a delivery URL of the client's, signed. */
 export function signUrlRoutes({ clients, limits, baseUrl, minBytesPerSecond }: Dependencies): Router {
@@ -66,11 +66,16 @@ export function signUrlRoutes({ clients, limits, baseUrl, minBytesPerSecond }: D
 /** The path and query of a URL that the bearer of a secret may sign. @throws Problem 400, 404 outside of its folder */
 function ownTarget(url: string, { grant, baseUrl }: { grant: Grant; baseUrl: string }): string {
   const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
-  const { token, path = '', query = '' } = OWN_TARGET.exec(target)?.groups ?? {}
+  const { token, path = '', query = '', fetch } = OWN_TARGET.exec(target)?.groups ?? {}
   if (token !== grant.client.token)
     throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
   if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
     throw badParameter({ param: 'url', expected: 'a URL without s and exp', received: url })
+  if (fetch !== undefined) {
+    // It is in no folder, and where it will lie nobody knows yet.
+    if (grant.folder !== undefined) throw fileNotFound()
+    return target
+  }
   const { full, short } = meaningsWithin(parsePath(decodedOnce(path), { param: 'url' }), grant)
   if (grant.folder !== undefined && !full && !short) throw fileNotFound()
   return target

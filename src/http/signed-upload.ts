@@ -5,6 +5,7 @@ import { nameCaller } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import type { Receive } from './receive.ts'
+import { TUS_HEADERS } from './tus-request.ts'
 
 interface Dependencies {
   signedLinks: SignedLinks
@@ -12,14 +13,17 @@ interface Dependencies {
   receive: Receive
 }
 
+export const SIGNED_LINK = '/v1/upload/sign/:id/:signature/*folder'
+
 /**
  * `PUT` or `POST` to a signed link, with a form whose part `file` it is, or the file as it is: stores it, and answers its
  * record. Pages of any site may do so: who has the link may use it.
  */
 export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const link = '/v1/upload/sign/:id/:signature/*folder'
-  const upload: RequestHandler = async (req, res) => {
+  const upload: RequestHandler = async (req, res, next) => {
+    // Begins one in several requests: http/tus.ts.
+    if (req.method === 'POST' && req.get('Tus-Resumable') !== undefined) return next()
     // As it came: whatever is done to a link on its way makes it another one.
     const opened = signedLinks.read(req.url)
     const { client } = opened
@@ -31,12 +35,12 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     })
   }
 
-  routes.all(link, usableByAll)
-  routes.put(link, upload)
-  routes.post(link, upload)
+  routes.all(SIGNED_LINK, usableByAll)
+  routes.put(SIGNED_LINK, upload)
+  routes.post(SIGNED_LINK, upload)
   // DELETE may mean an original in a folder of that name.
   for (const method of ['get', 'patch'] as const)
-    routes[method](link, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
+    routes[method](SIGNED_LINK, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
   return routes
 }
 
@@ -46,7 +50,7 @@ const usableByAll: RequestHandler = (req, res, next) => {
   if (req.method !== 'OPTIONS') return next()
   res.setHeader('Allow', 'PUT, POST, OPTIONS, DELETE')
   res.setHeader('Access-Control-Allow-Methods', 'PUT, POST')
-  res.setHeader('Access-Control-Allow-Headers', 'Content-Type')
+  res.setHeader('Access-Control-Allow-Headers', TUS_HEADERS.join(', '))
   res.setHeader('Access-Control-Max-Age', '86400')
   res.status(204).end()
 }

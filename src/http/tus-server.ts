@@ -2,8 +2,7 @@ import { DataStore, ERRORS, Server, Upload } from '@tus/server'
 import { newFileId } from '../core/object-key.ts'
 import type { Handover } from '../core/ports/handover.ts'
 import { badParameter, Problem, tooLarge } from '../core/problem.ts'
-import type { Grant } from '../core/scope.ts'
-import type { Resumables, ResumableUpload } from '../service/resumable.ts'
+import type { Bearer, Resumables, ResumableUpload } from '../service/resumable.ts'
 import type { Checksum } from '../service/resumable-pieces.ts'
 
 /** What an exchange of tus stands on, whoever it is with. */
@@ -19,7 +18,11 @@ export interface TusOptions {
 
 /** One request of tus, as it has been checked so far. */
 export interface TusExchange {
-  grant: Grant
+  grant: Bearer
+  /** The signed link that one is created by, its path and query. */
+  link: string | undefined
+  /** The address of one that has been created. */
+  addressOf: (id: string) => string
   method: string
   /** Of the upload; undefined for one that is to be created. */
   id: string | undefined
@@ -44,14 +47,14 @@ const WAIT_MS = 8000
  * @see https://tus.io/protocols/resumable-upload
  */
 export async function exchangeTus(
-  { grant, method, id, headers, body, checksum, finished }: TusExchange,
-  { resumables, handover, maxBytes, expireMs, baseUrl }: TusOptions,
+  { grant, link, addressOf, method, id, headers, body, checksum, finished }: TusExchange,
+  { resumables, handover, maxBytes, expireMs }: Omit<TusOptions, 'baseUrl'>,
 ): Promise<Response> {
   let failure: unknown
   const newId = newFileId()
   const server = new Server({
     path: TUS_PATH,
-    datastore: tusStore(grant, { resumables, expireMs, checksum }),
+    datastore: tusStore(grant, { resumables, expireMs, checksum, link }),
     maxSize: maxBytes,
     lockDrainTimeout: HAND_OVER_MS,
     locker: {
@@ -67,7 +70,7 @@ export async function exchangeTus(
       },
     },
     namingFunction: () => newId,
-    generateUrl: (_, { id: created }) => `${baseUrl}${TUS_PATH}/${created}`,
+    generateUrl: (_, { id: created }) => addressOf(created),
     getFileIdFromRequest: () => id,
     onUploadFinish: async (_, { id: complete }) => ({ headers: await finished(complete) }),
     onResponseError(_, error) {
@@ -89,12 +92,13 @@ export async function exchangeTus(
 
 /** What `@tus/server` keeps uploads in. */
 function tusStore(
-  grant: Grant,
+  grant: Bearer,
   {
     resumables,
     expireMs,
     checksum,
-  }: Pick<TusOptions, 'resumables' | 'expireMs'> & Pick<TusExchange, 'checksum'>,
+    link,
+  }: Pick<TusOptions, 'resumables' | 'expireMs'> & Pick<TusExchange, 'checksum' | 'link'>,
 ): DataStore {
   const toTus = (id: string, { size, offset, metadata, expiresAt }: ResumableUpload) =>
     new Upload({
@@ -108,7 +112,7 @@ function tusStore(
     getExpiration: () => expireMs,
     async create(upload: Upload) {
       const { id, size, metadata } = upload
-      const options = { id, size, ...wishes(metadata ?? {}), ...(metadata ? { metadata } : {}) }
+      const options = { id, size, link, ...wishes(metadata ?? {}), ...(metadata ? { metadata } : {}) }
       const created = toTus(id, await resumables.create(grant, options))
       if (created.creation_date) upload.creation_date = created.creation_date
       return upload

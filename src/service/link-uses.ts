@@ -26,6 +26,8 @@ export interface LinkUse {
 
 /** Counts the uses of links: each is reserved while its upload runs, and gone when that is stored. */
 export interface LinkUses {
+  /** Looks whether one is left, or may be. @throws Problem 409 when all are used (`link_used`), 503 */
+  check(client: Client, link: SignedLink): Promise<void>
   /** @throws Problem 409 when all are used (`link_used`), or running (`link_busy`); 503 */
   reserve(client: Client, link: SignedLink): Promise<LinkUse>
 }
@@ -74,9 +76,16 @@ export function createLinkUses({
     return Promise.all(settling)
   }
 
+  const nameOf = (client: Client, { id }: SignedLink) => `link ${client.id} ${id}`
+
   return {
+    async check(client, link) {
+      const slots = parse(await ledger.find(nameOf(client, link)), link.uses)
+      if (slots.every((one) => one === 'used')) throw used(link)
+    },
+
     async reserve(client, link) {
-      const name = `link ${client.id} ${link.id}`
+      const name = nameOf(client, link)
       const forgetAt = linkEnd(link) + KEPT_AFTER_MS
       const holder = randomUUID()
 

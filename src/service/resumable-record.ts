@@ -16,6 +16,8 @@ const storedRecord = z.object({
   originalName: z.string(),
   /** Empty for none. */
   folder: z.string(),
+  /** The signed link that it was begun by, its path and query; absent for one by a secret. */
+  link: z.string().optional(),
   /** As its sender gave it. */
   metadata: z.record(z.string(), z.string().nullable()).optional(),
   /** What it has become, and when. */

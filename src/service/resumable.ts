@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Client } from '../core/client.ts'
+import { type Client, uploadMaxBytes } from '../core/client.ts'
 import {
   isResumableId,
   newFileId,
@@ -14,7 +14,7 @@ import {
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { fileNotFound, Problem, tooLarge, unavailable } from '../core/problem.ts'
+import { badParameter, fileNotFound, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { folderWithin, type Grant, isWithin } from '../core/scope.ts'
 import { SNIFF_BYTES, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
@@ -22,6 +22,7 @@ import { deleteAll } from './delete-all.ts'
 import type { Originals } from './originals.ts'
 import { type Checksum, offsetOf, type ResumablePieces } from './resumable-pieces.ts'
 import { type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
+import type { SignedLinks } from './signed-links.ts'
 import type { IncomingFile, Upload, UploadedFile } from './upload.ts'
 
 /** An upload in several requests, as it is at the moment. */
@@ -38,27 +39,30 @@ export interface ResumableUpload {
   isStored: boolean
 }
 
+/** Whoever may do something with uploads: by a secret; or by the address of one, where that was begun by a signed link. */
+export type Bearer = Grant & { byAddress?: true }
+
 /** Uploads in several requests. Another client's, or one outside of a grant's folder, is not found. */
 export interface Resumables {
-  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 413 */
-  create(grant: Grant, upload: NewResumable): Promise<ResumableUpload>
+  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 409 for a link that is used, 413 */
+  create(grant: Bearer, upload: NewResumable): Promise<ResumableUpload>
   /** @throws Problem 404 */
-  find(grant: Grant, id: string): Promise<ResumableUpload>
+  find(grant: Bearer, id: string): Promise<ResumableUpload>
   /** Says how long an upload will be that has begun without. @throws Problem 400, 404, 413 */
-  declareSize(grant: Grant, id: string, size: number): Promise<void>
+  declareSize(grant: Bearer, id: string, size: number): Promise<void>
   /**
    * Keeps the bytes from an offset on; with a checksum all or none.
    * @returns the offset of the next one
    * @throws Problem 401 when its client has been removed, 460 when the bytes are not those of the checksum
    */
-  append(grant: Grant, id: string, bytes: AppendedBytes): Promise<number>
+  append(grant: Bearer, id: string, bytes: AppendedBytes): Promise<number>
   /**
    * Makes an original of an upload that is complete: one, whoever asks and however often.
    * @throws Problem 404, also when the original has been deleted since; 409 while bytes are missing; 503
    */
-  finish(grant: Grant, id: string): Promise<UploadedFile>
+  finish(grant: Bearer, id: string): Promise<UploadedFile>
   /** Ends an upload, whatever has come of it; an original that it has become stays. @throws Problem 404, 503 */
-  remove(grant: Grant, id: string): Promise<void>
+  remove(grant: Bearer, id: string): Promise<void>
   /** Breaks off what is being stored, for a sweep to go on with, and begins no more. */
   stop(): Promise<void>
 }
@@ -70,6 +74,8 @@ export interface NewResumable extends Pick<ResumableRecord, 'metadata'> {
   originalName: string
   /** As asked for; checked here. */
   folder: string | undefined
+  /** The signed link that it is begun by, its path and query. */
+  link?: string | undefined
 }
 
 export interface AppendedBytes {
@@ -90,6 +96,7 @@ export function createResumables({
   originals,
   upload,
   admits,
+  signedLinks,
   maxBytes,
   expireMs,
   now = Date.now,
@@ -104,6 +111,7 @@ export function createResumables({
   upload: Upload
   /** Whether a client may still store files. */
   admits: (client: Client) => Promise<boolean>
+  signedLinks: Pick<SignedLinks, 'read' | 'reopen' | 'check' | 'upload'>
   /** Of the whole. */
   maxBytes: number
   /** How long it is kept: of an unfinished one from its beginning on, of a finished one what it has become. */
@@ -115,15 +123,28 @@ export function createResumables({
 
   const refOf = ({ client }: Grant, id: string): ResumableRef => ({ clientId: client.id, id })
 
-  async function read(grant: Grant, id: string): Promise<ResumableRecord> {
+  async function read(grant: Bearer, id: string): Promise<ResumableRecord> {
     const record = isResumableId(id) ? await readResumable(bucket, refOf(grant, id)) : undefined
-    if (!record || !isWithin(record.folder, grant.folder ?? '')) throw uploadNotFound()
+    const isFound = record && isWithin(record.folder, grant.folder ?? '')
+    if (!isFound || (grant.byAddress && record.link === undefined)) throw uploadNotFound()
     return record
   }
 
-  function checkSize(size: number | undefined) {
+  function checkSize(client: Client, size: number | undefined, link: string | undefined) {
     if (size === 0) throw emptyUpload()
-    if (size !== undefined && size > maxBytes) throw tooLarge('an upload', maxBytes)
+    const ofLink = link === undefined ? undefined : signedLinks.reopen(link).link.maxBytes
+    const limit = Math.min(uploadMaxBytes(client, maxBytes), ofLink ?? maxBytes)
+    if (size !== undefined && size > limit) throw tooLarge('an upload', limit)
+  }
+
+  /** Where it is to lie: a link says that, and nobody else. */
+  async function folderOf(grant: Grant, { folder, link }: NewResumable): Promise<string> {
+    if (link === undefined) return parseFolder(folderWithin(folder, grant), 'folder')
+    const opened = signedLinks.read(link)
+    await signedLinks.check(opened)
+    const { folder: own } = opened.link
+    if (folder === undefined || folder === own) return own
+    throw badParameter({ param: 'folder', expected: "none, or the link's own,", received: folder })
   }
 
   function upTo(offset: number, { size, metadata, createdAt, stored }: ResumableRecord): ResumableUpload {
@@ -169,7 +190,9 @@ export function createResumables({
         throw unavailable('the upload is complete and will be stored in a minute', { retryAfterSeconds: 30 })
       const bytes = Readable.from(pieces.join(ref, { size, signal }), { objectMode: false })
       const files = only({ name: record.originalName, bytes })
-      await upload({ client, folder: record.folder || undefined, files, id: record.fileId, signal })
+      const request = { files, id: record.fileId, signal }
+      if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
+      else await upload({ ...request, client, folder: record.folder || undefined })
     }
     await writeResumable(bucket, ref, { ...record, stored: { key: name.key, at: now() } })
     await pieces.delete(ref)
@@ -177,13 +200,15 @@ export function createResumables({
   }
 
   return {
-    async create(grant, { id, size, originalName, folder, metadata }) {
-      checkSize(size)
+    async create(grant, asked) {
+      const { id, size, originalName, metadata, link } = asked
+      checkSize(grant.client, size, link)
       const record: ResumableRecord = {
         fileId: newFileId(),
         createdAt: now(),
         originalName,
-        folder: parseFolder(folderWithin(folder, grant), 'folder'),
+        folder: await folderOf(grant, asked),
+        ...(link === undefined ? {} : { link }),
         ...(size === undefined ? {} : { size }),
         ...(metadata ? { metadata } : {}),
       }
@@ -198,8 +223,9 @@ export function createResumables({
     },
 
     async declareSize(grant, id, size) {
-      checkSize(size)
-      await writeResumable(bucket, refOf(grant, id), { ...(await read(grant, id)), size })
+      const record = await read(grant, id)
+      checkSize(grant.client, size, record.link)
+      await writeResumable(bucket, refOf(grant, id), { ...record, size })
     },
 
     async append({ client }, id, { offset, bytes, checksum }) {
@@ -243,7 +269,8 @@ async function* only(file: IncomingFile): AsyncGenerator<IncomingFile> {
   yield file
 }
 
-function uploadNotFound(): Problem {
+/** 404 */
+export function uploadNotFound(): Problem {
   return new Problem({
     status: 404,
     code: 'upload_not_found',

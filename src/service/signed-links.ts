@@ -32,6 +32,12 @@ export interface LinkRequest {
   uses?: number | undefined
 }
 
+/** A link, and whose it is. */
+export interface OpenedLink {
+  client: Client
+  link: SignedLink
+}
+
 /** Links by which files are uploaded without a secret. */
 export interface SignedLinks {
   /**
@@ -44,11 +50,15 @@ export interface SignedLinks {
    * The link that a request was sent to, by its path and query as they came.
    * @throws Problem 403 for what is no link, or ended
    */
-  read(target: string): { client: Client; link: SignedLink }
-  /** Uploads one file by a link. @throws Problem 409 for one that is used, 413, 415 for a type that it is not for; as an upload */
+  read(target: string): OpenedLink
+  /** The same of a link by which something was begun: it may have ended since. @throws Problem 403 */
+  reopen(target: string): OpenedLink
+  /** Looks whether a link may be used still. @throws Problem 409, 503 */
+  check(opened: OpenedLink): Promise<void>
+  /** Uploads one file by a link: of an id of its own, or of the link's. @throws Problem 409 for one that is used, 413, 415 for a type that it is not for; as an upload */
   upload(
-    opened: { client: Client; link: SignedLink },
-    request: Pick<UploadRequest, 'files' | 'check' | 'signal'>,
+    opened: OpenedLink,
+    request: Pick<UploadRequest, 'files' | 'check' | 'id' | 'signal'>,
   ): Promise<UploadedFile[]>
 }
 
@@ -75,7 +85,17 @@ export function createSignedLinks({
     return fileIdOf(createHmac('sha256', keys('files of upload links')).update(`${id} ${number}`).digest())
   }
 
+  function reopen(target: string): OpenedLink {
+    const link = readLinkTarget(target, keyOf)
+    const client = link && findClient(link.clientId)
+    if (!link || !client || client.removing) throw invalidLink()
+    return { client, link }
+  }
+
   return {
+    reopen,
+    check: ({ client, link }) => uses.check(client, link),
+
     sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1 }, baseUrl) {
       checkInteger('expiresIn', expiresInSeconds, EXPIRES_MAX_SECONDS, 'seconds')
       if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, Number.MAX_SAFE_INTEGER, 'bytes')
@@ -96,21 +116,20 @@ export function createSignedLinks({
     },
 
     read(target) {
-      const link = readLinkTarget(target, keyOf)
-      const client = link && findClient(link.clientId)
-      if (!link || !client || client.removing) throw invalidLink()
-      if (now() >= linkEnd(link)) throw expiredLink(linkEnd(link))
-      return { client, link }
+      const opened = reopen(target)
+      const end = linkEnd(opened.link)
+      if (now() >= end) throw expiredLink(end)
+      return opened
     },
 
-    async upload({ client, link }, { files, check, signal }) {
+    async upload({ client, link }, { files, check, id, signal }) {
       const use = await uses.reserve(client, link)
       const joined = joinSignals([signal, use.signal])
       try {
         const stored = await upload({
           ...{ client, files, signal: joined.signal },
           folder: link.folder === '' ? undefined : link.folder,
-          id: fileId(link, use.number),
+          id: id ?? fileId(link, use.number),
           ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),
           check(format) {
             checkType(link, format)

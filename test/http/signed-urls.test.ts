@@ -138,6 +138,11 @@ onEveryBackend('signed delivery URLs', (start) => {
     expect([String(url).startsWith(service.url), expiresAt]).to.deep.equal([true, undefined])
     expect((await get(String(url))).status).to.equal(200)
 
+    const remote = `/v1/image/fetch/keep/${client.tokens.clientToken}/${encodeURIComponent('http://127.0.0.1:1/a')}`
+    const fetched = String(jsonOf(await post({ url: remote })).url)
+    expect(await codeOf(remote)).to.equal('url_unsigned')
+    expect(await codeOf(fetched.slice(service.url.length))).to.equal('fetch_not_allowed')
+
     const other = await newClient(service)
     for (const wrong of [
       path.replace(client.tokens.clientToken, other.tokens.clientToken),
