@@ -21,6 +21,8 @@ export interface SharedWork<T> {
 export interface SharedWorks<T> {
   /** Joins the work of this name, starting it when there is none. */
   join(name: string, start: () => SharedWork<T>, signal?: AbortSignal): Promise<T>
+  /** Whether there is work of this name that has not come to its end. */
+  isUnderWay(name: string): boolean
   /** Resolves when the work of this name, if there is one, has come to its end, well or not. */
   ended(name: string): Promise<void>
   /** Resolves when no work is left. */
@@ -45,6 +47,7 @@ export function createSharedWorks<T>(): SharedWorks<T> {
       }
       return work.join(signal)
     },
+    isUnderWay: (name) => works.has(name),
     async ended(name) {
       await works.get(name)?.ended
     },

@@ -13,7 +13,7 @@ interface Taken {
 
 /**
  * Takes a point of the caller's address, then one of the client, and says in `RateLimit` and `RateLimit-Policy` what is left
- * of both.
+ * of both; of what is read only to whoever is refused, since caches keep the other answers for everybody.
  *
  * @param client whose points are taken; absent for what nobody is known to ask for yet
  * @throws Problem 429 with `Retry-After`
@@ -31,7 +31,8 @@ export async function takePoints(
     taken.unshift({ policy, limiter, verdict })
     if (!verdict.allowed) break
   }
-  if (taken.length === 0) return
+  const refused = taken.find(({ verdict }) => !verdict.allowed)
+  if (taken.length === 0 || (!refused && ['GET', 'HEAD'].includes(req.method))) return
   const told = (tell: (one: Taken) => string) => taken.map((one) => `"${one.policy}";${tell(one)}`).join(', ')
   res.setHeader(
     'RateLimit-Policy',
@@ -41,7 +42,6 @@ export async function takePoints(
     'RateLimit',
     told(({ verdict }) => `r=${verdict.remaining};t=${secondsOf(verdict)}`),
   )
-  const refused = taken.find(({ verdict }) => !verdict.allowed)
   if (refused) throw tooOften(refused)
 }
 

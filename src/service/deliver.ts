@@ -158,9 +158,8 @@ export function createDeliveries({
       // It may have ended without one: the original went meanwhile.
       return current(client, found, { key, derivative: key })
     }
-    await beforeMaking?.()
     try {
-      const asset = await derivations.derive({ ...found, client, plan: planned, signal })
+      const asset = await derivations.derive({ ...found, client, plan: planned, beforeMaking, signal })
       return derived(found, key, asset)
     } catch (error) {
       const format = tooSmallFormat(error)

@@ -25,6 +25,8 @@ export interface DeriveRequest extends FoundOriginal {
   timeoutMs?: number
   /** Is told how much of it is done, from 0 to 1, by what takes minutes. */
   progress?: (fraction: number) => void
+  /** Asked before it is begun, not of those who join: what it throws is their answer. */
+  beforeMaking?: (() => Promise<void>) | undefined
   /** Whether a failure is not the end: it is told of when no other try follows. */
   isTriedAgain?: (error: unknown) => boolean
   signal: AbortSignal
@@ -244,7 +246,9 @@ export function createDerivations({
   return {
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
-      return flights.join(flightOf(request.client, key), () => fly(request, key), request.signal)
+      const flight = flightOf(request.client, key)
+      if (!flights.isUnderWay(flight)) await request.beforeMaking?.()
+      return flights.join(flight, () => fly(request, key), request.signal)
     },
     reserve: (request) => note(request, derivativeKey(request.name.key, request.plan.variant)),
     release: ({ clientId, original, derivative, deadline }) =>

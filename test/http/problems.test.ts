@@ -53,7 +53,7 @@ onEveryBackend('problem documents', (start) => {
     ],
     [
       'another type of body',
-      () => api().post('/v1/upload').set('Authorization', secret()).send({}),
+      () => api().post('/v1/upload').set('Authorization', secret()).type('text').send('x'),
       415,
       'unsupported_media_type',
     ],

@@ -41,13 +41,14 @@ onEveryBackend('rate limits', (start) => {
 
     const another = await from('192.0.2.2', 12)
     expect(another.status).to.equal(200)
-    expect(another.headers['ratelimit-policy']).to.equal(
-      '"derivative";q=3;w=60, "derivative_address";q=2;w=60',
-    )
-    expect(another.headers.ratelimit).to.match(/^"derivative";r=0;t=\d+, "derivative_address";r=1;t=\d+$/)
+    // Others get it from a cache.
+    expect(another.headers).to.not.have.any.keys('ratelimit', 'ratelimit-policy')
     const second = await from('192.0.2.3', 13)
     expect(second.status).to.equal(429)
     expect(jsonOf(second)).to.include({ limit: 'derivative' })
+    expect(second.headers['ratelimit-policy']).to.equal(
+      '"derivative";q=3;w=60, "derivative_address";q=2;w=60',
+    )
   })
 
   it('by address count a forged X-Forwarded-For as nobody', async () => {
