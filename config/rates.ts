@@ -3,7 +3,7 @@ import { integer, type Variable } from './variable.ts'
 type RateVariable<N extends string> = `${N}_RATE_${'POINTS' | 'ADDRESS_POINTS' | 'SECONDS'}`
 
 interface RateOptions {
-  /** Of whom: `Archives that a client may ask for`. */
+  /** Of what, and whose: `Archives of one client`. */
   help: string
   unit: string
   /** By default: of one client, of one address, and the window of both. */
@@ -22,7 +22,7 @@ function rate<const N extends string>(
   return {
     [`${name}_RATE_POINTS`]: integer({
       ...{ ...bounds, default: points },
-      help: `${help} of one client in ${name}_RATE_SECONDS; 0 is no limit`,
+      help: `${help} in ${name}_RATE_SECONDS; 0 is no limit`,
     }),
     [`${name}_RATE_ADDRESS_POINTS`]: integer({
       ...{ ...bounds, default: addressPoints },
@@ -41,27 +41,27 @@ function rate<const N extends string>(
  */
 export const RATE_VARIABLES = {
   ...rate('UPLOAD', {
-    ...{ help: 'Uploads', unit: 'requests' },
+    ...{ help: 'Uploads of one client', unit: 'requests' },
     ...{ points: 3000, addressPoints: 0, seconds: 60 },
   }),
   ...rate('DERIVATIVE', {
-    ...{ help: 'New pictures to be made by requests', unit: 'pictures' },
+    ...{ help: 'New pictures that requests of one client have made', unit: 'pictures' },
     ...{ points: 6000, addressPoints: 1500, seconds: 60 },
   }),
   ...rate('FETCH', {
-    ...{ help: 'Files of other servers to be fetched', unit: 'requests' },
+    ...{ help: 'Files of other servers that one client has fetched', unit: 'requests' },
     ...{ points: 50, addressPoints: 50, seconds: 5 },
   }),
   ...rate('SIGN', {
-    ...{ help: 'Signed links', unit: 'links' },
+    ...{ help: 'Signed links of one client', unit: 'links' },
     ...{ points: 1000, addressPoints: 0, seconds: 3600 },
   }),
   ...rate('ZIP', {
-    ...{ help: 'Archives', unit: 'requests' },
+    ...{ help: 'Archives of one client', unit: 'requests' },
     ...{ points: 10, addressPoints: 0, seconds: 60 },
   }),
   ...rate('SIGN_IN', {
-    ...{ help: 'Tries to sign in with ADMIN_PASSWORD, all addresses together', unit: 'tries' },
+    ...{ help: 'Tries to sign in with ADMIN_PASSWORD, of all together', unit: 'tries' },
     ...{ points: 100, addressPoints: 10, seconds: 300 },
   }),
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
 import { storageSecret } from '../config/storage-secret.ts'
 import type { CommandRun } from './core/command.ts'
+import * as read from './process/arguments.ts'
 import { ANSWERS } from './process/command-answers.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/command-output.ts'
 import { callControl, controlPath, NotRunning } from './process/control.ts'
-import { DURATION, parseDuration } from './process/duration.ts'
 import { projectRoot } from './process/project-root.ts'
 
 // A server that is just starting holds its folder before it takes commands.
@@ -72,7 +72,9 @@ function program(): Command {
     .option('--name <name>', 'what people call it')
     .addOption(new Option('--only <action>', 'uploads only, or reading only').choices(['upload', 'read']))
     .option('--folder <folder>', 'nothing outside of this folder')
-    .addOption(new Option('--valid <time>', 'how long it works; for good when absent').argParser(duration))
+    .addOption(
+      new Option('--valid <time>', 'how long it works; for good when absent').argParser(read.duration),
+    )
     .action((id, { valid, json, ...scope }) =>
       perform('client secret add', { id, ...scope, validMs: valid }, { json }),
     )
@@ -82,25 +84,25 @@ function program(): Command {
     .action((id, secretId, { json }) => perform('client secret remove', { id, secretId }, { json }))
   leaf(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
     .argument('<id>', 'as in the list')
-    .addOption(new Option('--signed-urls <on|off>', 'no delivery but by signed URLs').argParser(onOrOff))
-    .addOption(new Option('--presets-only <on|off>', 'no parameter but preset').argParser(onOrOff))
+    .addOption(new Option('--signed-urls <on|off>', 'no delivery but by signed URLs').argParser(read.onOrOff))
+    .addOption(new Option('--presets-only <on|off>', 'no parameter but preset').argParser(read.onOrOff))
     .addOption(
       new Option(
         '--allowed-widths <px,px,…|any>',
         'a width that is not among them becomes the next larger one',
-      ).argParser(widths),
+      ).argParser(read.widths),
     )
     .addOption(
       new Option(
         '--variant-limit <count|default>',
         'derivatives that a file may have; default: VARIANT_LIMIT',
-      ).argParser(limit),
+      ).argParser(read.limit),
     )
     .addOption(
       new Option(
         '--fetch-hosts <host,*.host,…|any|none|default>',
         'servers that files may be fetched from; default: none by a public URL, any with a secret',
-      ).argParser(fetchHosts),
+      ).argParser(read.fetchHosts),
     )
     .addOption(
       new Option(
@@ -110,28 +112,30 @@ function program(): Command {
     )
     .addOption(
       new Option('--keep-deleted <time|off>', 'how long what is deleted can be restored').argParser(
-        keepDeleted,
+        read.keepDeleted,
       ),
     )
     .addOption(
-      new Option('--dedupe <reuse|off>', 'reuse: what it has already is not stored again').argParser(dedupe),
+      new Option('--dedupe <reuse|off>', 'reuse: what it has already is not stored again').argParser(
+        read.dedupe,
+      ),
     )
     .addOption(
       new Option('--upload-max-bytes <bytes|default>', 'of each file; default: UPLOAD_MAX_BYTES').argParser(
-        limit,
+        read.limit,
       ),
     )
     .addOption(
       new Option(
         '--rate <name=points|name=default…>',
         'how often in the seconds of that limit: upload, derivative, fetch, sign, zip; 0 is no limit',
-      ).argParser(rates),
+      ).argParser(read.rates),
     )
     .addOption(
       new Option(
         '--presets <file|none>',
         'a JSON file like config/presets.json: presets for its files alone, in the place of its own before',
-      ).argParser(presets),
+      ).argParser(read.presets),
     )
     .action((id, { json, rate, keepDeleted: keepDeletedSeconds, ...others }, command: Command) => {
       const rules = {
@@ -148,7 +152,7 @@ function program(): Command {
     .action((id, { json }) => perform('client key add', { id }, { json }))
   leaf(key, 'remove', 'Ends a key, and with it all URLs that were signed with it.')
     .argument('<id>', 'as in the list')
-    .argument('<version>', 'as it stands in the URLs, before the dot', version)
+    .argument('<version>', 'as it stands in the URLs, before the dot', read.version)
     .action((id, keyVersion, { json }) => perform('client key remove', { id, version: keyVersion }, { json }))
   leaf(
     client,
@@ -209,79 +213,8 @@ async function standardInput(command: Command): Promise<string> {
 
 function keepOld(): Option {
   return new Option('--keep-old <time>', 'how long the old secret goes on working')
-    .argParser(duration)
-    .default(duration('24h'), '24h')
-}
-
-function duration(text: string): number {
-  const ms = parseDuration(text)
-  if (ms === undefined) throw new InvalidArgumentError(`expected ${DURATION} but received "${text}"`)
-  return ms
-}
-
-function onOrOff(text: string): boolean {
-  if (text !== 'on' && text !== 'off')
-    throw new InvalidArgumentError(`expected on or off but received "${text}"`)
-  return text === 'on'
-}
-
-function version(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError(`expected a version like 1 but received "${text}"`)
-}
-
-/** False for any. */
-function widths(text: string): number[] | false {
-  if (text === 'any') return false
-  if (/^\d{1,5}(,\d{1,5})*$/.test(text)) return text.split(',').map(Number)
-  throw new InvalidArgumentError(`expected widths in pixels like 320,640 or any but received "${text}"`)
-}
-
-/** False for the default. */
-function fetchHosts(text: string): string[] | 'any' | false {
-  if (text === 'default') return false
-  if (text === 'any') return text
-  return text === 'none' ? [] : text.split(',')
-}
-
-/** False for the default. */
-function limit(text: string): number | false {
-  if (text === 'default') return false
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError(`expected a number or default but received "${text}"`)
-}
-
-/** In seconds; false for off. */
-function keepDeleted(text: string): number | false {
-  return text === 'off' ? false : Math.ceil(duration(text) / 1000)
-}
-
-/** False for off. */
-function dedupe(text: string): 'reuse' | false {
-  if (text === 'reuse') return text
-  if (text === 'off') return false
-  throw new InvalidArgumentError(`expected reuse or off but received "${text}"`)
-}
-
-/** Of one `--rate`, beside those before it; false for the default. */
-function rates(text: string, before: Record<string, number | false> = {}): Record<string, number | false> {
-  const [, name = '', value = ''] = /^([a-z_]+)=(\d{1,9}|default)$/.exec(text) ?? []
-  if (name) return { ...before, [name]: limit(value) }
-  throw new InvalidArgumentError(
-    `expected a limit and its points like zip=100 or zip=default but received "${text}"`,
-  )
-}
-
-/** False for none. */
-function presets(file: string): unknown {
-  if (file === 'none') return false
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new InvalidArgumentError(
-      `expected a JSON file or none but received "${file}": ${(error as Error).message}`,
-    )
-  }
+    .argParser(read.duration)
+    .default(read.duration('24h'), '24h')
 }
 
 /** Does a command, shows what comes of it, and ends the process. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badParameter } from '../core/problem.ts'
-import type { ClientChanges, NewSecret } from '../service/clients.ts'
+import type { NewSecret } from '../service/client-credentials.ts'
+import type { ClientChanges } from '../service/clients.ts'
 import type { StorageSettings } from '../service/storage-settings.ts'
 import { checkedBody } from './checked-body.ts'
 

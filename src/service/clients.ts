@@ -4,19 +4,17 @@ import {
   FIRST_CLIENT_ID,
   isPaused,
   isValid,
-  type KeptSecret,
   newClientId,
   newClientToken,
   newSecretToken,
 } from '../core/client.ts'
 import { isSameRoot } from '../core/client-storage.ts'
-import { parseFolder } from '../core/object-key.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import { badParameter, clipped, Problem, unavailable } from '../core/problem.ts'
-import { UNSEEN_CHARACTER } from '../core/relative-path.ts'
-import { type Action, checkAction, type Grant, type SecretScope } from '../core/scope.ts'
-import type { UrlKey } from '../core/signed-url.ts'
+import { Problem, unavailable } from '../core/problem.ts'
+import { type Action, checkAction, type Grant } from '../core/scope.ts'
+import { type ClientCredentials, createClientCredentials, needsUrlKey } from './client-credentials.ts'
+import { checkClientName } from './client-name.ts'
 import { changedRules, type RuleBounds, type RuleChanges } from './client-rules.ts'
 import { createChangeKnown, refused } from './known-client.ts'
 import type { UrlKeys } from './url-keys.ts'
@@ -39,16 +37,8 @@ export interface ClientChanges {
   rules?: RuleChanges | undefined
 }
 
-/** A secret that is to be made for some of what a client's own is for. */
-export interface NewSecret {
-  name?: string | undefined
-  scope: SecretScope
-  /** Milliseconds from now. */
-  validMs?: number | undefined
-}
-
 /** Who may do what. */
-export interface Clients {
+export interface Clients extends ClientCredentials {
   readonly urlKeys: UrlKeys
   /**
    * What an `Authorization` header, `<secret>` or `Bearer <secret>`, lets its sender do.
@@ -74,21 +64,6 @@ export interface Clients {
    */
   rotate(id: string, options: { keepOldMs: number }): Promise<NewTokens>
   /**
-   * Gives a client one more secret, for some of what its own are for.
-   * @param options `validMs`: for good without it
-   * @throws Problem 400, 404 when there is no such client, 409 when it is being removed, or has 100 of them
-   */
-  addSecret(id: string, options: NewSecret): Promise<{ client: Client; kept: KeptSecret; secret: string }>
-  /** Ends one of these. @throws Problem 404 when there is no such client or secret, 409 */
-  removeSecret(id: string, secretId: string): Promise<Client>
-  /**
-   * Gives a client one more key to sign delivery URLs with; those that it has go on counting.
-   * @throws Problem 404 when there is no such client, 409 when it is being removed, or has ten of them
-   */
-  addUrlKey(id: string): Promise<{ client: Client; urlKey: UrlKey }>
-  /** Ends a key, and all URLs signed with it. @throws Problem 404 when there is no such client or key, 409 for the last one that is needed */
-  removeUrlKey(id: string, version: number): Promise<Client>
-  /**
    * Changes a client's name, and what it may do and what may be asked of its files.
    * @throws Problem 400 for a name or rule that is none, 404 when there is no such client, 409 when it is being removed, or
    *   has no key for the signed URLs that it is to have
@@ -100,13 +75,8 @@ export interface Clients {
   ensureFirst(tokens: Tokens): Promise<Client>
 }
 
-const NAME_MAX_BYTES = 100
 // As SECRET_CLIENT_TOKEN is; those that are made here are longer.
 const SECRET_MIN_LENGTH = 16
-// One is looked for in them at each request.
-const SECRETS_MAX = 100
-// Two during a change; a few more for whoever signs in several places.
-const URL_KEYS_MAX = 10
 
 export function createClients({
   store,
@@ -149,7 +119,7 @@ export function createClients({
     changeKnown(id, ({ name, rules, ...client }) => {
       const present = { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
       const after = changed(present, changes, bounds)
-      if (after.rules?.signedUrls && !client.urlKeys?.active.length) throw refused(needsKey(id))
+      if (after.rules?.signedUrls && !client.urlKeys?.active.length) throw refused(needsUrlKey(id))
       return { ...client, ...after }
     })
 
@@ -197,7 +167,7 @@ export function createClients({
     },
     async create(changes = {}, { id, storage } = { id: newClientId() }) {
       const given = changed({}, changes, bounds)
-      if (given.rules?.signedUrls) throw refused(needsKey('a new client'))
+      if (given.rules?.signedUrls) throw refused(needsUrlKey('a new client'))
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
       const client = await change(id, () => ({
         id,
@@ -232,47 +202,7 @@ export function createClients({
       })
       return { client, tokens: { clientToken: client.token, secretClientToken } }
     },
-    async addSecret(id, { name, scope, validMs }) {
-      if (name !== undefined) checkName(name)
-      const folder = scope.folder === undefined ? undefined : parseFolder(scope.folder, 'folder')
-      const secret = newSecretToken()
-      const kept: KeptSecret = {
-        id: newClientId(),
-        ...(name === undefined ? {} : { name }),
-        digest: digestSecret(secret),
-        scope: { ...(scope.only ? { only: scope.only } : {}), ...(folder ? { folder } : {}) },
-        ...(validMs === undefined ? {} : { validUntil: now() + validMs }),
-      }
-      const client = await changeKnown(id, (present) => {
-        const secrets = present.secrets.filter((one) => isValid(one, now()))
-        if (secrets.length >= SECRETS_MAX) throw refused(`${id} has ${SECRETS_MAX} secrets: remove one first`)
-        return { ...present, secrets: [...secrets, kept] }
-      })
-      return { client, kept, secret }
-    },
-    removeSecret: (id, secretId) =>
-      changeKnown(id, (present) => {
-        const secrets = present.secrets.filter((one) => one.id !== secretId)
-        if (secrets.length === present.secrets.length) throw noSuchSecret(id, secretId)
-        return { ...present, secrets }
-      }),
-    async addUrlKey(id) {
-      const client = await changeKnown(id, (present) => {
-        const { active = [], last = 0 } = present.urlKeys ?? {}
-        if (active.length >= URL_KEYS_MAX) throw refused(`${id} has ${URL_KEYS_MAX} keys: remove one first`)
-        const version = last + 1
-        return { ...present, urlKeys: { active: [...active, { version, createdAt: now() }], last: version } }
-      })
-      return { client, urlKey: urlKeys.make(id, client.urlKeys?.last ?? 0) }
-    },
-    removeUrlKey: (id, version) =>
-      changeKnown(id, (present) => {
-        const { active = [], last = 0 } = present.urlKeys ?? {}
-        const left = active.filter((one) => one.version !== version)
-        if (left.length === active.length) throw noSuchKey(id, version)
-        if (left.length === 0 && present.rules?.signedUrls) throw refused(needsKey(id))
-        return { ...present, urlKeys: { active: left, last } }
-      }),
+    ...createClientCredentials({ changeKnown, urlKeys, now }),
     update,
     setRules: (id, rules) => update(id, { rules }),
     async ensureFirst(tokens) {
@@ -304,40 +234,9 @@ function changed(
   bounds: RuleBounds,
 ): Pick<Client, 'name' | 'rules'> {
   const name = changes.name === undefined ? present.name : (changes.name ?? undefined)
-  if (name !== undefined) checkName(name)
+  if (name !== undefined) checkClientName(name)
   const rules = changedRules(present.rules ?? {}, changes.rules ?? {}, bounds)
   return { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
-}
-
-/** @throws Problem 400 */
-function checkName(name: string): void {
-  const bytes = Buffer.byteLength(name)
-  if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !UNSEEN_CHARACTER.test(name)) return
-  throw badParameter({
-    param: 'name',
-    expected: `1 to ${NAME_MAX_BYTES} bytes without control characters and marks of text direction, and without spaces at the ends,`,
-    received: name,
-  })
-}
-
-function needsKey(id: string): string {
-  return `${id} takes signed URLs only, which needs a key: add one`
-}
-
-function noSuchKey(id: string, version: number): Problem {
-  return new Problem({
-    status: 404,
-    code: 'key_not_found',
-    detail: `the client ${id} has no key of version ${version}`,
-  })
-}
-
-function noSuchSecret(id: string, secretId: string): Problem {
-  return new Problem({
-    status: 404,
-    code: 'secret_not_found',
-    detail: `the client ${id} has no secret with the id ${JSON.stringify(clipped(secretId))}`,
-  })
 }
 
 function isMoving(): Problem {
