@@ -52,6 +52,7 @@ import { byPath, knownTarget } from './target.ts'
 import { onlyChunked } from './transfer-coding.ts'
 import { tusRoutes } from './tus.ts'
 import type { TusOptions } from './tus-server.ts'
+import { unnamedProxy } from './unnamed-proxy.ts'
 import { uploadRoutes } from './upload.ts'
 import { usageRoutes } from './usage.ts'
 import { zipRoutes } from './zip.ts'
@@ -113,6 +114,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   resetWhenBrokenOff(app)
   app.use(inTurn)
   app.use(requestLog(options))
+  app.use(unnamedProxy(options))
   app.use(drainAfterAnswer)
   app.use(notTooMany)
   app.use(knownTarget)

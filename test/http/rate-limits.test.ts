@@ -58,6 +58,9 @@ onEveryBackend('rate limits', (start) => {
     expect((await exchange(service, `${src}?w=10`, { headers: forged(1) })).status).to.equal(200)
     for (const i of [2, 3])
       expect((await exchange(service, `${src}?w=1${i}`, { headers: forged(i) })).status).to.equal(429)
+    // The operator may have forgotten a proxy.
+    const told = service.log.lines.filter(({ message }) => message.includes('TRUST_PROXY'))
+    expect(told.map(({ level }) => level)).to.deep.equal(['warn'])
   })
 
   it('by address hear the last proxy only, as many as there are', async () => {
