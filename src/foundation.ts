@@ -26,6 +26,7 @@ import { createCommands } from './service/commands.ts'
 import { createCompletion } from './service/completion.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
 import { createChangeKnown } from './service/known-client.ts'
+import { createLinkUploads } from './service/link-uploads.ts'
 import { createLinkUses } from './service/link-uses.ts'
 import { createManagedClients } from './service/managed-clients.ts'
 import { createOriginals } from './service/originals.ts'
@@ -132,15 +133,17 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const { UPLOAD_MAX_BYTES: maxBytes, TUS_EXPIRE_SECONDS } = config
   const { admits } = clients
   const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
+  const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
   const signedLinks = createSignedLinks({
     ...{ keys, upload, originals },
-    uses: createLinkUses({ ledger: backends.ledger, index, removals }),
+    uses: linkUses,
     findClient: (id) => store.find(id),
   })
   const pieces = createResumablePieces(firstBucket)
   const expireMs = TUS_EXPIRE_SECONDS * 1000
   const resumables = createResumables({
     ...{ bucket: firstBucket, buckets, pieces, index, locks, originals, upload, signedLinks, admits },
+    linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
     ...{ maxBytes, expireMs },
   })
   const sweepResumables = createSweepResumables({

@@ -48,14 +48,18 @@ const WAIT_MS = 8000
  */
 export async function exchangeTus(
   { grant, link, addressOf, method, id, headers, body, checksum, finished }: TusExchange,
-  { resumables, handover, maxBytes, expireMs }: Omit<TusOptions, 'baseUrl'>,
+  { resumables, handover, expireMs }: Omit<TusOptions, 'baseUrl' | 'maxBytes'>,
 ): Promise<Response> {
   let failure: unknown
+  let maxBytes = 0
   const newId = newFileId()
   const server = new Server({
     path: TUS_PATH,
     datastore: tusStore(grant, { resumables, expireMs, checksum, link }),
-    maxSize: maxBytes,
+    async maxSize() {
+      maxBytes = await resumables.maxBytesOf(grant, { id, link })
+      return maxBytes
+    },
     lockDrainTimeout: HAND_OVER_MS,
     locker: {
       newLock(name) {

@@ -26,8 +26,8 @@ export interface LinkUse {
 
 /** Counts the uses of links: each is reserved while its upload runs, and gone when that is stored. */
 export interface LinkUses {
-  /** Looks whether one is left, or may be. @throws Problem 409 when all are used (`link_used`), 503 */
-  check(client: Client, link: SignedLink): Promise<void>
+  /** @returns how many are left, or may be: from 1 @throws Problem 409 when all are used (`link_used`), 503 */
+  check(client: Client, link: SignedLink): Promise<number>
   /** @throws Problem 409 when all are used (`link_used`), or running (`link_busy`); 503 */
   reserve(client: Client, link: SignedLink): Promise<LinkUse>
 }
@@ -81,7 +81,9 @@ export function createLinkUses({
   return {
     async check(client, link) {
       const slots = parse(await ledger.find(nameOf(client, link)), link.uses)
-      if (slots.every((one) => one === 'used')) throw used(link)
+      const left = slots.filter((one) => one !== 'used').length
+      if (left === 0) throw used(link)
+      return left
     },
 
     async reserve(client, link) {
@@ -156,11 +158,17 @@ function used({ uses }: SignedLink): Problem {
 }
 
 function busy(): Problem {
-  const retryAfterSeconds = 5
+  return linkBusy('an upload by this link is running: the link is free again if that fails', {
+    retryAfterSeconds: 5,
+  })
+}
+
+/** 409: no use of the link is to be had at the moment. */
+export function linkBusy(detail: string, { retryAfterSeconds }: { retryAfterSeconds: number }): Problem {
   return new Problem({
     status: 409,
     code: 'link_busy',
-    detail: 'an upload by this link is running: the link is free again if that fails',
+    detail,
     members: { retryAfterSeconds },
     headers: { 'Retry-After': String(retryAfterSeconds) },
   })

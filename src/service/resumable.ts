@@ -19,10 +19,11 @@ import { folderWithin, type Grant, isWithin } from '../core/scope.ts'
 import { SNIFF_BYTES, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
 import { deleteAll } from './delete-all.ts'
+import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import type { Originals } from './originals.ts'
 import { type Checksum, offsetOf, type ResumablePieces } from './resumable-pieces.ts'
 import { type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
-import type { SignedLinks } from './signed-links.ts'
+import type { OpenedLink, SignedLinks } from './signed-links.ts'
 import type { IncomingFile, Upload, UploadedFile } from './upload.ts'
 
 /** An upload in several requests, as it is at the moment. */
@@ -44,8 +45,13 @@ export type Bearer = Grant & { byAddress?: true }
 
 /** Uploads in several requests. Another client's, or one outside of a grant's folder, is not found. */
 export interface Resumables {
-  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 409 for a link that is used, 413 */
+  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 409 for a link that is used or busy, 413 */
   create(grant: Bearer, upload: NewResumable): Promise<ResumableUpload>
+  /**
+   * How many bytes one may have: one that is there, or that is to be begun, by a link or without.
+   * @throws Problem 403, 404
+   */
+  maxBytesOf(grant: Bearer, upload: { id?: string | undefined; link?: string | undefined }): Promise<number>
   /** @throws Problem 404 */
   find(grant: Bearer, id: string): Promise<ResumableUpload>
   /** Says how long an upload will be that has begun without. @throws Problem 400, 404, 413 */
@@ -57,7 +63,8 @@ export interface Resumables {
    */
   append(grant: Bearer, id: string, bytes: AppendedBytes): Promise<number>
   /**
-   * Makes an original of an upload that is complete: one, whoever asks and however often.
+   * Makes an original of an upload that is complete: one, whoever asks and however often. One that is refused for good is
+   * ended.
    * @throws Problem 404, also when the original has been deleted since; 409 while bytes are missing; 503
    */
   finish(grant: Bearer, id: string): Promise<UploadedFile>
@@ -86,6 +93,8 @@ export interface AppendedBytes {
 
 // 78 GiB, as much as S3 takes, from there and back, at 45 MB/s.
 const FINISH_LIMIT_MS = 3_600_000
+// Whoever has never got the answer to what began an upload begins another one; of what is being sent there is a piece by then.
+const BEGUN_MS = 60_000
 
 export function createResumables({
   bucket,
@@ -97,6 +106,7 @@ export function createResumables({
   upload,
   admits,
   signedLinks,
+  linkUploads,
   maxBytes,
   expireMs,
   now = Date.now,
@@ -111,7 +121,8 @@ export function createResumables({
   upload: Upload
   /** Whether a client may still store files. */
   admits: (client: Client) => Promise<boolean>
-  signedLinks: Pick<SignedLinks, 'read' | 'reopen' | 'check' | 'upload'>
+  signedLinks: Pick<SignedLinks, 'read' | 'reopen' | 'upload'>
+  linkUploads: LinkUploads
   /** Of the whole. */
   maxBytes: number
   /** How long it is kept: of an unfinished one from its beginning on, of a finished one what it has become. */
@@ -130,19 +141,21 @@ export function createResumables({
     return record
   }
 
+  function limitOf(client: Client, link: string | undefined): number {
+    const ofLink = link === undefined ? undefined : signedLinks.reopen(link).link.maxBytes
+    return Math.min(uploadMaxBytes(client, maxBytes), ofLink ?? maxBytes)
+  }
+
   function checkSize(client: Client, size: number | undefined, link: string | undefined) {
     if (size === 0) throw emptyUpload()
-    const ofLink = link === undefined ? undefined : signedLinks.reopen(link).link.maxBytes
-    const limit = Math.min(uploadMaxBytes(client, maxBytes), ofLink ?? maxBytes)
+    const limit = limitOf(client, link)
     if (size !== undefined && size > limit) throw tooLarge('an upload', limit)
   }
 
   /** Where it is to lie: a link says that, and nobody else. */
-  async function folderOf(grant: Grant, { folder, link }: NewResumable): Promise<string> {
+  function folderOf(grant: Grant, { folder, link }: NewResumable): string {
     if (link === undefined) return parseFolder(folderWithin(folder, grant), 'folder')
-    const opened = signedLinks.read(link)
-    await signedLinks.check(opened)
-    const { folder: own } = opened.link
+    const { folder: own } = signedLinks.read(link).link
     if (folder === undefined || folder === own) return own
     throw badParameter({ param: 'folder', expected: "none, or the link's own,", received: folder })
   }
@@ -191,12 +204,51 @@ export function createResumables({
       const bytes = Readable.from(pieces.join(ref, { size, signal }), { objectMode: false })
       const files = only({ name: record.originalName, bytes })
       const request = { files, id: record.fileId, signal }
-      if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
-      else await upload({ ...request, client, folder: record.folder || undefined })
+      try {
+        if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
+        else await upload({ ...request, client, folder: record.folder || undefined })
+      } catch (error) {
+        if (isRefusedForGood(error)) await discard(client, ref, record)
+        throw error
+      }
     }
     await writeResumable(bucket, ref, { ...record, stored: { key: name.key, at: now() } })
+    await endOfLink(client, ref, record)
     await pieces.delete(ref)
     return name.key
+  }
+
+  async function discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void> {
+    await pieces.delete(ref)
+    await deleteAll(bucket, [resumableRecordKey(ref)])
+    await endOfLink(client, ref, record)
+  }
+
+  async function endOfLink(client: Client, { id }: ResumableRef, { link }: ResumableRecord): Promise<void> {
+    if (link === undefined) return
+    const opened = openedOf(link)
+    if (opened) await linkUploads.end(client, opened.link, id)
+  }
+
+  /** Undefined for one whose client or key is gone. */
+  function openedOf(link: string): OpenedLink | undefined {
+    try {
+      return signedLinks.reopen(link)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Of one that was begun by a link; ends it when nothing has come of it. */
+  async function isUnderWay(client: Client, { id, at }: BegunUpload): Promise<boolean> {
+    const ref = { clientId: client.id, id }
+    const record = await readResumable(bucket, ref)
+    if (record?.stored) return false
+    if ((record?.createdAt ?? at) + BEGUN_MS > now()) return true
+    if (!record) return false
+    if ((await pieces.list(ref)).length > 0) return true
+    await discard(client, ref, record)
+    return false
   }
 
   return {
@@ -207,13 +259,23 @@ export function createResumables({
         fileId: newFileId(),
         createdAt: now(),
         originalName,
-        folder: await folderOf(grant, asked),
+        folder: folderOf(grant, asked),
         ...(link === undefined ? {} : { link }),
         ...(size === undefined ? {} : { size }),
         ...(metadata ? { metadata } : {}),
       }
+      const { client } = grant
+      if (link !== undefined)
+        await linkUploads.begin(client, signedLinks.read(link).link, {
+          id,
+          isUnderWay: (begun) => isUnderWay(client, begun),
+        })
       await writeResumable(bucket, refOf(grant, id), record)
       return upTo(0, record)
+    },
+
+    async maxBytesOf(grant, { id, link }) {
+      return limitOf(grant.client, id === undefined ? link : (await read(grant, id)).link)
     },
 
     async find(grant, id) {
@@ -252,10 +314,7 @@ export function createResumables({
     },
 
     async remove(grant, id) {
-      await read(grant, id)
-      const ref = refOf(grant, id)
-      await pieces.delete(ref)
-      await deleteAll(bucket, [resumableRecordKey(ref)])
+      await discard(grant.client, refOf(grant, id), await read(grant, id))
     },
 
     async stop() {
@@ -263,6 +322,13 @@ export function createResumables({
       await Promise.allSettled(storing)
     },
   }
+}
+
+const FOR_GOOD = new Set([400, 401, 413, 415])
+
+/** Whether it will be refused whenever it is tried again. A 403 is not: its link counts again once `APP_SECRET` is right. */
+function isRefusedForGood(error: unknown): boolean {
+  return error instanceof Problem && (FOR_GOOD.has(error.status) || error.code === 'link_used')
 }
 
 async function* only(file: IncomingFile): AsyncGenerator<IncomingFile> {

@@ -94,7 +94,9 @@ export function createSignedLinks({
 
   return {
     reopen,
-    check: ({ client, link }) => uses.check(client, link),
+    async check({ client, link }) {
+      await uses.check(client, link)
+    },
 
     sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1 }, baseUrl) {
       checkInteger('expiresIn', expiresInSeconds, EXPIRES_MAX_SECONDS, 'seconds')

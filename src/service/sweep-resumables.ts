@@ -11,6 +11,7 @@ import {
 } from '../core/object-key.ts'
 import type { Bucket } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
+import { Problem } from '../core/problem.ts'
 import { deleteAll } from './delete-all.ts'
 import type { Resumables } from './resumable.ts'
 import { offsetOf, type ResumablePieces } from './resumable-pieces.ts'
@@ -19,7 +20,8 @@ import { readResumable } from './resumable-record.ts'
 /** Ends uploads in several requests that nobody goes on with. */
 export interface SweepResumables {
   /**
-   * Goes once over all: what is complete and was not stored, in a process that died, becomes an original; what has expired goes,
+   * Goes once over all: what is complete and was not stored, in a process that died, becomes an original, or goes when it has
+   * expired and is still refused; what has expired goes,
    * and so do those of clients that are gone, and pieces of no upload. One that fails is tried again the next time.
    * @returns how many were ended
    */
@@ -32,6 +34,11 @@ export interface SweepResumables {
 const LOOK_AGAIN_MS = 600_000
 // Storing one takes 32 MiB on S3.
 const AT_ONCE = 2
+
+/** Not an outage, and no other upload that is running. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500 && error.code !== 'link_busy'
+}
 
 export function createSweepResumables({
   bucket,
@@ -61,11 +68,16 @@ export function createSweepResumables({
     const record = await readResumable(bucket, ref)
     if (!record) return false
     const { size, createdAt, stored } = record
+    const hasExpired = (stored?.at ?? createdAt) + expireMs <= now()
     if (client && !stored && offsetOf(await pieces.list(ref)) === size) {
-      await resumables.finish({ client }, ref.id)
-      return true
+      try {
+        await resumables.finish({ client }, ref.id)
+        return true
+      } catch (error) {
+        if (!hasExpired || !isRefusal(error)) throw error
+      }
     }
-    if (client && (stored?.at ?? createdAt) + expireMs > now()) return false
+    if (client && !hasExpired) return false
     await remove(ref)
     return true
   }

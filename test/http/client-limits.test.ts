@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { patch, tus } from '../support/tus.ts'
 
 const [, , , S3_REDIS] = BACKENDS
 
@@ -42,6 +43,14 @@ onEveryBackend("a client's own", (start, backend) => {
     expect([status, json.param]).to.deep.equal([400, 'uploadMaxBytes'])
     await rules({ uploadMaxBytes: null })
     expect((await postFiles(client, text(1001))).status).to.equal(200)
+  })
+
+  it('largest upload holds for one that comes in several requests and does not say how long it will be', async () => {
+    await rules({ uploadMaxBytes: 1000 })
+    const deferred = { method: 'POST', headers: { 'Upload-Defer-Length': '1' } }
+    const address = String((await tus(client, '/v1/tus', deferred)).headers.location)
+    const inParts = await patch(client, address, { offset: 0, body: Buffer.alloc(1001) })
+    expect([inParts.status, jsonOf(inParts).maxBytes]).to.deep.equal([413, 1000])
   })
 
   it('rates hold for it alone, and are told', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { readResumable, writeResumable } from '../../src/service/resumable-record.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { type Caller, newClient, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -64,16 +65,95 @@ onEveryBackend('resumable uploads by a signed link', (start) => {
     expect(JSON.parse(String(asked.body))[0].src).to.equal(record.src)
   })
 
-  it('use the link once, also of two that were begun by it', async () => {
+  const remove = async (address: string) => {
+    const { status } = await exchange(service, address, { method: 'DELETE', headers: TUS })
+    expect(status).to.equal(204)
+  }
+  const head = async (address: string) =>
+    (await exchange(service, address, { method: 'HEAD', headers: TUS })).status
+  const expectProblem = (answer: Answer, status: number, code: string) =>
+    expect([answer.status, jsonOf(answer).code]).to.deep.equal([status, code])
+  const leftOf = async (address: string) => {
+    const [id = ''] = address.slice(address.lastIndexOf('/') + 1).split('~')
+    return (await service.objects()).filter((key) => key.includes('.sluice/tus/') && key.includes(id))
+  }
+
+  it('use the link once, and end when somebody else has used it', async () => {
     const target = await link()
-    const [one, two] = [await created(target), await created(target)]
-    recordIn(await send(one, png))
-    const late = await send(two, png)
-    expect([late.status, jsonOf(late).code]).to.deep.equal([409, 'link_used'])
-    const third = await create(target, 10)
-    expect([third.status, jsonOf(third).code]).to.deep.equal([409, 'link_used'])
+    const address = await created(target)
     const direct = await exchange(service, target, { method: 'PUT', body: png })
-    expect(direct.status).to.equal(409)
+    expect(direct.status, String(direct.body)).to.equal(200)
+    expectProblem(await send(address, png), 409, 'link_used')
+    expect(await leftOf(address)).to.deep.equal([])
+    expect(await head(address)).to.equal(404)
+    expectProblem(await create(target, 10), 409, 'link_used')
+    const stored = await link()
+    recordIn(await send(await created(stored), png))
+    expectProblem(await create(stored, 10), 409, 'link_used')
+    expectProblem(await exchange(service, stored, { method: 'PUT', body: png }), 409, 'link_used')
+  })
+
+  it('are as many at a time as the link has uses left', async () => {
+    const target = await link({ uses: 2 })
+    const [one, two] = [await created(target), await created(target)]
+    const busy = await create(target, 10)
+    expectProblem(busy, 409, 'link_busy')
+    expect(Number(busy.headers['retry-after'])).to.be.within(1, 60)
+    expect(await leftOf(one)).to.have.lengthOf(1)
+    await remove(one)
+    const three = await created(target)
+    expectProblem(await create(target, 10), 409, 'link_busy')
+    recordIn(await send(two, png))
+    expectProblem(await create(target, 10), 409, 'link_busy')
+    recordIn(await send(three, png))
+    expectProblem(await create(target, 10), 409, 'link_used')
+  })
+
+  it('are no more than that, however many begin at the same moment', async () => {
+    const target = await link({ uses: 3 })
+    const answers = await Promise.all(Array.from({ length: 9 }, () => create(target, 10)))
+    expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(3)
+    for (const answer of answers) if (answer.status !== 201) expectProblem(answer, 409, 'link_busy')
+  })
+
+  it('give way after a minute when nothing has come of them', async () => {
+    const target = await link()
+    const address = await created(target)
+    const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+    const age = async (of: string) => {
+      const ref = { clientId: client.id, id: of.slice(of.lastIndexOf('/') + 1).split('~')[0] ?? '' }
+      const record = await readResumable(bucket, ref)
+      if (!record) throw new Error('no record')
+      await writeResumable(bucket, ref, { ...record, createdAt: record.createdAt - 61_000 })
+    }
+    expectProblem(await create(target, 10), 409, 'link_busy')
+    await age(address)
+    const next = await created(target)
+    expect([await head(address), await head(next)]).to.deep.equal([404, 200])
+    await send(next, png.subarray(0, 5))
+    await age(next)
+    expectProblem(await create(target, 10), 409, 'link_busy')
+  })
+
+  it('have no more bytes than the link and the client allow, whether they say how many or not', async () => {
+    const deferred = async (target: string) => {
+      const headers = { ...TUS, 'Upload-Defer-Length': '1' }
+      const answer = await exchange(service, target, { method: 'POST', headers })
+      return String(answer.headers.location)
+    }
+    const small = await deferred(await link({ maxBytes: 30 }))
+    expect((await send(small, png.subarray(0, 20))).status).to.equal(204)
+    expectProblem(await send(small, png.subarray(20, 31), 20), 413, 'too_large')
+    expect((await send(small, png.subarray(20, 30), 20)).status).to.equal(204)
+    expectProblem(await send(small, png.subarray(30, 31), 30), 413, 'too_large')
+    const asked = await exchange(service, small, { method: 'HEAD', headers: TUS })
+    expect(asked.headers['upload-offset']).to.equal('30')
+    const within = await exchange(service, await link({ maxBytes: 30 }), {
+      method: 'POST',
+      headers: { ...TUS, 'Upload-Defer-Length': '1', 'Content-Type': 'application/offset+octet-stream' },
+      body: png.subarray(0, 31),
+    })
+    expect(within.status).to.equal(413)
   })
 
   it('are bound by all that the link allows', async () => {
@@ -82,8 +162,9 @@ onEveryBackend('resumable uploads by a signed link', (start) => {
     expect(tooLarge.status).to.equal(413)
     const elsewhere = await create(small, 10, `folder ${Buffer.from('b').toString('base64')}`)
     expect(elsewhere.status).to.equal(400)
-    const wrongType = await send(await created(small, 10), Buffer.from('plain text'))
-    expect([wrongType.status, jsonOf(wrongType).code]).to.deep.equal([415, 'type_not_allowed'])
+    const text = await created(small, 10)
+    expectProblem(await send(text, Buffer.from('plain text')), 415, 'type_not_allowed')
+    expect(await leftOf(text)).to.deep.equal([])
     expect((await create(small.replace(/=600$/, '=601'), 10)).status).to.equal(403)
     const ending = await link({ expiresIn: 1 })
     const address = await created(ending)

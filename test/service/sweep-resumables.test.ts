@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { resumablePiece, resumableRecordKey } from '../../src/core/object-key.ts'
+import { readResumable, writeResumable } from '../../src/service/resumable-record.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { newClient } from '../support/client.ts'
 import { command } from '../support/command.ts'
@@ -50,6 +51,24 @@ onEveryBackend('resumable uploads that nobody goes on with', (start, backend) =>
     expect(await left()).to.deep.equal([])
     expect((await tus(service, address)).status).to.equal(404)
     expect((await exchange(service, src)).status).to.equal(200)
+  })
+
+  it('are gone when they have expired complete, and are refused, and not before', async function () {
+    this.timeout(30_000)
+    const address = await begin(service, png.length)
+    const ref = { clientId: 'first', id: address.slice(-22) }
+    const record = await readResumable(first(), ref)
+    if (!record) throw new Error('no record')
+    // Signed with a key that is no more.
+    const link = `/v1/upload/sign/${record.fileId}/first.0....${'a'.repeat(43)}/_?expirationIn=60`
+    await writeResumable(first(), ref, { ...record, link })
+    const { key } = resumablePiece(ref, { start: 0, end: png.length })
+    await first().put(key, Readable.from([png]), { mediaType: 'a/b' })
+    await sweep()
+    expect(await left()).to.have.lengthOf(2)
+    await pause(EXPIRE_SECONDS * 1000)
+    await sweep()
+    expect(await left()).to.deep.equal([])
   })
 
   it('leave no pieces behind that belong to none', async () => {
