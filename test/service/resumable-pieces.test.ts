@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
@@ -115,5 +116,55 @@ describe('the pieces of a resumable upload', () => {
       'its client is gone',
     )
     expect(await pieces.list(ref)).to.deep.equal([])
+  })
+
+  const check = async () => {}
+  const sha1 = (bytes: Buffer) => ({
+    algorithm: 'sha1' as const,
+    digest: createHash('sha1').update(bytes).digest(),
+    length: bytes.length,
+  })
+
+  for (const isChecked of [false, true])
+    it(`are few, and crumbs cost little, ${isChecked ? 'with' : 'without'} checksums`, async function () {
+      this.timeout(30_000)
+      const put = { bytes: 0 }
+      const counting: Bucket = Object.assign(Object.create(bucket), {
+        async put(...[key, source, options]: Parameters<Bucket['put']>) {
+          const whole = Buffer.concat(await source.toArray())
+          put.bytes += whole.length
+          return bucket.put(key, Readable.from([whole]), options)
+        },
+      })
+      await stored([])
+      const pieces = createResumablePieces(counting)
+      let offset = 0
+      const send = async (length: number) => {
+        const bytes = Buffer.alloc(length, offset % 251)
+        const options = { offset, bytes: Readable.from([bytes]), check }
+        offset = isChecked
+          ? await pieces.appendChecked(ref, { ...options, checksum: sha1(bytes) })
+          : await pieces.append(ref, options)
+      }
+      for (let i = 0; i < 25; i += 1) await send(1)
+      expect(await pieces.list(ref)).to.have.lengthOf(1)
+      for (let i = 0; i < 25; i += 1) await send(40_000)
+      expect(await pieces.list(ref)).to.have.lengthOf.within(2, 14)
+      await send(500_000)
+      put.bytes = 0
+      for (let i = 0; i < 25; i += 1) await send(1)
+      expect(put.bytes).to.equal((25 * 26) / 2)
+      expect(offsetOf(await pieces.list(ref))).to.equal(offset)
+    })
+
+  it('of a crumb with another checksum leave the one before as it was', async () => {
+    const pieces = await stored([[0, 5]])
+    const bytes = Buffer.from(WHOLE.slice(5, 9))
+    const wrong = { offset: 5, bytes: Readable.from([bytes]), check, checksum: sha1(Buffer.from('four')) }
+    expect(await rejection(pieces.appendChecked(ref, wrong))).to.have.property('status', 460)
+    expect((await pieces.list(ref)).map(({ start, end }) => [start, end])).to.deep.equal([[0, 5]])
+    const right = { ...wrong, bytes: Readable.from([bytes]), checksum: sha1(bytes) }
+    expect(await pieces.appendChecked(ref, right)).to.equal(9)
+    expect((await pieces.list(ref)).map(({ start, end }) => [start, end])).to.deep.equal([[0, 9]])
   })
 })
