@@ -7,7 +7,7 @@ import type { UploadedFile, UploadRequest } from '../service/upload.ts'
 import { type FilePart, fileParts } from './multipart.ts'
 import { rawFile } from './raw-file.ts'
 import { clientGone, isOfType } from './request.ts'
-import { type AskedOfUpload, uploadFields } from './upload-fields.ts'
+import { type AskedOfUpload, type UploadFields, uploadFields } from './upload-fields.ts'
 import { optionsToWire, uploadToWire } from './upload-record.ts'
 
 /** What a request brings, for whoever stores it. */
@@ -21,6 +21,8 @@ export interface ReceiveOptions {
   name?: string
   /** In a form. */
   maxFiles: number
+  /** Looks at each field of a form first: throws for one that may not stand there. */
+  refuseField?: UploadFields['take']
   store: (arriving: Arriving) => Promise<UploadedFile[]>
 }
 
@@ -37,12 +39,16 @@ export function createReception({
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
 }): Receive {
-  return async (req, res, { client, as, name = '', maxFiles, store }) => {
+  return async (req, res, { client, as, name = '', maxFiles, refuseField, store }) => {
     const signal = clientGone(res)
     const fields = uploadFields()
+    const onField: UploadFields['take'] = (field, value) => {
+      refuseField?.(field, value)
+      fields.take(field, value)
+    }
     const isForm = as === 'form' || (as === 'either' && isOfType(req, 'multipart/form-data'))
     const files: AsyncIterable<FilePart> = isForm
-      ? fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
+      ? fileParts(req, { maxFiles, minBytesPerSecond, onField, signal })
       : rawFile(req, { name, minBytesPerSecond, signal })
     const check = (format: Format) => eager.check(client, format, fields.asked().transforms ?? [])
     const annotations = () => fields.asked().annotations

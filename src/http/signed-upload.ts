@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { Limits } from '../core/ports/rate-limiter.ts'
+import { badParameter } from '../core/problem.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import { nameCaller } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
@@ -28,9 +29,11 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     const opened = signedLinks.read(req.url)
     const { client } = opened
     nameCaller(req, client)
+    // Whoever has a link that is used must not take its client's points with it.
+    await signedLinks.check(opened)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ client, as: 'either', maxFiles: 1 },
+      ...{ client, as: 'either', maxFiles: 1, refuseField: refuseTransforms },
       store: (arriving) => signedLinks.upload(opened, arriving),
     })
   }
@@ -42,6 +45,12 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
   for (const method of ['get', 'patch'] as const)
     routes[method](SIGNED_LINK, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
   return routes
+}
+
+/** Derivatives are its client's to ask for: each takes a turn and a place, and may be made with other files of the client. */
+function refuseTransforms(param: string, received: string | undefined): void {
+  if (param !== 'transforms' || received === '') return
+  throw badParameter({ param, expected: 'no such field in an upload by a signed link', received })
 }
 
 const usableByAll: RequestHandler = (req, res, next) => {

@@ -20,7 +20,7 @@ import { uploadToWire } from './upload-record.ts'
 
 interface Dependencies extends TusOptions {
   clients: Clients
-  signedLinks: Pick<SignedLinks, 'read'>
+  signedLinks: Pick<SignedLinks, 'read' | 'check'>
   findClient: (id: string) => Client | undefined
   limits: Limits
   /** Of a body, see {@link watchRate}. */
@@ -108,6 +108,7 @@ export function tusRoutes({
     const grant = authorise(req, named)
     if (method === 'PATCH') checkPatch(req)
     const checksum = checksumOf(req)
+    if (named.link !== undefined) await signedLinks.check(signedLinks.read(named.link))
     if (id === undefined) await takePoints(req, res, { limits, limited: 'upload', client: grant.client })
     const body = takeBody(req)
     let slow: Problem | undefined

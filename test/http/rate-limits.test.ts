@@ -25,6 +25,25 @@ onEveryBackend('rate limits', (start) => {
     expect((await postFiles(other, [text])).status).to.equal(200)
   })
 
+  it('of uploads are not taken by who has a link that is used', async () => {
+    const service = await start({ env: { UPLOAD_RATE_POINTS: '2' } })
+    const signed = await exchange(service, '/v1/sign', {
+      ...{ method: 'POST', body: JSON.stringify({ expiresIn: 600 }) },
+      headers: { 'Content-Type': 'application/json', Authorization: service.tokens.secretClientToken },
+    })
+    const target = String(jsonOf(signed).url).slice(service.url.length)
+    const put = { method: 'PUT', body: 'text' }
+    expect((await exchange(service, target, put)).status).to.equal(200)
+    const begin = { method: 'POST', headers: { 'Tus-Resumable': '1.0.0', 'Upload-Length': '4' } }
+    for (const again of [put, begin, put, begin]) {
+      const answer = await exchange(service, target, again)
+      expect([answer.status, jsonOf(answer).code]).to.deep.equal([409, 'link_used'])
+      expect(answer.headers).not.to.have.property('ratelimit')
+    }
+    expect((await postFiles(service, [text])).status).to.equal(200)
+    expect((await postFiles(service, [text])).status).to.equal(429)
+  })
+
   it('of new pictures are by client and by address, and leave stored ones alone', async () => {
     const service = await start({
       env: { DERIVATIVE_RATE_POINTS: '3', DERIVATIVE_RATE_ADDRESS_POINTS: '2', TRUST_PROXY: '1' },

@@ -82,6 +82,27 @@ onEveryBackend('signed upload links', (start) => {
     expect(recordOf(await put(two.url)).size).to.equal(png.length)
   })
 
+  it('do not have derivatives made', async () => {
+    const { url } = await link()
+    const file = { disposition: 'name="file"; filename="mine.png"', bytes: png }
+    const asked = { disposition: 'name="transforms"', bytes: '["w=20"]' }
+    const left = { disposition: 'name="transforms"', bytes: '' }
+    const post = (...parts: Parameters<typeof multipart>[0]) =>
+      exchange(service, url.slice(service.url.length), {
+        ...{ method: 'POST', headers: { 'Content-Type': MULTIPART }, body: multipart(parts) },
+      })
+    const before = await service.objects()
+    for (const parts of [
+      [asked, file],
+      [file, asked],
+    ]) {
+      const answer = await post(...parts)
+      expect([answer.status, jsonOf(answer).param]).to.deep.equal([400, 'transforms'])
+      expect(await service.objects()).to.deep.equal(before)
+    }
+    expect(recordOf(await post(left, file)).options).to.deep.equal({})
+  })
+
   it('are 403 with any character changed, left out or added', async () => {
     const { url } = await link({ folder: 'ab', maxBytes: 1_000_000, types: ['image/png'], uses: 3 })
     const target = url.slice(service.url.length)
