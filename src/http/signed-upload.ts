@@ -33,7 +33,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     await signedLinks.check(opened)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ client, as: 'either', maxFiles: 1, refuseField: refuseTransforms },
+      ...{ grant: { client }, as: 'either', maxFiles: 1, refuseField: refuseTransforms },
       store: (arriving) => signedLinks.upload(opened, arriving),
     })
   }
