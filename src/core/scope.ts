@@ -18,6 +18,8 @@ export interface Grant {
   client: Client
   /** Only in this folder and those in it; absent: everywhere. */
   folder?: string
+  /** Milliseconds since 1970, when the secret ends; nothing that is signed with it may last longer. */
+  until?: number
 }
 
 /** @throws Problem 403 for a secret that is not for this */
@@ -65,6 +67,11 @@ export function meaningsWithin(
 /** For what is of all files. @throws Problem 403 for a secret that is for one folder */
 export function checkEverywhere({ folder }: Pick<Grant, 'folder'>): void {
   if (folder !== undefined) throw outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
+}
+
+/** Whether all that a path may mean is in a folder: where it is looked up once more, by whoever knows nothing of that. */
+export function isAllWithin({ full, short }: PathMeanings, { folder = '' }: Pick<Grant, 'folder'>): boolean {
+  return [full, short].every((one) => !one || isWithin(one.folder, folder))
 }
 
 function outOfScope(detail: string): Problem {

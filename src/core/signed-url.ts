@@ -11,8 +11,13 @@ export interface UrlKey {
 /** Finds a key of a client that counts; undefined for one that was taken back, or never was. */
 export type FindUrlKey = (version: number) => string | undefined
 
-/** What a URL was found to be: signed, until when if it says so (milliseconds since 1970, exclusive), or why not. */
-export type SignedUrl = { state: 'signed'; until?: number } | { state: 'unsigned' | 'invalid' | 'expired' }
+/**
+ * What a URL was found to be: signed, by which key, and until when if it says so (milliseconds since 1970, exclusive); or why
+ * not.
+ */
+export type SignedUrl =
+  | { state: 'signed'; version: number; until?: number }
+  | { state: 'unsigned' | 'invalid' | 'expired' }
 
 const SIGNATURE_WORD = 's'
 const EXPIRY_WORD = 'exp'
@@ -51,8 +56,8 @@ export function readSignedUrl(
     return { url: { state: 'invalid' }, query }
   const kept = pairs.filter((pair) => pair !== signature && !isPassedOver(nameOf(pair), []))
   const text = kept.length > 0 ? `${path}?${kept.join('&')}` : path
-  const key = findKey(Number(found.version))
-  return { url: verdict({ text, key, given: found.mac, until, now }), query }
+  const version = Number(found.version)
+  return { url: verdict({ text, version, given: found.mac, until }, { findKey, now }), query }
 }
 
 /**
@@ -77,27 +82,29 @@ export function readFolderSegment(
   { folder, findKey, now }: { folder: string; findKey: FindUrlKey; now: number },
 ): SignedUrl {
   const { version, until = '', mac: given } = SEGMENT.exec(segment)?.groups ?? {}
-  const key = findKey(Number(version))
-  return verdict({ text: folderText(folder, until), key, given, until: until || undefined, now })
+  const signed = {
+    text: folderText(folder, until),
+    version: Number(version),
+    given,
+    until: until || undefined,
+  }
+  return verdict(signed, { findKey, now })
 }
 
-function verdict({
-  text,
-  key,
-  given,
-  until,
-  now,
-}: {
-  text: string
-  key: string | undefined
-  given: string | undefined
-  until: string | undefined
-  now: number
-}): SignedUrl {
+function verdict(
+  {
+    text,
+    version,
+    given,
+    until,
+  }: { text: string; version: number; given: string | undefined; until: string | undefined },
+  { findKey, now }: { findKey: FindUrlKey; now: number },
+): SignedUrl {
+  const key = findKey(version)
   if (key === undefined || given === undefined || !isEqual(mac(text, key), given)) return { state: 'invalid' }
-  if (until === undefined) return { state: 'signed' }
+  if (until === undefined) return { state: 'signed', version }
   const end = 1000 * Number(until)
-  return now < end ? { state: 'signed', until: end } : { state: 'expired' }
+  return now < end ? { state: 'signed', version, until: end } : { state: 'expired' }
 }
 
 // No path begins so: what is signed for a folder is good for nothing else.

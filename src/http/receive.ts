@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Client } from '../core/client.ts'
 import type { Format } from '../core/media.ts'
+import type { Grant } from '../core/scope.ts'
 import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
 import type { UploadedFile, UploadRequest } from '../service/upload.ts'
@@ -14,7 +15,7 @@ import { optionsToWire, uploadToWire } from './upload-record.ts'
 export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'annotations' | 'signal'>>
 
 export interface ReceiveOptions {
-  client: Client
+  grant: Grant
   /** As what its body is taken: a form, a file as it is, or what its `Content-Type` says. */
   as: 'form' | 'file' | 'either'
   /** What a file as it is is called; may be empty. */
@@ -37,17 +38,17 @@ export function createReception({
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
 }): Receive {
-  return async (req, res, { client, as, name = '', maxFiles, store }) => {
+  return async (req, res, { grant, as, name = '', maxFiles, store }) => {
     const signal = clientGone(res)
     const fields = uploadFields()
     const isForm = as === 'form' || (as === 'either' && isOfType(req, 'multipart/form-data'))
     const files: AsyncIterable<FilePart> = isForm
       ? fileParts(req, { maxFiles, minBytesPerSecond, onField: fields.take, signal })
       : rawFile(req, { name, minBytesPerSecond, signal })
-    const check = (format: Format) => eager.check(client, format, fields.asked().transforms ?? [])
+    const check = (format: Format) => eager.check(grant, format, fields.asked().transforms ?? [])
     const annotations = () => fields.asked().annotations
     const stored = await store({ files, check, annotations, signal })
-    await answerStored(res, { client, stored, asked: fields.asked(), signal })
+    await answerStored(res, { client: grant.client, stored, asked: fields.asked(), signal })
   }
 }
 

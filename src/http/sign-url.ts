@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { parsePath } from '../core/object-key.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter, fileNotFound, Problem } from '../core/problem.ts'
-import { type Grant, meaningsWithin } from '../core/scope.ts'
+import { DOWNLOAD_WORD, WAIT_WORD } from '../core/query-word.ts'
+import { type Grant, isAllWithin } from '../core/scope.ts'
 import { signUrl } from '../core/signed-url.ts'
 import type { Clients } from '../service/clients.ts'
+import type { Deliveries } from '../service/deliver.ts'
 import { bodyRefusal } from './body-refusal.ts'
 import { callerBySecret } from './caller.ts'
 import { jsonBody } from './json-body.ts'
@@ -15,6 +17,7 @@ import { takePoints } from './rate-limit.ts'
 interface Dependencies {
   clients: Clients
   limits: Limits
+  deliveries: Pick<Deliveries, 'plan'>
   /** Without a slash at its end. */
   baseUrl: string
   /** Of a body, see {@link watchRate}. */
@@ -36,10 +39,16 @@ const signUrlRequest = z.strictObject(
 )
 // Where the client's token stands, and what is behind it.
 const OWN_TARGET =
-  /^\/v1\/(?:\w+\/(?:upload|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+  /^\/v1\/(?:\w+\/(?:(?<isTransformed>upload)|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
 /** `POST /v1/sign/url`: a delivery URL of the client's, signed. */
-export function signUrlRoutes({ clients, limits, baseUrl, minBytesPerSecond }: Dependencies): Router {
+export function signUrlRoutes({
+  clients,
+  limits,
+  deliveries,
+  baseUrl,
+  minBytesPerSecond,
+}: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/sign/url', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
@@ -49,9 +58,9 @@ export function signUrlRoutes({ clients, limits, baseUrl, minBytesPerSecond }: D
     const { url, expiresIn } = read.data
     const key = clients.urlKeys.newest(grant.client)
     if (!key) throw noUrlKey()
-    const target = ownTarget(url, { grant, baseUrl })
+    const target = ownTarget(url, { grant, baseUrl, deliveries })
     await takePoints(req, res, { limits, limited: 'sign', client: grant.client })
-    const expiresAt = expiresIn === undefined ? undefined : Math.floor(Date.now() / 1000) + expiresIn
+    const expiresAt = endOf(expiresIn, grant)
     const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
     res.setHeader('Cache-Control', 'no-store')
     res.json({
@@ -64,9 +73,12 @@ export function signUrlRoutes({ clients, limits, baseUrl, minBytesPerSecond }: D
 }
 
 /** The path and query of a URL that the bearer of a secret may sign. @throws Problem 400, 404 outside of its folder */
-function ownTarget(url: string, { grant, baseUrl }: { grant: Grant; baseUrl: string }): string {
+function ownTarget(
+  url: string,
+  { grant, baseUrl, deliveries }: { grant: Grant; baseUrl: string; deliveries: Pick<Deliveries, 'plan'> },
+): string {
   const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
-  const { token, path = '', query = '', fetch } = OWN_TARGET.exec(target)?.groups ?? {}
+  const { token, path = '', query = '', fetch, isTransformed } = OWN_TARGET.exec(target)?.groups ?? {}
   if (token !== grant.client.token)
     throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
   if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
@@ -76,9 +88,24 @@ function ownTarget(url: string, { grant, baseUrl }: { grant: Grant; baseUrl: str
     if (grant.folder !== undefined) throw fileNotFound()
     return target
   }
-  const { full, short } = meaningsWithin(parsePath(decodedOnce(path), { param: 'url' }), grant)
-  if (grant.folder !== undefined && !full && !short) throw fileNotFound()
+  const meanings = parsePath(decodedOnce(path), { param: 'url' })
+  if (grant.folder === undefined) return target
+  // Whoever has it signed asks as anybody: all that it may mean has to be in the folder, and what its parameters name.
+  const { format } = meanings.full ?? meanings.short ?? {}
+  if (!format || !isAllWithin(meanings, grant)) throw fileNotFound()
+  const parameters = [...new URLSearchParams(query)].filter(([name]) => !OF_DELIVERY.has(name))
+  if (isTransformed) deliveries.plan({ ...grant, format, query: parameters, accept: '' })
   return target
+}
+
+// What is no parameter of a transformation.
+const OF_DELIVERY: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
+
+/** In seconds since 1970: no URL outlasts the secret that it is asked for with. */
+function endOf(expiresIn: number | undefined, { until }: Grant): number | undefined {
+  const asked = expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
+  const end = Math.min(asked, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))
+  return Number.isFinite(end) ? end : undefined
 }
 
 function decodedOnce(path: string): string {

@@ -55,7 +55,7 @@ export function signRoutes({
   const routes = Router({ strict: true, caseSensitive: true })
   const sign = (client: Client, grant: Grant, request: LinkRequest) => {
     const folder = folderWithin(request.folder, grant)
-    const { url, expiresAt } = signedLinks.sign(client, { ...request, folder }, baseUrl)
+    const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until: grant.until }, baseUrl)
     return { url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() }
   }
 

@@ -30,7 +30,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     nameCaller(req, client)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ client, as: 'either', maxFiles: 1 },
+      ...{ grant: { client }, as: 'either', maxFiles: 1 },
       store: (arriving) => signedLinks.upload(opened, arriving),
     })
   }

@@ -14,6 +14,8 @@ import type { Clients } from '../service/clients.ts'
 
 /** How a request by a signed URL has come, for what is answered to it. */
 interface Admission {
+  /** Of the key that it was signed with: no other signs for it, so that it ends with this one. */
+  version: number
   /** Milliseconds since 1970; absent: for good. */
   until?: number
 }
@@ -34,7 +36,8 @@ export function admitUrl(req: Request, client: Client, clients: Clients): void {
   const { url, query } = segment === undefined ? readUrl(req) : readSegment(req, segment)
   if (url.state === 'unsigned' && !isRequired) return
   if (url.state !== 'signed') throw REFUSALS[url.state]()
-  admissions.set(req, url.until === undefined ? {} : { until: url.until })
+  const { version, until } = url
+  admissions.set(req, { version, ...(until === undefined ? {} : { until }) })
   const at = req.url.indexOf('?')
   req.url = `${at === -1 ? req.url : req.url.slice(0, at)}${query}`
 
@@ -67,8 +70,9 @@ export function cacheControl(req: Request, maxAgeSeconds: number): string {
  */
 export function signedLike(req: Request, url: string, client: Client, clients: Clients): string {
   const admission = admissions.get(req)
-  const key = clients.urlKeys.newest(client)
-  if (!admission || !key) return url
+  if (!admission) return url
+  const { version } = admission
+  const key = { version, key: clients.urlKeys.find(client, version) ?? '' }
   const until = admission.until === undefined ? undefined : Math.floor(admission.until / 1000)
   const { origin, pathname } = new URL(url)
   const [, base = '', path = ''] = DELIVERY.exec(pathname) ?? []
@@ -80,7 +84,7 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
   return `${origin}${pathname.slice(0, at)}${signUrl(target, key)}`
 }
 
-const DELIVERY = /^(.*\/v1\/\w+\/upload\/[^/]+\/)(.+)$/
+const DELIVERY = /^(.*?\/v1\/\w+\/upload\/[^/]+\/)(.+)$/
 
 /** The folder of a bundle that a file is in; undefined for one that is in none. */
 function folderOf(path: string): string | undefined {

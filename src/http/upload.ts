@@ -52,7 +52,7 @@ export function uploadRoutes({
   const routes = Router({ strict: true, caseSensitive: true })
   const callerOf = (req: Request) => {
     const grant = callerBySecret(req, clients, 'upload')
-    return { client: grant.client, folder: folderWithin(onlyPath(queryPairs(req)), grant) }
+    return { grant, client: grant.client, folder: folderWithin(onlyPath(queryPairs(req)), grant) }
   }
 
   async function storeRemote(req: Request, res: Response): Promise<void> {
@@ -64,7 +64,7 @@ export function uploadRoutes({
     const folder = folderWithin(path, grant)
     await takePoints(req, res, { limits, limited: 'fetch', client })
     const signal = clientGone(res)
-    const check = (format: Format) => eager.check(client, format, asked.transforms ?? [])
+    const check = (format: Format) => eager.check(grant, format, asked.transforms ?? [])
     const annotations = () => asked.annotations
     const stored = await remoteUpload({
       ...{ client, asker: 'secret', url, name, folder, check, annotations, signal },
@@ -74,20 +74,20 @@ export function uploadRoutes({
 
   routes.post('/v1/upload', async (req, res) => {
     if (isOfType(req, 'application/json')) return storeRemote(req, res)
-    const { client, folder } = callerOf(req)
+    const { grant, client, folder } = callerOf(req)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ client, as: 'form', maxFiles },
+      ...{ grant, as: 'form', maxFiles },
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
   })
   routes.all('/v1/upload', methodNotAllowed('POST'))
 
   routes.put('/v1/upload/:name', async (req, res) => {
-    const { client, folder } = callerOf(req)
+    const { grant, client, folder } = callerOf(req)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ client, as: 'file', name: String(req.params.name), maxFiles: 1 },
+      ...{ grant, as: 'file', name: String(req.params.name), maxFiles: 1 },
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
   })

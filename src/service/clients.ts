@@ -132,9 +132,13 @@ export function createClients({
         throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
       const { client, kept } = found
       admitted(client)
-      const { scope = {} } = kept
+      const { scope = {}, validUntil: until } = kept
       checkAction(scope, action)
-      return { client, ...(scope.folder === undefined ? {} : { folder: scope.folder }) }
+      return {
+        client,
+        ...(scope.folder === undefined ? {} : { folder: scope.folder }),
+        ...(until === undefined ? {} : { until }),
+      }
     },
     isSecret(text) {
       // Of every word of every path that is logged, and a digest is not for nothing.

@@ -12,11 +12,12 @@ import {
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { JobStatus } from '../core/ports/jobs.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import { fileNotFound, isOfLimit, Problem, tooSmallFormat } from '../core/problem.ts'
-import { meaningsWithin } from '../core/scope.ts'
+import { assetNotFound, fileNotFound, isOfLimit, Problem, tooSmallFormat } from '../core/problem.ts'
+import { isAllWithin, meaningsWithin } from '../core/scope.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { conceals } from '../pipeline/concealing.ts'
 import { isLasting } from '../pipeline/lasting.ts'
+import { namedFiles } from '../pipeline/named-files.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derive.ts'
 import type { MediaJobs } from './media-jobs.ts'
@@ -68,8 +69,8 @@ type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 
 /** The files that URLs name: originals, and what is made of them. */
 export interface Deliveries {
-  /** What a request for a file of this format would have done. @throws Problem 400, 403 */
-  plan(request: Pick<DeliveryRequest, 'client' | 'query' | 'accept'> & { format: Format }): Plan
+  /** What a request for a file of this format would have done. @throws Problem 400, 403, 404 for a file that a parameter names outside of the folder */
+  plan(request: Pick<DeliveryRequest, 'client' | 'folder' | 'query' | 'accept'> & { format: Format }): Plan
   /** @throws Problem 400, 403, 404, 422, 423 for what a job has yet to make, 429, 503 */
   deliver(request: DeliveryRequest): Promise<Delivery>
   /**
@@ -172,8 +173,19 @@ export function createDeliveries({
     }
   }
 
+  /** Its steps name no file outside of the folder that the request is for. */
+  function checkNamed({ steps }: Plan, within: Pick<DeliveryRequest, 'folder'>): void {
+    if (within.folder === undefined) return
+    for (const { param, key } of namedFiles(steps))
+      if (!isAllWithin(parsePath(key, { param }), within)) throw assetNotFound(param, key)
+  }
+
   return {
-    plan: (request) => plan(inputOf(request)),
+    plan(request) {
+      const planned = plan(inputOf(request))
+      checkNamed(planned, request)
+      return planned
+    },
 
     async begin({ client, query, original }) {
       const input = inputOf({ client, query, format: original.format, accept: '' })
@@ -192,6 +204,7 @@ export function createDeliveries({
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const input = inputOf({ client, query, format: found.name.format, accept })
       const planned = plan(input)
+      checkNamed(planned, request)
       const { steps, variesByAccept, notes } = planned
       if (found.variant !== undefined) {
         if (steps.length > 0) throw transformOfDerivative()

@@ -6,6 +6,7 @@ import type { Format } from '../core/media.ts'
 import { derivativeKey, type ObjectKey, type OriginalName, parseKey } from '../core/object-key.ts'
 import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../core/ports/jobs.ts'
 import { badParameter, clipped, Problem, unlessStatus } from '../core/problem.ts'
+import type { Grant } from '../core/scope.ts'
 import type { Deliveries } from './deliver.ts'
 import type { Derivations } from './derive.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
@@ -21,10 +22,10 @@ export interface EagerTransform {
 /** Makes derivatives in the background, by way of the queue: they outlive the process that was asked for them. */
 export interface EagerTransforms {
   /**
-   * Whether these can be made of a file of this format.
+   * Whether these can be made of a file of this format by whoever has this grant.
    * @throws Problem 400, with its number among them as `transform`
    */
-  check(client: Client, format: Format, queries: readonly string[]): void
+  check(grant: Pick<Grant, 'client' | 'folder'>, format: Format, queries: readonly string[]): void
   /** Has them made of a stored original. Those that cannot be queued have failed: the first request makes them. */
   begin(client: Client, original: OriginalName, queries: readonly string[]): Promise<EagerTransform[]>
   /** From now on this process makes what is queued. */
@@ -119,10 +120,11 @@ export function createEagerTransforms({
   }
 
   return {
-    check(client, format, queries) {
+    check({ client, folder }, format, queries) {
       for (const [i, query] of queries.entries()) {
         try {
-          const asked = { client, format, query: pairsOf(query), accept: '' }
+          const within = folder === undefined ? {} : { folder }
+          const asked = { client, ...within, format, query: pairsOf(query), accept: '' }
           const { steps, variesByAccept } = deliveries.plan(asked)
           if (steps.length === 0) throw nothingToDo(i, query)
           if (variesByAccept) throw unknownFormat(i, query)

@@ -30,6 +30,8 @@ export interface LinkRequest {
   types?: readonly string[] | undefined
   /** From 1 to 100; 1 when absent. */
   uses?: number | undefined
+  /** When it ends at the latest, in milliseconds since 1970: as the secret does that it is asked for with. */
+  until?: number | undefined
 }
 
 /** A link, and whose it is. */
@@ -96,7 +98,7 @@ export function createSignedLinks({
     reopen,
     check: ({ client, link }) => uses.check(client, link),
 
-    sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1 }, baseUrl) {
+    sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1, until }, baseUrl) {
       checkInteger('expiresIn', expiresInSeconds, EXPIRES_MAX_SECONDS, 'seconds')
       if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, Number.MAX_SAFE_INTEGER, 'bytes')
       checkInteger('uses', count, USES_MAX, 'uses')
@@ -105,7 +107,7 @@ export function createSignedLinks({
         clientId: client.id,
         folder: checkedFolder(folder),
         issuedAt: Math.floor(now() / 1000),
-        expiresInSeconds,
+        expiresInSeconds: Math.min(expiresInSeconds, leftSeconds(until)),
         ...(maxBytes === undefined ? {} : { maxBytes }),
         ...(types ? { types: linkTypes(types) } : {}),
         uses: count,
@@ -150,6 +152,10 @@ export function createSignedLinks({
         joined.leave()
       }
     },
+  }
+
+  function leftSeconds(until = Number.POSITIVE_INFINITY): number {
+    return Math.max(1, Math.ceil((until - now()) / 1000))
   }
 
   /** What counts the uses may have been emptied; the file is there. */

@@ -79,6 +79,83 @@ onEveryBackend('secrets with a scope', (start) => {
     expect((await deleteFile(client, inner.key, { secret })).status).to.equal(200)
   })
 
+  it('for a folder show no picture of another one as a watermark', async () => {
+    const { s3PathOriginal: outside } = await uploadOne(
+      client,
+      { name: 'a.png', bytes: png },
+      { path: 'private' },
+    )
+    const inside = await uploadOne(client, { name: 'a.png', bytes: png }, { path: 'team/a' })
+    const secret = await secretFor({ folder: 'team/a' })
+    const zipped = async (wm: string) => {
+      const item = { path: inside.s3PathOriginal, params: { wm, w: 20 } }
+      const response = await postZip(client, { files: [item] }, { secret })
+      const [first, last] = entriesOf(Buffer.from(await response.arrayBuffer()))
+      return JSON.parse(String((last ?? first)?.bytes))[0].code
+    }
+    expect(await zipped(inside.s3PathOriginal)).to.equal(undefined)
+    expect(await zipped(outside)).to.equal(404)
+
+    const form = new FormData()
+    form.append('transforms', JSON.stringify([`wm=${outside}`]))
+    form.append('file', new Blob([png]), 'a.png')
+    const headers = { Authorization: secret }
+    const eager = await fetch(`${client.url}/v1/upload`, { method: 'POST', headers, body: form })
+    expect(eager.status).to.equal(404)
+
+    await service.app.clients.addUrlKey(client.id)
+    const signed = async (url: string) => {
+      const body = JSON.stringify({ url })
+      const json = { ...headers, 'Content-Type': 'application/json' }
+      return (await fetch(`${client.url}/v1/sign/url`, { method: 'POST', headers: json, body })).status
+    }
+    expect(await signed(`${inside.src}?w=20&download=a.png`)).to.equal(200)
+    expect(await signed(`${inside.src}?wm=${inside.s3PathOriginal}`)).to.equal(200)
+    expect(await signed(`${inside.src}?wm=${outside}`)).to.equal(404)
+    expect(await signed(`${inside.src}?wm=${encodeURIComponent(outside)}&w=3`)).to.equal(404)
+  })
+
+  it('for a folder called as a type sign nothing of the root', async () => {
+    const { s3PathOriginal: key, src } = await uploadOne(client, { name: 'a.png', bytes: png })
+    const secret = await secretFor({ folder: 'image/png' })
+    const root = src.slice(0, src.indexOf('/v1/'))
+    const { clientToken } = client.tokens
+    for (const url of [
+      `${root}/v1/image/upload/${clientToken}/${key}`,
+      `${root}/v1/bucket/${clientToken}/${key}`,
+    ]) {
+      const headers = { Authorization: secret, 'Content-Type': 'application/json' }
+      const answer = await fetch(`${root}/v1/sign/url`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ url }),
+      })
+      expect(answer.status, url).to.equal(404)
+    }
+  })
+
+  it('sign nothing that lasts longer than they do', async () => {
+    const { src } = await uploadOne(client, { name: 'a.png', bytes: png })
+    await service.app.clients.addUrlKey(client.id)
+    const secret = await secretFor({}, 60_000)
+    const expiresAt = async (path: string, body: object) => {
+      const headers = { Authorization: secret, 'Content-Type': 'application/json' }
+      const answer = await fetch(`${client.url}${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+      return Date.parse(((await answer.json()) as { expiresAt: string }).expiresAt) - Date.now()
+    }
+    for (const [path, body] of [
+      ['/v1/sign/url', { url: src }],
+      ['/v1/sign/url', { url: src, expiresIn: 3600 }],
+      ['/v1/sign', { expiresIn: 3600 }],
+    ] as const)
+      expect(await expiresAt(path, body), path).to.be.within(30_000, 61_000)
+    expect(await expiresAt('/v1/sign', { expiresIn: 5 })).to.be.within(0, 6000)
+  })
+
   it('end when their time is over, or when they are taken back, and live through a rotation', async () => {
     const ended = await secretFor({ only: 'upload' }, 0)
     expect((await upload(ended)).status).to.equal(401)

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { SecretScope } from '../../src/core/scope.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { type Caller, newClient, rawPath, uploadOne, type WireRecord } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
@@ -103,6 +104,22 @@ onEveryBackend('signed delivery URLs', (start) => {
     const { urlKey: third } = await service.app.clients.addUrlKey(client.id)
     expect(third.version).to.be.above(other.version)
     expect(await codeOf(signed(path, other))).to.equal('url_invalid')
+  })
+
+  it('lead to no address of another key, which would outlast theirs', async () => {
+    const { urlKey: old } = await service.app.clients.addUrlKey(client.id)
+    await service.app.clients.addUrlKey(client.id)
+    await get(signed(`${path}?w=33`, key))
+    const job = `/v1/jobs/${client.tokens.clientToken}/${record.s3PathOriginal}_w=33`
+    let target = ''
+    await eventually(async () => {
+      const { url } = jsonOf(await get(signed(job, old)))
+      expect(url).to.be.a('string')
+      target = String(url).slice(service.url.length)
+    })
+    expect((await get(target)).status).to.equal(200)
+    await service.app.clients.removeUrlKey(client.id, old.version)
+    expect(await codeOf(target)).to.equal('url_invalid')
   })
 
   it('are of one client', async () => {
