@@ -183,6 +183,7 @@ async function openApp(
     media,
     removals,
     list,
+    cursorKey: keys('list cursors'),
     usage,
     many: createMany({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),

@@ -25,7 +25,8 @@ export function parseRemoteUrl(text: string): string {
   return url.href
 }
 
-function urlNotAllowed(expected: string): Problem {
+/** 400: a URL that leads where we do not go; `expected` is where we do. */
+export function urlNotAllowed(expected: string): Problem {
   return new Problem({
     status: 400,
     code: 'url_not_allowed',

@@ -3,6 +3,7 @@ import { badParameter } from '../core/problem.ts'
 import type { NewSecret } from '../service/client-credentials.ts'
 import type { ClientChanges } from '../service/clients.ts'
 import type { StorageSettings } from '../service/storage-settings.ts'
+import { boundedArray, boundedRecord } from './bounded.ts'
 import { checkedBody } from './checked-body.ts'
 
 const MAX_SECONDS = 365 * 86_400
@@ -17,24 +18,31 @@ const orNull = <T extends z.ZodType>(schema: T, expected: string) =>
     .transform((value) => (value === null ? (false as const) : value))
     .optional()
 
-// Of each part: what is expected, as messages say it. Bounds are the services' own.
+// Past these nobody looks at them; the bounds that callers are told are the services' own.
+const MANY = 1000
+const list = <T extends z.ZodType>(element: T) =>
+  boundedArray(element, { max: MANY, expected: `at most ${MANY} items` })
+const named = <T extends z.ZodType>(value: T) =>
+  boundedRecord(value, { max: MANY, expected: 'an object', expectedAtMost: `at most ${MANY} members` })
+
+// Of each part: what is expected, as messages say it.
 const rules = z.strictObject(
   {
     signedUrls: orNull(z.boolean(), 'true, false or null'),
     presetsOnly: orNull(z.boolean(), 'true, false or null'),
-    allowedWidths: orNull(z.array(z.number()), 'an array of integers or null'),
+    allowedWidths: orNull(list(z.number()), 'an array of integers or null'),
     variantLimit: orNull(z.number(), 'an integer or null'),
-    fetchHosts: orNull(z.literal('any').or(z.array(z.string())), '"any", an array of hosts or null'),
-    fetchDenyHosts: orNull(z.array(z.string()), 'an array of hosts or null'),
+    fetchHosts: orNull(z.literal('any').or(list(z.string())), '"any", an array of hosts or null'),
+    fetchDenyHosts: orNull(list(z.string()), 'an array of hosts or null'),
     keepDeletedSeconds: orNull(z.number(), 'an integer or null'),
     dedupe: orNull(z.literal('reuse'), '"reuse" or null'),
     uploadMaxBytes: orNull(z.number(), 'an integer or null'),
     rates: orNull(
-      z.record(z.string(), z.number().or(z.null().transform(() => false as const))),
+      named(z.number().or(z.null().transform(() => false as const))),
       'an object of integers or null, by the name of the limit, or null',
     ),
     presets: orNull(
-      z.record(z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),
+      named(named(z.union([z.string(), z.number(), z.boolean()]))),
       'an object of presets, each an object of parameters, or null',
     ),
   },

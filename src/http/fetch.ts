@@ -1,4 +1,5 @@
-import { Router } from 'express'
+import { type Request, type Response, Router } from 'express'
+import type { Client } from '../core/client.ts'
 import { isMediaGroup } from '../core/media.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
@@ -53,6 +54,9 @@ export function fetchRoutes({
   const all = [keep, fetch, notEncoded]
   const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
 
+  const takePublicPoints = (req: Request, res: Response, client: Client) =>
+    takePoints(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
+
   for (const path of all) routes.all(path, readableByAll)
 
   routes.get(keep, async (req, res, next) => {
@@ -60,7 +64,7 @@ export function fetchRoutes({
     if (!isMediaGroup(group)) return notFound(req, res, next)
     const client = callerByToken(req, clients)
     const url = parseRemoteUrl(String(req.params.url))
-    const beforeFetching = () => takePoints(req, res, { limits, limited: 'fetch', client })
+    const beforeFetching = () => takePublicPoints(req, res, client)
     await sendStored(req, res, {
       client,
       group,
@@ -76,10 +80,11 @@ export function fetchRoutes({
     if (group !== 'image') throw onlyPictures(group)
     const url = parseRemoteUrl(String(req.params.url))
     const { download, query } = deliveryQuery(req)
-    await takePoints(req, res, { limits, limited: 'fetch', client })
+    const beforeFetching = () => takePublicPoints(req, res, client)
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
-    const { value, release } = await remotePictures.deliver({ client, url, query, accept, signal })
+    const picture = { client, url, query, accept, beforeFetching, signal }
+    const { value, release } = await remotePictures.deliver(picture)
     try {
       const { asset, etag, variesByAccept, insteadFor } = value
       tellNotes(res, value)

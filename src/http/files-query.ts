@@ -20,8 +20,14 @@ const NAMES = ['prefix', 'type', 'search', 'tag', 'sort', 'limit', 'cursor', 'de
 const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, default: 100, help: '' }
 const SEARCH_MAX_BYTES = 255
 
+export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signal'> {
+  sort: string
+  /** As it came. */
+  cursor: string | undefined
+}
+
 /** The query of a listing, but for who asks. @throws Problem 400 */
-export function readListQuery(query: Query): Omit<ListRequest, 'client' | 'signal'> & { sort: string } {
+export function readListQuery(query: Query): ListQuery {
   const unknown = query.find(([name]) => !NAMES.includes(name))
   if (unknown) throw unknownParameter(unknown[0])
   const value = (name: string) => onlyValue(query, name)
@@ -45,30 +51,9 @@ export function readListQuery(query: Query): Omit<ListRequest, 'client' | 'signa
     group: groupOf(value('type')),
     search: searched('search', value('search')),
     tag: searched('tag', value('tag')),
-    after: positionOf(value('cursor'), sort),
+    cursor: value('cursor'),
     limit: limit === undefined ? 100 : Number(parseParameter('limit', LIMIT, limit)),
   }
-}
-
-/** The place behind a file in a list, as text that says nothing to who has it. */
-export function cursorOf(position: string, sort: string): string {
-  return Buffer.from(JSON.stringify([sort, position])).toString('base64url')
-}
-
-function positionOf(cursor: string | undefined, sort: string): string | undefined {
-  if (cursor === undefined) return undefined
-  try {
-    const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if (Array.isArray(read) && read[0] === sort && typeof read[1] === 'string' && !read[1].includes('\0'))
-      return read[1]
-  } catch {
-    // None of ours.
-  }
-  throw badParameter({
-    param: 'cursor',
-    expected: 'the cursor of an answer to the same sort',
-    received: cursor,
-  })
 }
 
 function folderOf(prefix: string | undefined): string {

@@ -4,15 +4,13 @@ import { badParameter, Problem } from '../core/problem.ts'
 import { commonFolder, type Grant, meaningsWithin } from '../core/scope.ts'
 import type { NamedPath } from '../service/remove-many.ts'
 import { bodyRefusal } from './body-refusal.ts'
+import { boundedArray } from './bounded.ts'
 
 const PATHS_MAX = 1000
 const EXPECTED_PATHS = `an array of 1 to ${PATHS_MAX} paths`
 const EXPECTED_LIMIT = `an integer from 1 to ${PATHS_MAX}`
 
-const paths = z
-  .array(z.string('a path'), EXPECTED_PATHS)
-  .min(1, EXPECTED_PATHS)
-  .max(PATHS_MAX, EXPECTED_PATHS)
+const paths = boundedArray(z.string('a path'), { min: 1, max: PATHS_MAX, expected: EXPECTED_PATHS })
 const limit = z.int(EXPECTED_LIMIT).min(1, EXPECTED_LIMIT).max(PATHS_MAX, EXPECTED_LIMIT)
 
 const deletion = z.strictObject(

@@ -12,8 +12,9 @@ import { callerBySecret } from './caller.ts'
 import { isMeantFor } from './conditional.ts'
 import { readFileChange } from './file-change.ts'
 import { fileToWire, type Place } from './file-record.ts'
-import { cursorOf, readListQuery } from './files-query.ts'
+import { readListQuery } from './files-query.ts'
 import { jsonBody } from './json-body.ts'
+import { cursorOf, positionOf } from './list-cursor.ts'
 import { methodNotAllowed } from './problem.ts'
 import { clientGone, queryPairs, wildcardPath } from './request.ts'
 import { derivativeUrl } from './urls.ts'
@@ -23,6 +24,8 @@ interface Dependencies {
   list: List
   describe: Describe
   annotate: Annotate
+  /** 32 bytes, that cursors are sealed with. */
+  cursorKey: Buffer
   baseUrl: string
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
@@ -40,22 +43,28 @@ export function filesRoutes({
   list,
   describe,
   annotate,
+  cursorKey,
   baseUrl,
   minBytesPerSecond,
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
 
   routes.get('/v1/files', async (req, res) => {
-    const { client, folder: own = '' } = callerBySecret(req, clients, 'read')
-    const { sort, ...asked } = readListQuery(queryPairs(req))
-    const folder = commonFolder(asked.folder, own)
+    const grant = callerBySecret(req, clients, 'read')
+    const { client } = grant
+    const { sort, cursor, ...asked } = readListQuery(queryPairs(req))
+    const place = { ...grant, sort, key: cursorKey }
+    const after = cursor === undefined ? undefined : positionOf(cursor, place)
+    const folder = commonFolder(asked.folder, grant.folder ?? '')
     const signal = clientGone(res)
     const { files, next } =
-      folder === undefined ? { files: [], next: undefined } : await list({ ...asked, client, folder, signal })
+      folder === undefined
+        ? { files: [], next: undefined }
+        : await list({ ...asked, client, folder, after, signal })
     res.setHeader('Cache-Control', 'no-store')
     res.json({
       files: files.map((file) => fileToWire(file, { client, baseUrl })),
-      cursor: next === undefined ? null : cursorOf(next, sort),
+      cursor: next === undefined ? null : cursorOf(next, place),
     })
   })
   routes.all('/v1/files', methodNotAllowed('GET', 'HEAD'))

@@ -1,12 +1,13 @@
 import type { Request } from 'express'
 import { Problem, tooLarge, unsupportedMediaType } from '../core/problem.ts'
 import { watchRate } from './body-rate.ts'
+import { EXPECTED_SIZE, isOfFewValues } from './json-size.ts'
 import { isOfType } from './request.ts'
 
 /**
  * A request's body, read as JSON in UTF-8. Past `maxBytes` the answer comes at once, before the rest of the body.
  *
- * @throws Problem 400 for what is no JSON, 408 for a sender that is too slow, 413, 415 for another type or a compressed body
+ * @throws Problem 400 for what is no JSON or has too many values, 408 for a sender that is too slow, 413, 415 for another type or a compressed body
  */
 export async function jsonBody(
   req: Request,
@@ -28,12 +29,13 @@ export async function jsonBody(
     unwatch = watchRate(req, minBytesPerSecond, reject)
   })
   const body = await Promise.race([wholeBody(req, maxBytes), tooSlow]).finally(unwatch)
+  if (!isOfFewValues(body)) throw badJson(`expected a JSON body of ${EXPECTED_SIZE} but received more`)
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
     return JSON.parse(text, withoutProto)
   } catch {
     // The failure quotes the body, which is neither for the log nor for the caller.
-    throw new Problem({ status: 400, code: 'bad_json', detail: 'expected a JSON object as the body' })
+    throw badJson('expected a JSON object as the body')
   }
 }
 
@@ -52,6 +54,10 @@ async function wholeBody(req: Request, maxBytes: number): Promise<Buffer> {
     throw error
   }
   return Buffer.concat(chunks)
+}
+
+function badJson(detail: string): Problem {
+  return new Problem({ status: 400, code: 'bad_json', detail })
 }
 
 /** Zod passes over a member of this name in silence; here every unknown one is refused. */

@@ -34,20 +34,28 @@ function originOf(segment: string): string {
  * a secret that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
  */
 export function maskedPath(path: string, { secrets, isSecret }: SecretsKnown): string {
-  return withoutSecrets(
-    path.replace(LINK, '$1…').replace(FOLDER_SIGNATURE, '/…/').replace(RESUMABLE, '$1…~'),
-    { secrets, isSecret },
-  )
+  const unsigned = path
+    .split('/')
+    .map((segment) => (spellings(segment).some((text) => SIGNATURE.test(text)) ? '…' : segment))
+    .join('/')
+  return withoutSecrets(withoutAccess(unsigned), { secrets, isSecret })
 }
 
-// The signature of a link: until it is used, whoever reads the log could do that.
-const LINK = /^(\/v1\/upload\/sign\/[^/]*\/)[^/]+/
+// Of a link or a folder, in whatever address: whoever reads the log could use the link, or read all that is in the folder.
+const SIGNATURE = /\.[\w-]{43}/
 
-// That of a folder: whoever has it may read all that is in it.
-const FOLDER_SIGNATURE = /\/s--[\d.]*[\w-]{43}--\//
+// What is signed of a link, whole or not.
+const LINK = /^(\/+v1\/+upload\/+sign\/+[^/]*\/+)[^/]+/i
 
 // The address of an upload that was begun by a link: whoever has it may go on with it.
-const RESUMABLE = /^(\/v1\/tus\/)[^/~]+~/
+const RESUMABLE = /^(\/+v1\/+tus\/+)[^/~]+~/i
+
+function withoutAccess(path: string): string {
+  const gives = (text: string) => LINK.test(text) || RESUMABLE.test(text)
+  if (gives(path)) return path.replace(LINK, '$1…').replace(RESUMABLE, '$1…~')
+  // No route is spelled so, but who has it can spell it right.
+  return spellings(path).some(gives) ? '/…' : path
+}
 
 function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): string {
   const holds = (text: string) => secrets.some((secret) => text.includes(secret))

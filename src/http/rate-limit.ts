@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import type { Client } from '../core/client.ts'
 import type { Limit, Limited, Limits, RateLimiter, RateVerdict } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
+import type { Asker } from '../service/remote.ts'
 import { addressOf } from './address.ts'
 
 interface Taken {
@@ -11,21 +12,28 @@ interface Taken {
   verdict: RateVerdict
 }
 
+interface Asked {
+  limited: Limited
+  client?: Client
+  asker?: Asker
+}
+
 /**
  * Takes a point of the caller's address, then one of the client, and says in `RateLimit` and `RateLimit-Policy` what is left
  * of both; of what is read only to whoever is refused, since caches keep the other answers for everybody.
  *
  * @param client whose points are taken; absent for what nobody is known to ask for yet
+ * @param asker `anyone`: counted apart, so that strangers leave who has a secret alone
  * @throws Problem 429 with `Retry-After`
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
 export async function takePoints(
   req: Request,
   res: Response,
-  { limits, limited, client }: { limits: Limits; limited: Limited; client?: Client },
+  { limits, ...asked }: Asked & { limits: Limits },
 ): Promise<void> {
   const taken: Taken[] = []
-  for (const [policy, limiter, key] of countersOf(limits[limited], { limited, req, client })) {
+  for (const [policy, limiter, key] of countersOf(limits[asked.limited], { ...asked, req })) {
     if (!limiter) continue
     const verdict = await limiter.consume(key)
     taken.unshift({ policy, limiter, verdict })
@@ -48,7 +56,7 @@ export async function takePoints(
 // The address first: who is refused by it takes nothing from a client, whose name anybody can use.
 function countersOf(
   limit: Limit,
-  { limited, req, client }: { limited: Limited; req: Request; client: Client | undefined },
+  { limited, req, client, asker = 'secret' }: Asked & { req: Request },
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
   return [
     [`${limited}_address`, limit.byAddress, addressOf(req)],
@@ -56,7 +64,7 @@ function countersOf(
     [
       limited,
       ofClient(limit, limited === 'sign_in' ? undefined : client?.rules?.rates?.[limited]),
-      client?.id ?? 'all',
+      `${client?.id ?? 'all'}${asker === 'anyone' ? ' public' : ''}`,
     ],
   ]
 }

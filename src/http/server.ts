@@ -64,6 +64,8 @@ export interface HttpOptions {
   managedClients: ManagedClients
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]
+  /** 32 bytes, that the cursors of lists are sealed with. */
+  cursorKey: Buffer
   upload: Upload
   remoteUpload: RemoteUpload
   keptRemotes: KeptRemotes

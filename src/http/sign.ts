@@ -7,6 +7,7 @@ import { folderWithin, type Grant } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import type { LinkRequest, SignedLinks } from '../service/signed-links.ts'
 import { bodyRefusal } from './body-refusal.ts'
+import { boundedArray } from './bounded.ts'
 import { callerBySecret } from './caller.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
@@ -25,16 +26,16 @@ interface Dependencies {
 
 const BODY_MAX_BYTES = 64 * 1024
 const EXPIRATION = 'expirationIn'
+const TYPES_MAX = 50
 
 const signRequest = z.strictObject(
   {
     folder: z.string('a string').optional(),
     expiresIn: z.number('a whole number of seconds from 1 to 604800'),
     maxBytes: z.number('a whole number of bytes from 1').optional(),
-    types: z
-      .array(z.string('a media type'), 'an array of media types')
-      .min(1, 'at least one media type')
-      .optional(),
+    types: boundedArray(z.string('a media type'), {
+      ...{ min: 1, max: TYPES_MAX, expected: `an array of 1 to ${TYPES_MAX} media types` },
+    }).optional(),
     uses: z.number('a whole number of uses from 1 to 100').optional(),
   },
   'an object of folder, expiresIn, maxBytes, types and uses',

@@ -6,8 +6,10 @@ import { parsePath } from '../core/object-key.ts'
 import { badPath } from '../core/problem.ts'
 import type { ArchiveItem } from '../service/archive.ts'
 import { bodyRefusal } from './body-refusal.ts'
+import { boundedArray, boundedRecord } from './bounded.ts'
 
 const MAX_ITEMS = 100
+const MAX_PARAMS = 50
 const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
 const EXPECTED_LIST = `an array of 1 to ${MAX_ITEMS} items`
 
@@ -16,20 +18,21 @@ const item = z.strictObject(
   {
     path: z.string('a string'),
     type: z.enum(MEDIA_GROUPS, `one of ${MEDIA_GROUPS.join(', ')}`).default('image'),
-    params: z
-      .record(
-        z.string(),
-        z.union([z.string(), z.number(), z.boolean()], 'a string, a number, true or false'),
-        'an object',
-      )
-      .default({}),
+    params: boundedRecord(
+      z.custom<string | number | boolean>(isScalar, 'a string, a number, true or false'),
+      {
+        max: MAX_PARAMS,
+        expected: 'an object',
+        expectedAtMost: `an object of at most ${MAX_PARAMS} parameters`,
+      },
+    ).default({}),
     name: z.string('a string').optional(),
   },
   'an object of path, type, params and name',
 )
 const zipRequest = z.strictObject(
   {
-    files: z.array(item, EXPECTED_LIST).min(1, EXPECTED_LIST).max(MAX_ITEMS, EXPECTED_LIST),
+    files: boundedArray(item, { min: 1, max: MAX_ITEMS, expected: EXPECTED_LIST }),
     archiveName: z
       .string('a string')
       .trim()
@@ -63,6 +66,11 @@ function decodeOnce(path: string, param: string): string {
   } catch {
     throw badPath({ param, expected: 'in valid percent-encoding', received: path })
   }
+}
+
+/** As a schema of its own: a union makes three more issues of each that is none. */
+function isScalar(value: unknown): boolean {
+  return ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
 }
 
 function textOf(value: string | number | boolean): string {

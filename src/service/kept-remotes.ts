@@ -110,6 +110,7 @@ export function createKeptRemotes({
       const digest = sha256(url)
       let name = await find(client, digest)
       if (!name) {
+        remotes.checkUrl({ client, asker: 'anyone', url })
         await beforeFetching()
         const key = await locks.share(
           `keep ${client.id} ${group} ${digest}`,

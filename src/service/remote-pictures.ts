@@ -29,6 +29,8 @@ export interface RemotePictureRequest {
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header; empty when there is none. */
   accept: string
+  /** Asked before it is fetched: what it throws is the answer. */
+  beforeFetching: () => Promise<void>
   signal: AbortSignal
 }
 
@@ -188,8 +190,9 @@ export function createRemotePictures({
 
   return {
     async deliver(request) {
-      const { client, url, query, accept, signal } = request
-      remotes.check(client, 'anyone')
+      const { client, url, query, accept, beforeFetching, signal } = request
+      remotes.checkUrl({ client, asker: 'anyone', url })
+      await beforeFetching()
       const name = JSON.stringify([client.id, client.rules ?? {}, url, query, accept])
       return uses.hold(name, () => begin(request), signal)
     },

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
 import { parse as parseDisposition } from 'content-disposition'
 import type { Client } from '../core/client.ts'
+import { namesHost } from '../core/host-list.ts'
 import type { FetchAccess, Fetched, Fetcher } from '../core/ports/fetcher.ts'
 import { Problem, unavailable } from '../core/problem.ts'
+import { urlNotAllowed } from '../core/remote-url.ts'
 
 /** Who asks for a remote file: whoever has a secret, or anyone who has a client's public token. */
 export type Asker = 'secret' | 'anyone'
@@ -31,7 +33,9 @@ export interface RemoteFile {
 /** Files of other servers. */
 export interface Remotes {
   /** @throws Problem 403 when this client's files come from nowhere else */
-  check(client: Client, asker: Asker): FetchAccess
+  check(client: Client, asker: Asker): void
+  /** @throws Problem as `check`, and 400 for a host that is not on its lists: where a redirect leads is the fetcher's to check */
+  checkUrl(request: Pick<RemoteRequest, 'client' | 'asker' | 'url'>): void
   /**
    * @throws Problem 400 for where we do not go, 403, 404 when there is no such file, 413, 502, 503 when too many are being
    *   fetched, 504
@@ -41,28 +45,48 @@ export interface Remotes {
 
 // Of a process: as many as slow servers may keep from the others, of a few kilobytes each in memory.
 const AT_ONCE = 64
+// Anyone can begin those of a client that allows it: others have theirs.
+const CLIENT_AT_ONCE = 16
 
 export function createRemotes({ fetcher }: { fetcher: Fetcher }): Remotes {
-  let underWay = 0
+  const underWay = new Map<string, number>()
+
+  /** @returns what gives the place back */
+  function takePlace({ id }: Client): () => void {
+    const all = [...underWay.values()].reduce((sum, count) => sum + count, 0)
+    const own = underWay.get(id) ?? 0
+    if (all >= AT_ONCE) throw unavailable('too many files of other servers are being fetched')
+    if (own >= CLIENT_AT_ONCE)
+      throw unavailable('too many files of other servers are being fetched for this client')
+    underWay.set(id, own + 1)
+    return () => {
+      const left = (underWay.get(id) ?? 0) - 1
+      if (left > 0) underWay.set(id, left)
+      else underWay.delete(id)
+    }
+  }
 
   async function fetched({ client, asker, ...request }: RemoteRequest): Promise<Fetched> {
     const access = accessOf(client, asker)
-    if (underWay >= AT_ONCE) throw unavailable('too many files of other servers are being fetched')
-    underWay += 1
+    const givePlace = takePlace(client)
     try {
       const answer = await fetcher.fetch({ ...request, access })
-      answer.body.once('close', () => {
-        underWay -= 1
-      })
+      answer.body.once('close', givePlace)
       return answer
     } catch (error) {
-      underWay -= 1
+      givePlace()
       throw error
     }
   }
 
   return {
-    check: accessOf,
+    check: (client, asker) => void accessOf(client, asker),
+    checkUrl({ client, asker, url }) {
+      const { allowHosts, denyHosts = [] } = accessOf(client, asker)
+      const { hostname } = new URL(url)
+      if (namesHost(denyHosts, hostname) || (allowHosts && !namesHost(allowHosts, hostname)))
+        throw urlNotAllowed('a host that may be fetched from')
+    },
     async open(request) {
       const { status, headers, body, url } = await fetched(request)
       if (status !== 200) {

@@ -149,6 +149,30 @@ onEveryBackend('the list of files', (start, backend) => {
     expect((await ask(client, '/v1/files', { secret: uploads.secret })).status).to.equal(403)
   })
 
+  it('has a cursor that says nothing, and is of use to nobody else', async () => {
+    const scoped = async (folder: string) =>
+      (await service.app.clients.addSecret(client.id, { scope: { folder } })).secret
+    const [secret, elsewhere] = [await scoped('b'), await scoped('c')]
+    for (const name of ['1', '2'])
+      await uploadOne(client, { name: `${name}.txt`, bytes: 'text' }, { path: 'b' })
+    const { cursor } = await listPart(client, '?limit=1', { secret })
+    expect(cursor).to.match(/^[\w.-]{40,160}$/)
+    expect(Buffer.from(String(cursor).slice(3), 'base64url').toString('latin1')).to.not.match(
+      /text|uploaded|b\//,
+    )
+    expect((await listPart(client, `?cursor=${cursor}`, { secret })).files).to.have.length(1)
+    const other = await newClient(service)
+    for (const [caller, options, sort] of [
+      [client, {}, '-uploaded'],
+      [client, { secret: elsewhere }, '-uploaded'],
+      [client, { secret }, 'uploaded'],
+      [other, {}, '-uploaded'],
+    ] as const)
+      expect(await ask(caller, `/v1/files?sort=${sort}&cursor=${cursor}`, options)).to.include({
+        status: 400,
+      })
+  })
+
   it('refuses what it does not know', async () => {
     const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
     for (const query of [
@@ -166,9 +190,9 @@ onEveryBackend('the list of files', (start, backend) => {
       `search=${'x'.repeat(256)}`,
       'cursor=x',
       `cursor=${cursor(['key', 'a'])}`,
-      `cursor=${cursor(['-uploaded', 1])}`,
-      `cursor=${cursor(['-uploaded', '\0'])}`,
-      `cursor=${cursor({})}`,
+      `cursor=${cursor(['-uploaded', 'a'])}`,
+      `cursor=v1.${cursor(['-uploaded', 'a'])}`,
+      'cursor=',
       'prefx=a',
     ])
       expect((await ask(client, `/v1/files?${query}`)).status, query).to.equal(400)

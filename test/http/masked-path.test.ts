@@ -24,9 +24,38 @@ describe('a path in the log', () => {
     expect(maskedPath(path, known)).to.equal('/v1/video/upload/pub_x/…/video/mp4/a.mp4_hls/b.ts')
   })
 
+  const MAC = `${'a-_Z'.repeat(10)}abc`
+  const LINK = `7uLjvUQ9eGxAoGkRZ5yZ9f/first.a.b..png.${MAC}/folder`
+  for (const [path, expected] of [
+    [`/v1/upload/sign/${LINK}`, '/v1/upload/sign/7uLjvUQ9eGxAoGkRZ5yZ9f/…/folder'],
+    ['/v1/upload/sign/x/cut.a.b', '/v1/upload/sign/x/…'],
+    [`//v1/upload/sign/${LINK}`, '//v1/upload/sign/7uLjvUQ9eGxAoGkRZ5yZ9f/…/folder'],
+    ['//v1//upload/sign//x//cut.a.b/c', '//v1//upload/sign//x//…/c'],
+    ['/V1/Upload/SIGN/x/cut.a.b', '/V1/Upload/SIGN/x/…'],
+    ['/v1/upload/si%67n/x/cut.a.b', '/…'],
+    ['/v1/upload/si%2567n/x/cut.a.b', '/…'],
+    ['/v1%2fupload/sign%2fx%2fcut.a.b', '/…'],
+    [`/other/${LINK}`, '/other/7uLjvUQ9eGxAoGkRZ5yZ9f/…/folder'],
+    [`/other/x%2Ea.b.${MAC.replaceAll('-', '%2D')}/y`, '/other/…/y'],
+    [`/v1/bucket/pub_x/%73--1..${MAC}--/a.png`, '/v1/bucket/pub_x/…/a.png'],
+    [`/v1/bucket/pub_x/S--1..${MAC}--x/a.png`, '/v1/bucket/pub_x/…/a.png'],
+    [`/v1/bucket/pub_x/s--1%2e%2e${MAC}%2d%2d/a.png`, '/v1/bucket/pub_x/…/a.png'],
+    [`/v1/bucket/pub_x/s--1.1798761600.${MAC}--`, '/v1/bucket/pub_x/…'],
+    ['//v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f~first', '//v1/tus/…~first'],
+    ['/v1//TUS//7uLjvUQ9eGxAoGkRZ5yZ9f~first', '/v1//TUS//…~first'],
+    ['/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f%7Efirst', '/…'],
+    ['/v1/t%75s/7uLjvUQ9eGxAoGkRZ5yZ9f~first', '/…'],
+  ] as const) {
+    it(`gives nobody access, however it is spelled: ${path}`, () => {
+      expect(maskedPath(path, { secrets: [], isSecret: () => false })).to.equal(expected)
+    })
+  }
+
   for (const path of [
     '/v1/image/upload/pub_7uLjvUQ9eGxAoGkRZ5yZ9f/image/png/7uLjvUQ9eGxAoGkRZ5yZ9f.png',
     '/v1/bucket/our-own-token/my_sec_report/a b%20c%zz%.png',
+    `/v1/bucket/our-own-token/${'long-name-'.repeat(20)}.png`,
+    '/v1/upload/sign',
     '/correct-horse/battery',
     '/',
   ]) {

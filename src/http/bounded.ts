@@ -1,0 +1,26 @@
+import { z } from 'zod'
+
+// Zod looks at every element, and makes an issue of each, before it asks how many there are: a megabyte of wrong ones takes seconds.
+
+/** An array whose length is checked before its elements. `min` and `max` inclusive; `expected` as messages say it. */
+export function boundedArray<T extends z.ZodType>(
+  element: T,
+  { min = 0, max, expected }: { min?: number; max: number; expected: string },
+) {
+  const fits = (value: unknown) => Array.isArray(value) && value.length >= min && value.length <= max
+  return z.custom<unknown[]>(fits, expected).pipe(z.array(element))
+}
+
+/** An object whose members are counted, `max` inclusive, before they are looked at. */
+export function boundedRecord<T extends z.ZodType>(
+  value: T,
+  { max, expected, expectedAtMost }: { max: number; expected: string; expectedAtMost: string },
+) {
+  const fits = (record: unknown) => isObject(record) && Object.keys(record).length <= max
+  const error = ({ input }: { input?: unknown }) => (isObject(input) ? expectedAtMost : expected)
+  return z.custom<Record<string, unknown>>(fits, { error }).pipe(z.record(z.string(), value))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
