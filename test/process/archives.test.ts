@@ -9,6 +9,7 @@ import { S3_REDIS } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { MIB, openFiles, peakBytes } from '../support/heavy.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -29,7 +30,7 @@ for (const [backend, calls] of [
     let small: WireRecord
     before(async () => {
       dataDir = await temporaryFolder()
-      const env = { ...(await backend.env(dataDir)), ZIP_RATE_POINTS: '100000', LOG_LEVEL: 'error' }
+      const env = { ...(await backend.env(dataDir)), ...NO_LIMITS, LOG_LEVEL: 'error' }
       server = await startProcess({ env: { ...env, DATA_DIR: dataDir } })
       large = await uploadOne(server, { name: 'large.gif', bytes: gifOf(20 * MIB) })
       // As large as those that are read ahead may be, and nothing that deflates.

@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { openSocket } from '../support/exchange.ts'
 import { openFiles } from '../support/heavy.ts'
 import { picture } from '../support/images.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -28,7 +29,7 @@ describe('clients that hang up', function () {
   let photo: WireRecord
   beforeEach(async () => {
     dataDir = await temporaryFolder()
-    const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', ZIP_RATE_POINTS: '100000' }
+    const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', ...NO_LIMITS }
     server = await startProcess({ env })
     large = await uploadOne(server, { name: 'large.bin', bytes: randomBytes(8 * MIB) })
     photo = await uploadOne(server, { name: 'photo.png', bytes: await picture() })

@@ -9,6 +9,7 @@ import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 import { largeFile, MIB, peakBytes, uploadLarge } from '../support/heavy.ts'
 import { sampleOf } from '../support/metrics.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -22,7 +23,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
     let server: RunningServer
     beforeEach(async () => {
       dataDir = await temporaryFolder()
-      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', METRICS_TOKEN, ZIP_RATE_POINTS: '100000' }
+      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', METRICS_TOKEN, ...NO_LIMITS }
       server = await startProcess({ env: { ...(await backend.env(dataDir)), ...env } })
     })
     afterEach(async () => {

@@ -11,6 +11,7 @@ import { openSocket } from '../support/exchange.ts'
 import { openFiles, residentBytes } from '../support/heavy.ts'
 import { picture } from '../support/images.ts'
 import { mutated } from '../support/mutations.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -42,8 +43,8 @@ for (const [backend, requests] of [
           TMPDIR: join(folder, 'tmp'),
           LOG_LEVEL: 'error',
           // Left to itself V8 lets garbage lie while there is room, which looks like a leak.
-          NODE_OPTIONS: '--max-old-space-size=64',
-          ZIP_RATE_POINTS: '1000000',
+          NODE_OPTIONS: '--max-old-space-size=96',
+          ...NO_LIMITS,
         },
       })
     })

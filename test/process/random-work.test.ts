@@ -5,6 +5,7 @@ import { type Caller, newClient } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFleet } from '../support/fleet.ts'
 import { picture } from '../support/images.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
 import { startProcess } from '../support/process.ts'
 import { type Worker, workAtRandom } from '../support/random-work.ts'
 import { type ServiceOptions, startService } from '../support/service.ts'
@@ -17,7 +18,7 @@ describe('ten thousand uploads, derivations and deletes at random by three clien
   this.timeout(400_000)
 
   it('leave in S3 and Redis what a model of them says, through two processes', async () => {
-    const fleet = await newFleet({ env: { LOG_LEVEL: 'warn' } })
+    const fleet = await newFleet({ env: { ...NO_LIMITS, LOG_LEVEL: 'warn' } })
     try {
       const accounts = await threeClients({ env: fleet.env })
       const servers = await Promise.all([fleet.start(), fleet.start()])
@@ -48,7 +49,7 @@ describe('ten thousand uploads, derivations and deletes at random by three clien
   it('leave on disk what a model of them says, two thousand of them', async () => {
     const dataDir = await temporaryFolder()
     const accounts = await threeClients({ dataDir })
-    const server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })
+    const server = await startProcess({ env: { ...NO_LIMITS, DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })
     try {
       const expected = await workAtRandom({
         clients: clientsOf(accounts, [server]),

@@ -5,6 +5,7 @@ import { S3_REDIS } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
 import { MIB, openFiles, peakBytes, residentBytes } from '../support/heavy.ts'
 import { mixedRequests, REQUESTS_PER_FILE } from '../support/mixed-requests.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -21,7 +22,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
     let server: RunningServer
     beforeEach(async () => {
       dataDir = await temporaryFolder()
-      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', ZIP_RATE_POINTS: '100000' }
+      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', ...NO_LIMITS }
       server = await startProcess({ env: { ...(await backend.env(dataDir)), ...env } })
     })
     afterEach(async () => {

@@ -1,0 +1,7 @@
+/** The environment of a service that is asked for more than anybody would be allowed to. */
+export const NO_LIMITS = {
+  ZIP_RATE_POINTS: '0',
+  UPLOAD_RATE_POINTS: '0',
+  DERIVATIVE_RATE_POINTS: '0',
+  DERIVATIVE_RATE_ADDRESS_POINTS: '0',
+}
