@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Asset, readAll } from '../core/asset.ts'
+import type { Asset } from '../core/asset.ts'
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import type { Finding, FindingKind } from '../core/finding.ts'
@@ -14,7 +14,7 @@ import {
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord } from '../core/ports/file-index.ts'
-import { unlessStatus } from '../core/problem.ts'
+import { snapshot } from '../core/snapshot.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
 import { walkedClients } from './walked-clients.ts'
 
@@ -180,12 +180,9 @@ async function wrongOriginal(bucket: Bucket, known: OriginalRecord): Promise<Wro
   const asset = await bucket.find(known.key, known)
   if (!asset) return { kind: 'original missing' }
   if (asset.size !== known.size) return sizeDiffers(asset, known)
-  const record = await bucket.find(recordKey(known.key))
+  const record = await snapshot(bucket, recordKey(known.key))
   if (!record) return { kind: 'record missing' }
-  const bytes = await unlessStatus(404, readAll(record))
-  // Deleted since it was found.
-  if (!bytes) return { kind: 'record missing' }
-  const detail = differences(bytes.toString('utf8'), known)
+  const detail = differences(record.bytes.toString('utf8'), known)
   return detail === undefined ? undefined : { kind: 'record differs', detail }
 }
 

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
-import { readAll } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { sha256 } from '../core/digest.ts'
 import type { Format, MediaGroup } from '../core/media.ts'
 import { type ObjectKey, type OriginalName, parseKey, remoteRecordKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { Problem, unlessStatus } from '../core/problem.ts'
+import { Problem } from '../core/problem.ts'
+import { snapshot } from '../core/snapshot.ts'
 import type { Originals } from './originals.ts'
 import type { Remotes } from './remote.ts'
 import type { RemoteUpload } from './remote-upload.ts'
@@ -67,10 +67,8 @@ export function createKeptRemotes({
   }
 
   async function noted(client: Client, digest: string): Promise<OriginalName | undefined> {
-    const note = await buckets.of(client).find(remoteRecordKey(digest))
-    // It may be replaced while it is read.
-    const bytes = note && (await unlessStatus(404, readAll(note)))
-    return bytes && originalOf(client, keyIn(bytes))
+    const note = await snapshot(buckets.of(client), remoteRecordKey(digest))
+    return note && originalOf(client, keyIn(note.bytes))
   }
 
   async function find(client: Client, digest: string): Promise<OriginalName | undefined> {

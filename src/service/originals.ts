@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Asset, assetFromBytes, readAll } from '../core/asset.ts'
+import type { Asset } from '../core/asset.ts'
 import { isGrowingPart } from '../core/bundle.ts'
 import type { Client } from '../core/client.ts'
 import {
@@ -9,10 +9,11 @@ import {
   provisionalKey,
   recordKey,
 } from '../core/object-key.ts'
-import type { Bucket, Buckets } from '../core/ports/bucket.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalEntry, OriginalRecord, Trash } from '../core/ports/file-index.ts'
 import { unlessStatus } from '../core/problem.ts'
+import { snapshot } from '../core/snapshot.ts'
 
 /** An original that can be delivered. */
 export interface FoundOriginal {
@@ -142,10 +143,8 @@ export function createOriginals({
 
   async function inBucket(client: Client, key: ObjectKey): Promise<BucketRecord | undefined> {
     const bucket = buckets.of(client)
-    const record = await bucket.find(recordKey(key))
-    if (!record || !(await bucket.find(key))) return undefined
-    const bytes = await unlessGone(readAll(record))
-    return bytes && parseRecord(key, bytes)
+    const record = await snapshot(bucket, recordKey(key))
+    return record && (await bucket.find(key)) && parseRecord(key, record.bytes)
   }
 
   async function firstOf(by: Find, client: Client, { full, short }: PathMeanings) {
@@ -206,21 +205,6 @@ function fixed(asset: Asset | undefined): CurrentFile | undefined {
   return asset && { asset, isGrowing: false }
 }
 
-// It is put anew once a second at most.
-const SNAPSHOT_ATTEMPTS = 3
-
-/** A small file that may be put anew while it is read, as it is at one moment. */
-async function snapshot(bucket: Bucket, key: ObjectKey): Promise<Asset | undefined> {
-  for (let attempt = 1; ; attempt += 1) {
-    const asset = await bucket.find(key)
-    try {
-      return asset && assetFromBytes(await readAll(asset), asset)
-    } catch (error) {
-      if (attempt === SNAPSHOT_ATTEMPTS) throw error
-    }
-  }
-}
-
 /** Tells that an original is stored; some are told of twice. */
 export function tellStored(events: EventBus, { id }: Client, record: OriginalRecord): void {
   const { key, originalName, mediaType, size, sha256 } = record
@@ -234,11 +218,6 @@ function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined 
 /** What the index answers, or undefined while it cannot be asked. */
 function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
   return unlessStatus(503, answer)
-}
-
-/** Undefined when it has been deleted since it was found. */
-function unlessGone<T>(bytes: Promise<T>): Promise<T | undefined> {
-  return unlessStatus(404, bytes)
 }
 
 /** @throws Error that names the record when it is none */

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { readAll } from '../core/asset.ts'
 import { type ResumableRef, resumableRecordKey } from '../core/object-key.ts'
 import type { Bucket } from '../core/ports/bucket.ts'
-import { unlessStatus } from '../core/problem.ts'
+import { snapshot } from '../core/snapshot.ts'
 
 const storedRecord = z.object({
   /** The id of the original that it will be: fixed from the beginning, so that it becomes one, and not two. */
@@ -29,10 +28,8 @@ export type ResumableRecord = z.infer<typeof storedRecord>
 
 /** @param bucket the first client's @throws Problem 503 */
 export async function readResumable(bucket: Bucket, ref: ResumableRef): Promise<ResumableRecord | undefined> {
-  const asset = await bucket.find(resumableRecordKey(ref))
-  // It may be deleted in this moment.
-  const bytes = asset && (await unlessStatus(404, readAll(asset)))
-  return bytes && storedRecord.parse(JSON.parse(bytes.toString('utf8')))
+  const record = await snapshot(bucket, resumableRecordKey(ref))
+  return record && storedRecord.parse(JSON.parse(record.bytes.toString('utf8')))
 }
 
 /** @param bucket the first client's @throws Problem 503 */

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { alone } from '../../core/alone.ts'
-import { readAll } from '../../core/asset.ts'
 import { mapAtOnce } from '../../core/at-once.ts'
 import { type Client, digestSecret, isValid } from '../../core/client.ts'
 import { clientRecordKey, clientRecordPrefix, type ObjectKey } from '../../core/object-key.ts'
@@ -9,6 +8,7 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
+import { snapshot } from '../../core/snapshot.ts'
 import { createInTurn } from '../in-turn.ts'
 import { parseClient, serializeClient } from './record.ts'
 
@@ -165,6 +165,6 @@ async function readClients(bucket: Bucket): Promise<Client[]> {
 }
 
 async function readClient(bucket: Bucket, key: ObjectKey): Promise<Client | undefined> {
-  const asset = await bucket.find(key)
-  return asset && parseClient(key, await readAll(asset))
+  const record = await snapshot(bucket, key)
+  return record && parseClient(key, record.bytes)
 }
