@@ -93,7 +93,7 @@ export function readLinkTarget(
 }
 
 const TARGET =
-  /^\/v1\/upload\/sign\/(?<id>[^/?]+)\/(?<client>\w+)\.(?<issuedAt>[\da-z]{1,8})\.(?<bytes>[\da-z]{0,10})\.(?<uses>[\da-z]{0,2})\.(?<types>[\da-z-]*)\.[\w-]{43}\/(?<folder>[^?]+)\?expirationIn=(?<expiresIn>\d{1,6})$/
+  /^\/v1\/upload\/sign\/(?<id>[^/?]+)\/(?<client>\w+)\.(?<issuedAt>[\da-z]{1,8})\.(?<bytes>[\da-z]{0,11})\.(?<uses>[\da-z]{0,2})\.(?<types>[\da-z-]*)\.[\w-]{43}\/(?<folder>[^?]+)\?expirationIn=(?<expiresIn>\d{1,6})$/
 
 /** Milliseconds since 1970; from then on it is over. */
 export function linkEnd({ issuedAt, expiresInSeconds }: SignedLink): number {
