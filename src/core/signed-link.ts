@@ -1,36 +1,41 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { FORMATS, MEDIA_GROUPS } from './media.ts'
 import { encodedPath, isFileId } from './object-key.ts'
 import { badParameter } from './problem.ts'
+import { isSameText } from './same-text.ts'
 
 /** What a signed link lets whoever has it do: upload, without a secret. */
 export interface SignedLink {
-  /** The file's, where it may be used once; see {@link newFileId}. */
+  /** Of 22 characters, as a file's; and that of the file, where it may be used once. */
   id: string
   clientId: string
   /** Of the uploads; empty for none. */
   folder: string
   /** Seconds since 1970. */
   issuedAt: number
-  /** From then on. */
+  /** From then on: 1 to {@link EXPIRES_MAX_SECONDS}. */
   expiresInSeconds: number
-  /** Of a file; absent: as many as anybody may upload. */
+  /** Of a file, from 1; absent: as many as anybody may upload. */
   maxBytes?: number
   /** Media groups and names of formats, at least one; absent: all. */
   types?: readonly string[]
-  /** How often it may be used. */
+  /** How often it may be used: 1 to {@link USES_MAX}. */
   uses: number
 }
 
+// A week.
 export const EXPIRES_MAX_SECONDS = 604_800
+// All of them are kept in one text of the ledger.
 export const USES_MAX = 100
-/** Of a link's whole address, so that it fits wherever links are kept. */
+/** In characters, of a link's whole address: so that it fits wherever links are kept. */
 export const LINK_MAX_LENGTH = 300
 
 const PATH = '/v1/upload/sign/'
 const NO_FOLDER = '_'
 const BY_MEDIA_TYPE = new Map(FORMATS.map(({ mediaType, name }) => [mediaType, name]))
 const NAMES: ReadonlySet<string> = new Set([...MEDIA_GROUPS, ...FORMATS.map(({ name }) => name)])
+const TARGET =
+  /^\/v1\/upload\/sign\/(?<id>[^/?]+)\/(?<client>\w+)\.(?<issuedAt>[\da-z]{1,8})\.(?<bytes>[\da-z]{0,11})\.(?<uses>[\da-z]{0,2})\.(?<types>[\da-z-]*)\.[\w-]{43}\/(?<folder>[^?]+)\?expirationIn=(?<expiresIn>\d{1,6})$/
 const EXPECTED_TYPES = 'media types like "image/png" or "image/*"'
 
 /**
@@ -89,20 +94,12 @@ export function readLinkTarget(
     uses: found.uses ? Number.parseInt(found.uses, 36) : 1,
   }
   // As text: a change that would mean the same, a `%61` for an `a`, is another link all the same.
-  return isEqual(linkTarget(link, keyOf(link.clientId)), target) ? link : undefined
+  return isSameText(linkTarget(link, keyOf(link.clientId)), target) ? link : undefined
 }
-
-const TARGET =
-  /^\/v1\/upload\/sign\/(?<id>[^/?]+)\/(?<client>\w+)\.(?<issuedAt>[\da-z]{1,8})\.(?<bytes>[\da-z]{0,11})\.(?<uses>[\da-z]{0,2})\.(?<types>[\da-z-]*)\.[\w-]{43}\/(?<folder>[^?]+)\?expirationIn=(?<expiresIn>\d{1,6})$/
 
 /** Milliseconds since 1970; from then on it is over. */
 export function linkEnd({ issuedAt, expiresInSeconds }: SignedLink): number {
   return 1000 * (issuedAt + expiresInSeconds)
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 function decoded(text = ''): string | undefined {

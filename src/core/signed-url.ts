@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { isPassedOver } from './query-word.ts'
+import { isSameText } from './same-text.ts'
 
 /** One of a client's keys for delivery URLs. */
 export interface UrlKey {
@@ -101,7 +102,7 @@ function verdict(
   { findKey, now }: { findKey: FindUrlKey; now: number },
 ): SignedUrl {
   const key = findKey(version)
-  if (key === undefined || given === undefined || !isEqual(mac(text, key), given)) return { state: 'invalid' }
+  if (key === undefined || given === undefined || !isSameText(mac(text, key), given)) return { state: 'invalid' }
   if (until === undefined) return { state: 'signed', version }
   const end = 1000 * Number(until)
   return now < end ? { state: 'signed', version, until: end } : { state: 'expired' }
@@ -114,11 +115,6 @@ function folderText(folder: string, until: string | number): string {
 
 function mac(text: string, key: string): string {
   return createHmac('sha256', key).update(text).digest('base64url')
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 function nameOf(pair: string): string {
