@@ -41,7 +41,8 @@ const FOLDER_MAX_BYTES = 200
 // The longest key: folder, group and format, source name, variant with its fingerprint, and the slashes between them.
 const PATH_MAX_BYTES = 512
 
-const RECORDS = '.sluice'
+/** The folder of the service's own records, at the top of a root. */
+export const RECORDS = '.sluice'
 // In any case: some file systems do not tell them apart.
 const isRecords = (segment: string | undefined) => segment?.toLowerCase() === RECORDS
 const ID = '[1-9A-HJ-NP-Za-km-z]{22}'
@@ -59,7 +60,7 @@ export function fileIdOf(bytes: Uint8Array): string {
   return base58.encode(bytes.subarray(0, 16)).padStart(22, '1')
 }
 
-/** Whether it could be one of {@link newFileId}. */
+/** Whether it could be one of {@link newFileId}, or of {@link fileIdOf}. */
 export function isFileId(text: string): boolean {
   return FILE_ID.test(text)
 }
@@ -145,6 +146,11 @@ export function keyMeaning(key: ObjectKey): KeyMeaning | undefined {
   return { kind: 'part', original, derivative }
 }
 
+/** How many derivatives these keys are of, the keys of their parts aside. */
+export function countDerivatives(keys: readonly ObjectKey[]): number {
+  return keys.filter((key) => keyMeaning(key)?.kind !== 'part').length
+}
+
 /** Where a client's record lies, in the first client's root. */
 export function clientRecordKey(clientId: string): ObjectKey {
   return `${clientRecordPrefix}${clientId}.json` as ObjectKey
@@ -158,63 +164,10 @@ export function remoteRecordKey(digest: string): ObjectKey {
 }
 
 export const remoteRecordPrefix = `${RECORDS}/remote/`
-/** Names an upload that comes in several requests. */
-export interface ResumableRef {
-  clientId: string
-  /** As {@link newFileId} makes them, and not the id of the file that will be: that one is public. */
-  id: string
-}
-
-/** A part of such an upload: bytes from `start`, counted in the whole, to before `end`. */
-export interface ResumablePiece {
-  key: ObjectKey
-  start: number
-  end: number
-}
-
-// Of all clients in the first one's root, so that one list finds them all, and records apart, so that it is short.
-export const resumableRecordPrefix = `${RECORDS}/tus/uploads/`
-export const resumablePiecePrefix = `${RECORDS}/tus/pieces/`
-
-const RESUMABLE = new RegExp(
-  `^\\${RECORDS}/tus/(?:uploads/([^/]+)/(${ID})\\.json|pieces/([^/]+)/(${ID})/(\\d{1,15})-(\\d{1,15}))$`,
-)
-const RESUMABLE_ID = new RegExp(`^${ID}$`)
-
-/** Whether a text may be the id of a {@link ResumableRef}. */
-export function isResumableId(text: string): boolean {
-  return RESUMABLE_ID.test(text)
-}
-
-/** Where it lies what is known of an upload in several requests, in the first client's root. */
-export function resumableRecordKey({ clientId, id }: ResumableRef): ObjectKey {
-  return `${resumableRecordPrefix}${clientId}/${id}.json` as ObjectKey
-}
-
-/** What the keys of its pieces begin with. */
-export function resumablePiecesOf({ clientId, id }: ResumableRef): ObjectKey {
-  return `${resumablePiecePrefix}${clientId}/${id}/` as ObjectKey
-}
-
-export function resumablePiece(
-  ref: ResumableRef,
-  { start, end }: { start: number; end: number },
-): ResumablePiece {
-  return { key: `${resumablePiecesOf(ref)}${start}-${end}` as ObjectKey, start, end }
-}
-
-/** Which upload in several requests a key belongs to, and as what; undefined for all other keys. */
-export function resumableMeaning(key: string): { ref: ResumableRef; piece?: ResumablePiece } | undefined {
-  const [, ofRecord, recordId, clientId, id, start, end] = RESUMABLE.exec(key) ?? []
-  if (ofRecord && recordId) return { ref: { clientId: ofRecord, id: recordId } }
-  if (!clientId || !id) return undefined
-  const ref = { clientId, id }
-  return { ref, piece: resumablePiece(ref, { start: Number(start), end: Number(end) }) }
-}
 
 /**
- * A key that comes back from a bucket or index of ours.
- * @throws Error when it could never have been put there
+ * A key that comes back from a bucket or index of ours, or one of the service's own records.
+ * @throws Error when it could never be put there
  */
 export function storedKey(text: string): ObjectKey {
   if (pathDefect(text)) throw new Error(`not an object key: ${JSON.stringify(text)}`)
@@ -272,6 +225,11 @@ export function parsePath(
     meanings.short = original(folder, format, sourceName)
   }
   return meanings
+}
+
+/** The originals that a path may mean, in that order; one that names a derivative names none. */
+export function originalsMeant({ full, short }: PathMeanings): OriginalName[] {
+  return [...(full?.variant === undefined ? [full] : []), short].filter((name) => name !== undefined)
 }
 
 /**

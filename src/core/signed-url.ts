@@ -102,7 +102,8 @@ function verdict(
   { findKey, now }: { findKey: FindUrlKey; now: number },
 ): SignedUrl {
   const key = findKey(version)
-  if (key === undefined || given === undefined || !isSameText(mac(text, key), given)) return { state: 'invalid' }
+  if (key === undefined || given === undefined || !isSameText(mac(text, key), given))
+    return { state: 'invalid' }
   if (until === undefined) return { state: 'signed', version }
   const end = 1000 * Number(until)
   return now < end ? { state: 'signed', version, until: end } : { state: 'expired' }

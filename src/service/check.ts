@@ -144,6 +144,7 @@ export function createCheck({
 
 // Of clients, and of what remote files are kept as.
 const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
+
 /** Whether the bucket has to have it. */
 function isKept<T extends { state: string }>(
   entry: T | undefined,

@@ -1,5 +1,5 @@
 import type { Client } from '../core/client.ts'
-import { keyMeaning, type PathMeanings } from '../core/object-key.ts'
+import { derivativeKey, keyMeaning, type PathMeanings } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
 import { fileNotFound } from '../core/problem.ts'
@@ -45,8 +45,9 @@ export function createDescribe({
     const { key } = found.name
     const known = await index.look({ clientId: client.id, key })
     if (known?.original.state !== 'stored') throw fileNotFound()
+    const information = derivativeKey(key, INFORMATION_VARIANT)
     const derivatives = known.derivatives
-      .filter((one) => one.key !== `${key}_${INFORMATION_VARIANT}` && keyMeaning(one.key) !== undefined)
+      .filter((one) => one.key !== information && keyMeaning(one.key) !== undefined)
       .sort((one, other) => (one.key < other.key ? -1 : 1))
     return {
       name: found.name,

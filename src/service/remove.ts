@@ -1,9 +1,10 @@
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import {
+  countDerivatives,
   derivativePrefix,
-  keyMeaning,
   type ObjectKey,
+  originalsMeant,
   type PathMeanings,
   recordKey,
 } from '../core/object-key.ts'
@@ -26,8 +27,9 @@ export interface Removals {
   /** Takes back uploads that failed. Throws nothing: what stays is swept when its lease is over. */
   abandon(client: Client, uploads: readonly FailedUpload[]): Promise<void>
   /**
-   * Ends what a dead process left: a delete, a tombstone, an upload; and what has been in the trash for its time. An upload that is all there is kept: perhaps it was
-   * this index that has lost a step, after a restore or a failover, and its sender holds a 200.
+   * Ends what a dead process left: a delete, a tombstone, an upload; and what has been in the trash for its time. An upload
+   * that is all there is kept: perhaps it was this index that has lost a step, after a restore or a failover, and its sender
+   * holds a 200.
    */
   sweep(client: Client, ref: FileRef): Promise<void>
 }
@@ -104,10 +106,9 @@ export function createRemovals({
   }
 
   return {
-    async remove(client, { full, short }, how) {
+    async remove(client, meanings, how) {
       const keepSeconds = how === 'for good' ? undefined : client.rules?.keepDeletedSeconds
-      for (const name of [full, short]) {
-        if (!name || (name === full && full.variant !== undefined)) continue
+      for (const name of originalsMeant(meanings)) {
         const ref = { clientId: client.id, key: name.key }
         // An original that the index has lost, wholly or its last step, is taken in first, so that its delete is known
         // to all.
@@ -122,7 +123,7 @@ export function createRemovals({
         const { derivatives, finished } = taken
         // Of two deletes at the same moment both have deleted, one tells.
         if (finished) events.emit('original.deleted', { clientId: client.id, key: name.key, derivatives })
-        return { key: name.key, derivatives: derivatives.filter(isDerivative).length }
+        return { key: name.key, derivatives: countDerivatives(derivatives) }
       }
       throw fileNotFound()
     },
@@ -153,8 +154,4 @@ export function createRemovals({
         events.emit('original.deleted', { clientId: client.id, key: ref.key, derivatives: taken.derivatives })
     },
   }
-}
-
-function isDerivative(key: ObjectKey): boolean {
-  return keyMeaning(key)?.kind !== 'part'
 }

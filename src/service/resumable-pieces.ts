@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { readAll } from '../core/asset.ts'
+import type { Bucket } from '../core/ports/bucket.ts'
+import { Problem, unavailable } from '../core/problem.ts'
 import {
   type ResumablePiece,
   type ResumableRef,
   resumableMeaning,
   resumablePiece,
   resumablePiecesOf,
-} from '../core/object-key.ts'
-import type { Bucket } from '../core/ports/bucket.ts'
-import { Problem, unavailable } from '../core/problem.ts'
+} from '../core/resumable-key.ts'
 import { deleteAll } from './delete-all.ts'
 
 /** What a sender says of the bytes it sends. */

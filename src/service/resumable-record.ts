@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { type ResumableRef, resumableRecordKey } from '../core/object-key.ts'
 import type { Bucket } from '../core/ports/bucket.ts'
+import { type ResumableRef, resumableRecordKey } from '../core/resumable-key.ts'
 import { snapshot } from '../core/snapshot.ts'
 
 const storedRecord = z.object({

@@ -1,20 +1,19 @@
 import { Readable } from 'node:stream'
 import { type Client, uploadMaxBytes } from '../core/client.ts'
 import {
-  isResumableId,
+  isFileId,
   newFileId,
   newOriginal,
   type ObjectKey,
   type OriginalName,
   parseFolder,
   parseKey,
-  type ResumableRef,
-  resumableRecordKey,
 } from '../core/object-key.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import { badParameter, fileNotFound, Problem, tooLarge, unavailable } from '../core/problem.ts'
+import { type ResumableRef, resumableRecordKey } from '../core/resumable-key.ts'
 import { folderWithin, type Grant, isWithin } from '../core/scope.ts'
 import { SNIFF_BYTES, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
@@ -135,7 +134,7 @@ export function createResumables({
   const refOf = ({ client }: Grant, id: string): ResumableRef => ({ clientId: client.id, id })
 
   async function read(grant: Bearer, id: string): Promise<ResumableRecord> {
-    const record = isResumableId(id) ? await readResumable(bucket, refOf(grant, id)) : undefined
+    const record = isFileId(id) ? await readResumable(bucket, refOf(grant, id)) : undefined
     const isFound = record && isWithin(record.folder, grant.folder ?? '')
     if (!isFound || (grant.byAddress && record.link === undefined)) throw uploadNotFound()
     return record

@@ -1,17 +1,17 @@
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
+import type { ObjectKey } from '../core/object-key.ts'
+import type { Bucket } from '../core/ports/bucket.ts'
+import type { ClientStore } from '../core/ports/client-store.ts'
+import { Problem } from '../core/problem.ts'
 import {
-  type ObjectKey,
   type ResumableRef,
   resumableMeaning,
   resumablePiecePrefix,
   resumableRecordKey,
   resumableRecordPrefix,
-} from '../core/object-key.ts'
-import type { Bucket } from '../core/ports/bucket.ts'
-import type { ClientStore } from '../core/ports/client-store.ts'
-import { Problem } from '../core/problem.ts'
+} from '../core/resumable-key.ts'
 import { deleteAll } from './delete-all.ts'
 import type { Resumables } from './resumable.ts'
 import { offsetOf, type ResumablePieces } from './resumable-pieces.ts'

@@ -1,5 +1,11 @@
 import type { Client } from '../core/client.ts'
-import { keyMeaning, type ObjectKey, type OriginalName, type PathMeanings } from '../core/object-key.ts'
+import {
+  countDerivatives,
+  type ObjectKey,
+  type OriginalName,
+  originalsMeant,
+  type PathMeanings,
+} from '../core/object-key.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../core/problem.ts'
@@ -80,24 +86,19 @@ export function createTrashing({
         const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
         const { until } = trash
         events.emit('original.trashed', { clientId: client.id, key, derivatives, until })
-        return { key, derivatives: derivatives.filter(isDerivative).length, until }
+        return { key, derivatives: countDerivatives(derivatives), until }
       }
       return records.alone(client, key, work)
     },
 
-    async restore(client, { full, short }) {
-      for (const name of [full, short]) {
-        if (!name || (name === full && full.variant !== undefined)) continue
+    async restore(client, meanings) {
+      for (const name of originalsMeant(meanings)) {
         const restored = await restoreOne(client, name)
         if (restored) return restored
       }
       throw fileNotFound()
     },
   }
-}
-
-function isDerivative(key: ObjectKey): boolean {
-  return keyMeaning(key)?.kind !== 'part'
 }
 
 function notDeleted(): Problem {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { resumablePiece, resumableRecordKey } from '../../src/core/object-key.ts'
+import { resumablePiece, resumableRecordKey } from '../../src/core/resumable-key.ts'
 import { readResumable, writeResumable } from '../../src/service/resumable-record.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { newClient } from '../support/client.ts'

@@ -1,6 +1,7 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3'
-import { parseKey, resumableMeaning } from '../../core/object-key.ts'
+import { parseKey } from '../../core/object-key.ts'
 import type { Problem } from '../../core/problem.ts'
+import { resumableMeaning } from '../../core/resumable-key.ts'
 import type { S3Clients } from './s3-client.ts'
 import { rootAround } from './s3-root.ts'
 

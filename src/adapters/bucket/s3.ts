@@ -79,7 +79,7 @@ function s3Bucket(
 
     async abortPuts(begin) {
       // Of any age, also by a clock of S3 that is ahead of ours.
-      const within = root.nameOf(begin)
+      const within = root.prefix + begin
       await abortUploads(clients, { bucket, prefix, within, olderThanMs: -Infinity })
     },
 

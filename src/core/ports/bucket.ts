@@ -19,7 +19,7 @@ export interface Bucket {
   /** The keys that begin with `prefix`, in no particular order. */
   list(prefix: string): AsyncIterable<ObjectKey>
   /** Ends the puts under keys with this prefix, begun by processes that are dead: nothing of them stays. */
-  abortPuts(prefix: ObjectKey): Promise<void>
+  abortPuts(prefix: string): Promise<void>
   /** The public address of an object, whether it exists or not. */
   urlOf(key: ObjectKey): string
 }
