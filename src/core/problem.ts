@@ -1,3 +1,4 @@
+import { clipped } from './clipped.ts'
 import type { MediaGroup } from './media.ts'
 
 /** What a {@link Problem} tells the caller; every field is public. */
@@ -36,43 +37,6 @@ export class Problem extends Error {
     this.members = options.members ?? {}
     this.headers = options.headers ?? {}
   }
-}
-
-/** A received value as text that a message can bear: at most 100 characters. */
-export function clipped(received: unknown): string {
-  // JSON has no word for a number past its bounds, which it reads: 1e309 would be null.
-  const asItIs = typeof received === 'string' || typeof received === 'number'
-  const text = asItIs ? String(received) : jsonStart(received)
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
-}
-
-const SHOWN_MAX = 100
-
-/** The beginning of a value in JSON, and no more: a whole one may be nested deeper than the stack is. */
-function jsonStart(received: unknown): string {
-  let text = ''
-  const write = (value: unknown) => {
-    // Each level writes a character at least.
-    if (text.length > SHOWN_MAX) return
-    if (typeof value === 'string') text += JSON.stringify(value.slice(0, SHOWN_MAX + 1))
-    else if (Array.isArray(value)) writeAll(value, '[]')
-    else if (typeof value === 'object' && value !== null) writeAll(value, '{}')
-    else text += String(value)
-  }
-  const writeAll = (value: object, [begin, end]: string) => {
-    text += begin
-    let separator = ''
-    for (const name in value) {
-      if (text.length > SHOWN_MAX) return
-      text += separator
-      separator = ','
-      if (begin === '{') text += `${JSON.stringify(name.slice(0, SHOWN_MAX + 1))}:`
-      write((value as Record<string, unknown>)[name])
-    }
-    text += end
-  }
-  write(received)
-  return text
 }
 
 /**
@@ -219,6 +183,11 @@ export function tooLarge(what: string, maxBytes: number): Problem {
   })
 }
 
+/** What says in a problem when to try again, as a member and as a header. @param retryAfterSeconds from 1 */
+export function retryAfter(retryAfterSeconds: number): Required<Pick<ProblemOptions, 'members' | 'headers'>> {
+  return { members: { retryAfterSeconds }, headers: { 'Retry-After': String(retryAfterSeconds) } }
+}
+
 /** 503 with `Retry-After`: overload, or a backend that cannot be reached. */
 export function unavailable(
   detail: string,
@@ -228,8 +197,7 @@ export function unavailable(
     status: 503,
     code: 'unavailable',
     detail,
-    members: { retryAfterSeconds },
-    headers: { 'Retry-After': String(retryAfterSeconds) },
+    ...retryAfter(retryAfterSeconds),
     cause,
   })
 }
@@ -241,13 +209,11 @@ export function fileReplaced(cause?: unknown): Problem {
 
 /** 503: there is no room for more bytes. Reading goes on, and so does deleting while the index can still grow. */
 export function storageFull(cause: unknown): Problem {
-  const retryAfterSeconds = 60
   return new Problem({
     status: 503,
     code: 'storage_full',
     detail: 'there is no room left to store this; nothing was kept',
-    members: { retryAfterSeconds },
-    headers: { 'Retry-After': String(retryAfterSeconds) },
+    ...retryAfter(60),
     cause,
   })
 }
@@ -268,14 +234,14 @@ const VARIANTS_RETRY_SECONDS = 3600
 
 /** 429: a file has as many derivatives as it may have. Those that are stored go on. */
 export function tooManyVariants(limit: number): Problem {
-  const retryAfterSeconds = VARIANTS_RETRY_SECONDS
+  const { members, headers } = retryAfter(VARIANTS_RETRY_SECONDS)
   return new Problem({
     status: 429,
     code: VARIANT_LIMIT,
     detail: `expected at most ${limit} variants of this file but this would be one more; those that exist are delivered as before`,
-    members: { limit, retryAfterSeconds },
+    members: { limit, ...members },
     headers: {
-      'Retry-After': String(retryAfterSeconds),
+      ...headers,
       // No window: draft-ietf-httpapi-ratelimit-headers-10 leaves it out where nothing comes back with time.
       'RateLimit-Policy': `"variants";q=${limit}`,
       RateLimit: '"variants";r=0',

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
-import { clipped, Problem } from '../core/problem.ts'
+import { clipped } from '../core/clipped.ts'
+import { Problem } from '../core/problem.ts'
 
 /**
  * Refuses to be expected to do anything but to say `100 Continue`, which Node does by itself.

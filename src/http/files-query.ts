@@ -1,8 +1,9 @@
+import { clipped } from '../core/clipped.ts'
 import { isMediaGroup, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import { didYouMean } from '../core/nearest.ts'
 import { parseFolder } from '../core/object-key.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
-import { badParameter, clipped, Problem } from '../core/problem.ts'
+import { badParameter, Problem } from '../core/problem.ts'
 import type { ListRequest } from '../service/list.ts'
 import { onlyValue } from './request.ts'
 

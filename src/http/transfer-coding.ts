@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
-import { clipped, Problem } from '../core/problem.ts'
+import { clipped } from '../core/clipped.ts'
+import { Problem } from '../core/problem.ts'
 
 /**
  * Refuses a body in another transfer coding than chunks: it would be taken as it comes, compressed.

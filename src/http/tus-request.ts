@@ -1,5 +1,6 @@
 import type { Request } from 'express'
-import { badParameter, clipped, Problem, unsupportedMediaType } from '../core/problem.ts'
+import { clipped } from '../core/clipped.ts'
+import { badParameter, Problem, unsupportedMediaType } from '../core/problem.ts'
 import { CHECKSUM_ALGORITHMS, type Checksum } from '../service/resumable-pieces.ts'
 
 export const TUS_VERSION = '1.0.0'

@@ -6,8 +6,9 @@ import {
   newClientId,
   newSecretToken,
 } from '../core/client.ts'
+import { clipped } from '../core/clipped.ts'
 import { parseFolder } from '../core/object-key.ts'
-import { clipped, Problem } from '../core/problem.ts'
+import { Problem } from '../core/problem.ts'
 import type { SecretScope } from '../core/scope.ts'
 import type { UrlKey } from '../core/signed-url.ts'
 import { checkClientName } from './client-name.ts'

@@ -1,7 +1,8 @@
 import type { ClientRules, PresetSettings } from '../core/client.ts'
+import { clipped } from '../core/clipped.ts'
 import { namesHost } from '../core/host-list.ts'
 import { CLIENT_LIMITED, type ClientLimited } from '../core/ports/rate-limiter.ts'
-import { badParameter, clipped, Problem } from '../core/problem.ts'
+import { badParameter, Problem } from '../core/problem.ts'
 
 /** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
 export interface RuleChanges {

@@ -4,7 +4,7 @@ import type { Client } from '../core/client.ts'
 import { type ObjectKey, storedKey } from '../core/object-key.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Ledger } from '../core/ports/ledger.ts'
-import { Problem } from '../core/problem.ts'
+import { Problem, retryAfter } from '../core/problem.ts'
 import { linkEnd, type SignedLink } from '../core/signed-link.ts'
 import type { Removals } from './remove.ts'
 
@@ -165,11 +165,5 @@ function busy(): Problem {
 
 /** 409: no use of the link is to be had at the moment. */
 export function linkBusy(detail: string, { retryAfterSeconds }: { retryAfterSeconds: number }): Problem {
-  return new Problem({
-    status: 409,
-    code: 'link_busy',
-    detail,
-    members: { retryAfterSeconds },
-    headers: { 'Retry-After': String(retryAfterSeconds) },
-  })
+  return new Problem({ status: 409, code: 'link_busy', detail, ...retryAfter(retryAfterSeconds) })
 }

@@ -4,7 +4,7 @@ import type { Client } from '../core/client.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath } from '../core/object-key.ts'
 import { type JobFailure, type JobStatus, type Jobs, mayPass, NotYet } from '../core/ports/jobs.ts'
-import { fileNotFound, Problem, unlessStatus } from '../core/problem.ts'
+import { fileNotFound, Problem, retryAfter, unlessStatus } from '../core/problem.ts'
 import type { Plan, Planner } from '../pipeline/plan.ts'
 import type { Derivations, DeriveRequest, Reserved } from './derive.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
@@ -216,26 +216,26 @@ function failed({ status, code, detail, members = {} }: JobFailure): Problem {
 
 /** 423: it will be there. `progress` from 0 to 1; `job`: where more is told. */
 function notReady(progress: number, job: string): Problem {
-  const retryAfterSeconds = RETRY_AFTER_SECONDS
+  const { members, headers } = retryAfter(RETRY_AFTER_SECONDS)
   return new Problem({
     status: 423,
     code: 'not_ready',
     detail: 'this is being made: ask again in a while, or follow its job',
-    members: { progress, job, retryAfterSeconds },
-    headers: { 'Retry-After': String(retryAfterSeconds) },
+    members: { progress, job, ...members },
+    headers,
   })
 }
 
 /** 429: the ones before have to end first. */
 function tooManyJobs(limit: number): Problem {
-  const retryAfterSeconds = 30
+  const { members, headers } = retryAfter(30)
   return new Problem({
     status: 429,
     code: 'too_many_jobs',
     detail: `expected at most ${limit} videos or sounds in the making but this would be one more`,
-    members: { limit, retryAfterSeconds },
+    members: { limit, ...members },
     headers: {
-      'Retry-After': String(retryAfterSeconds),
+      ...headers,
       'RateLimit-Policy': `"jobs";q=${limit}`,
       RateLimit: '"jobs";r=0',
     },

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { readAll } from '../../core/asset.ts'
 import { FIRST_CLIENT_ID } from '../../core/client.ts'
+import { clipped } from '../../core/clipped.ts'
 import { type ObjectKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
-import { clipped, Problem } from '../../core/problem.ts'
+import { Problem } from '../../core/problem.ts'
 
 /** How a bucket is reached, with the secret in the clear. */
 export interface StorageToTry {
