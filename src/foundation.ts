@@ -35,6 +35,7 @@ import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
 import { createResumables } from './service/resumable.ts'
+import { createResumableOriginals } from './service/resumable-originals.ts'
 import { createResumablePieces } from './service/resumable-pieces.ts'
 import { createSignedLinks } from './service/signed-links.ts'
 import { createSweep } from './service/sweep.ts'
@@ -142,7 +143,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const pieces = createResumablePieces(firstBucket)
   const expireMs = TUS_EXPIRE_SECONDS * 1000
   const resumables = createResumables({
-    ...{ bucket: firstBucket, buckets, pieces, index, locks, originals, upload, signedLinks, admits },
+    ...{ bucket: firstBucket, pieces, locks, signedLinks, admits },
+    resumableOriginals: createResumableOriginals({ pieces, index, buckets, originals, upload, signedLinks }),
     linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
     ...{ maxBytes, expireMs },
   })

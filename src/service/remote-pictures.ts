@@ -1,4 +1,3 @@
-import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
@@ -16,10 +15,10 @@ import type { PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Runner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import type { Delivery } from './deliver.ts'
+import { metered, newMeter, takeHead } from './incoming-bytes.ts'
 import { checkGroup } from './kept-remotes.ts'
 import type { Remotes } from './remote.ts'
 import { emptyRemote } from './remote-upload.ts'
-import { takeHead } from './upload.ts'
 
 export interface RemotePictureRequest {
   client: Client
@@ -92,18 +91,18 @@ export function createRemotePictures({
       maxBytes: limits.sourceMaxBytes,
     })
     try {
-      const { head, rest } = await takeHead(file.bytes)
-      if (head.length === 0) throw emptyRemote()
-      const { format, mediaType } = await sniff(head, file.name)
+      const incoming = await takeHead(file.bytes)
+      if (incoming.head.length === 0) throw emptyRemote()
+      const { format, mediaType } = await sniff(incoming.head, file.name)
       checkGroup(format, 'image')
       const input: PlanInput = { query, format, accept, rules: client.rules }
       // Before the rest is fetched for a parameter that does not fit.
       plan(input)
-      const digest = createHash('sha256')
-      const bytes = Readable.from(digested(head, rest, digest), { objectMode: false })
+      const meter = newMeter()
+      const bytes = Readable.from(metered(incoming, { meter }), { objectMode: false })
       const spooled = await spool(bytes, { mediaType, signal })
       keeps(spooled.remove)
-      const sha256 = digest.digest('hex')
+      const sha256 = meter.hash.digest('hex')
       const changedAt = Math.min(file.changedAt ?? now(), now())
       const source = { ...withLastModified(spooled.asset, changedAt), sha256 }
       return await transformed(source, { client, input, name: file.name, signal, keeps })
@@ -203,18 +202,4 @@ export function createRemotePictures({
 function otherFormat({ mediaType }: Asset, source: Format): Format | undefined {
   const format = formatOfMediaType(mediaType)
   return format.mediaType === source.mediaType ? undefined : format
-}
-
-async function* digested(head: Buffer, rest: AsyncIterator<Buffer>, digest: Hash): AsyncGenerator<Buffer> {
-  try {
-    for (let chunk = head; ; ) {
-      digest.update(chunk)
-      yield chunk
-      const next = await rest.next()
-      if (next.done) return
-      chunk = next.value
-    }
-  } finally {
-    await rest.return?.()
-  }
 }

@@ -1,29 +1,19 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { type Client, uploadMaxBytes } from '../core/client.ts'
-import {
-  isFileId,
-  newFileId,
-  newOriginal,
-  type ObjectKey,
-  type OriginalName,
-  parseFolder,
-  parseKey,
-} from '../core/object-key.ts'
-import type { Bucket, Buckets } from '../core/ports/bucket.ts'
-import type { FileIndex } from '../core/ports/file-index.ts'
+import { isFileId, newFileId, parseFolder, storedKey } from '../core/object-key.ts'
+import type { Bucket } from '../core/ports/bucket.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { badParameter, fileNotFound, Problem, tooLarge, unavailable } from '../core/problem.ts'
+import { badParameter, Problem, tooLarge, unavailable } from '../core/problem.ts'
 import { type ResumableRef, resumableRecordKey } from '../core/resumable-key.ts'
 import { folderWithin, type Grant, isWithin } from '../core/scope.ts'
-import { SNIFF_BYTES, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
 import { deleteAll } from './delete-all.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
-import type { Originals } from './originals.ts'
+import type { ResumableOriginals } from './resumable-originals.ts'
 import { type Checksum, offsetOf, type ResumablePieces } from './resumable-pieces.ts'
 import { type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { OpenedLink, SignedLinks } from './signed-links.ts'
-import type { IncomingFile, Upload, UploadedFile } from './upload.ts'
+import type { UploadedFile } from './upload.ts'
 
 /** An upload in several requests, as it is at the moment. */
 export interface ResumableUpload {
@@ -97,12 +87,9 @@ const BEGUN_MS = 60_000
 
 export function createResumables({
   bucket,
-  buckets,
   pieces,
-  index,
+  resumableOriginals,
   locks,
-  originals,
-  upload,
   admits,
   signedLinks,
   linkUploads,
@@ -112,15 +99,12 @@ export function createResumables({
 }: {
   /** The first client's: what has come of all uploads lies in it. */
   bucket: Bucket
-  buckets: Buckets
   pieces: ResumablePieces
-  index: FileIndex
+  resumableOriginals: ResumableOriginals
   locks: Locks
-  originals: Originals
-  upload: Upload
   /** Whether a client may still store files. */
   admits: (client: Client) => Promise<boolean>
-  signedLinks: Pick<SignedLinks, 'read' | 'reopen' | 'upload'>
+  signedLinks: Pick<SignedLinks, 'read' | 'reopen'>
   linkUploads: LinkUploads
   /** Of the whole. */
   maxBytes: number
@@ -165,56 +149,21 @@ export function createResumables({
     return { size, offset, metadata, expiresAt: from + expireMs, isStored: stored !== undefined }
   }
 
-  async function storedFile(client: Client, key: ObjectKey): Promise<UploadedFile> {
-    const name = parseKey(key)
-    const found = name && (await originals.resolve(client, { full: name }))
-    if (!found) throw fileNotFound()
-    return { ...found, bucketUrl: buckets.of(client).urlOf(key) }
-  }
-
-  async function nameOf(
-    ref: ResumableRef,
-    record: ResumableRecord,
-    signal: AbortSignal,
-  ): Promise<OriginalName> {
-    const chunks: Buffer[] = []
-    let length = 0
-    for await (const chunk of pieces.join(ref, { size: record.size ?? 0, signal })) {
-      chunks.push(chunk)
-      length += chunk.length
-      if (length >= SNIFF_BYTES) break
-    }
-    const { format } = await sniff(Buffer.concat(chunks).subarray(0, SNIFF_BYTES), record.originalName)
-    return newOriginal({ folder: record.folder, format, id: record.fileId })
-  }
-
-  /** As JSON, since others may wait for it in another process. */
-  async function store(client: Client, ref: ResumableRef, signal: AbortSignal): Promise<ObjectKey> {
+  /** As JSON, since others may wait for it in another process. @returns the original's key */
+  async function store(client: Client, ref: ResumableRef, signal: AbortSignal): Promise<string> {
     const record = await read({ client }, ref.id)
-    if (record.stored) return record.stored.key as ObjectKey
+    if (record.stored) return record.stored.key
     const { size } = record
     if (size === undefined || offsetOf(await pieces.list(ref)) !== size) throw notComplete()
-    const name = await nameOf(ref, record, signal)
-    // Whoever has stored it may have died before it could say so.
-    if (!(await originals.resolve(client, { full: name }))) {
-      const left = (await index.find({ clientId: client.id, key: name.key })).original
-      if (left)
-        throw unavailable('the upload is complete and will be stored in a minute', { retryAfterSeconds: 30 })
-      const bytes = Readable.from(pieces.join(ref, { size, signal }), { objectMode: false })
-      const files = only({ name: record.originalName, bytes })
-      const request = { files, id: record.fileId, signal }
-      try {
-        if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
-        else await upload({ ...request, client, folder: record.folder || undefined })
-      } catch (error) {
-        if (isRefusedForGood(error)) await discard(client, ref, record)
-        throw error
-      }
-    }
-    await writeResumable(bucket, ref, { ...record, stored: { key: name.key, at: now() } })
+    const stored = resumableOriginals.store({ client, ref, record: { ...record, size }, signal })
+    const key = await stored.catch(async (error) => {
+      if (isRefusedForGood(error)) await discard(client, ref, record)
+      throw error
+    })
+    await writeResumable(bucket, ref, { ...record, stored: { key, at: now() } })
     await endOfLink(client, ref, record)
     await pieces.delete(ref)
-    return name.key
+    return key
   }
 
   async function discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void> {
@@ -309,7 +258,7 @@ export function createResumables({
       }
       const share = () =>
         locks.share(`resumable ${client.id} ${id}`, work, { signal: end.signal, limitMs: FINISH_LIMIT_MS })
-      return storedFile(client, (stored?.key ?? (await share())) as ObjectKey)
+      return resumableOriginals.find(client, storedKey(stored?.key ?? (await share())))
     },
 
     async remove(grant, id) {
@@ -328,10 +277,6 @@ const FOR_GOOD = new Set([400, 401, 413, 415])
 /** Whether it will be refused whenever it is tried again. A 403 is not: its link counts again once `APP_SECRET` is right. */
 function isRefusedForGood(error: unknown): boolean {
   return error instanceof Problem && (FOR_GOOD.has(error.status) || error.code === 'link_used')
-}
-
-async function* only(file: IncomingFile): AsyncGenerator<IncomingFile> {
-  yield file
 }
 
 /** 404 */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Annotations, annotated } from '../core/annotations.ts'
@@ -17,9 +16,10 @@ import {
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
-import { Problem, tooLarge, unavailable } from '../core/problem.ts'
-import { SNIFF_BYTES, type SniffedType, sniff } from '../core/sniff.ts'
+import { Problem, unavailable } from '../core/problem.ts'
+import { type SniffedType, sniff } from '../core/sniff.ts'
 import { unauthorized } from './clients.ts'
+import { metered, newMeter, takeHead } from './incoming-bytes.ts'
 import { tellStored } from './originals.ts'
 import { serializeRecord } from './records.ts'
 import type { FailedUpload, Removals } from './remove.ts'
@@ -112,25 +112,25 @@ export function createUpload({
     },
   ) {
     const { client, bucket, begun, check, id, signal } = context
-    const { head, rest } = await takeHead(file.bytes)
-    if (head.length === 0) throw emptyFile(file.name)
-    const sniffed = await sniff(head, file.name)
+    const incoming = await takeHead(file.bytes)
+    if (incoming.head.length === 0) throw emptyFile(file.name)
+    const sniffed = await sniff(incoming.head, file.name)
     check?.(sniffed.format)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: id ?? newFileId() })
     await context.begin?.(name)
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
     const coming = { name, key: name.key, mayLand: false }
     begun.push(coming)
-    const meter = { size: 0, digest: createHash('sha256') }
+    const meter = newMeter()
     // All or nothing: before its last byte has been sent none of it can land.
     const sent = () => {
       coming.mayLand = true
     }
     const limit = Math.min(uploadMaxBytes(client, maxBytes), context.maxBytes ?? maxBytes)
-    const bytes = Readable.from(metered(head, rest, { meter, maxBytes: limit, sent }), { objectMode: false })
+    const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     coming.mayLand = false
-    const sha256 = meter.digest.digest('hex')
+    const sha256 = meter.hash.digest('hex')
     return describe(file, name, { sniffed, size: meter.size, sha256, storedAt: now() })
   }
 
@@ -241,42 +241,4 @@ function describe(
   { sniffed, ...known }: { sniffed: SniffedType; size: number; sha256: string; storedAt: number },
 ): OriginalRecord {
   return { key, originalName: cleanFileName(file.name) || sourceName, mediaType: sniffed.mediaType, ...known }
-}
-
-/** The first bytes, as many as sniffing wants, and an iterator over what follows. */
-export async function takeHead(bytes: Readable): Promise<{ head: Buffer; rest: AsyncIterator<Buffer> }> {
-  const rest: AsyncIterator<Buffer> = bytes[Symbol.asyncIterator]()
-  const chunks: Buffer[] = []
-  for (let length = 0; length < SNIFF_BYTES; ) {
-    const next = await rest.next()
-    if (next.done) break
-    chunks.push(next.value)
-    length += next.value.length
-  }
-  return { head: Buffer.concat(chunks), rest }
-}
-
-/** Passes the bytes on, counts and hashes them, and tells when all are `sent`. @throws Problem 413 past `maxBytes` */
-async function* metered(
-  head: Buffer,
-  rest: AsyncIterator<Buffer>,
-  {
-    meter,
-    maxBytes,
-    sent,
-  }: { meter: { size: number; digest: ReturnType<typeof createHash> }; maxBytes: number; sent: () => void },
-): AsyncGenerator<Buffer> {
-  try {
-    for (let chunk = head; ; ) {
-      meter.size += chunk.length
-      if (meter.size > maxBytes) throw tooLarge('a file', maxBytes)
-      meter.digest.update(chunk)
-      yield chunk
-      const next = await rest.next()
-      if (next.done) return sent()
-      chunk = next.value
-    }
-  } finally {
-    await rest.return?.()
-  }
 }

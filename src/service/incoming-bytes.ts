@@ -1,0 +1,61 @@
+import { createHash, type Hash } from 'node:crypto'
+import { tooLarge } from '../core/problem.ts'
+import { SNIFF_BYTES } from '../core/sniff.ts'
+
+/** Bytes that are coming in, and can be read only once. */
+export interface IncomingBytes {
+  /** The first ones, as many as sniffing wants at least, or all that there are. */
+  head: Buffer
+  /** What follows. Whoever does not read it to its end returns it. */
+  rest: AsyncIterator<Buffer>
+}
+
+/** Waits for the first bytes. */
+export async function takeHead(bytes: AsyncIterable<Buffer>): Promise<IncomingBytes> {
+  const rest = bytes[Symbol.asyncIterator]()
+  const chunks: Buffer[] = []
+  for (let length = 0; length < SNIFF_BYTES; ) {
+    const next = await rest.next()
+    if (next.done) break
+    chunks.push(next.value)
+    length += next.value.length
+  }
+  return { head: Buffer.concat(chunks), rest }
+}
+
+/** What is known of bytes once they have gone by. */
+export interface Meter {
+  size: number
+  /** SHA-256. */
+  hash: Hash
+}
+
+export function newMeter(): Meter {
+  return { size: 0, hash: createHash('sha256') }
+}
+
+/**
+ * Passes the bytes on, counts and hashes them.
+ *
+ * @param options.sent told when all have been asked for
+ * @throws Problem 413 past `maxBytes`, whatever the bytes fail with
+ */
+export async function* metered(
+  { head, rest }: IncomingBytes,
+  { meter, maxBytes = Infinity, sent }: { meter: Meter; maxBytes?: number; sent?: () => void },
+): AsyncGenerator<Buffer> {
+  try {
+    for (let chunk = head; ; ) {
+      meter.size += chunk.length
+      if (meter.size > maxBytes) throw tooLarge('a file', maxBytes)
+      meter.hash.update(chunk)
+      yield chunk
+      const next = await rest.next()
+      if (next.done) break
+      chunk = next.value
+    }
+    sent?.()
+  } finally {
+    await rest.return?.()
+  }
+}

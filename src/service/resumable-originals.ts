@@ -1,0 +1,85 @@
+import { Readable } from 'node:stream'
+import type { Client } from '../core/client.ts'
+import { newOriginal, type ObjectKey, type OriginalName, parseKey } from '../core/object-key.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { FileIndex } from '../core/ports/file-index.ts'
+import { fileNotFound, unavailable } from '../core/problem.ts'
+import type { ResumableRef } from '../core/resumable-key.ts'
+import { sniff } from '../core/sniff.ts'
+import { takeHead } from './incoming-bytes.ts'
+import type { Originals } from './originals.ts'
+import type { ResumablePieces } from './resumable-pieces.ts'
+import type { ResumableRecord } from './resumable-record.ts'
+import type { SignedLinks } from './signed-links.ts'
+import type { IncomingFile, Upload, UploadedFile } from './upload.ts'
+
+/** An upload in several requests all of whose bytes are there. */
+export interface CompleteResumable {
+  client: Client
+  ref: ResumableRef
+  record: ResumableRecord & { size: number }
+  signal: AbortSignal
+}
+
+/** The originals that uploads in several requests become. */
+export interface ResumableOriginals {
+  /**
+   * Stores one, by its link where it was begun by one; unless it is there: whoever stored it may have died before it could
+   * say so. One at a time for an upload.
+   * @throws Problem as an upload does; 503 while what is left of another try has to be taken away
+   */
+  store(complete: CompleteResumable): Promise<ObjectKey>
+  /** One that was stored. @throws Problem 404 when it has been deleted since */
+  find(client: Client, key: ObjectKey): Promise<UploadedFile>
+}
+
+export function createResumableOriginals({
+  pieces,
+  index,
+  buckets,
+  originals,
+  upload,
+  signedLinks,
+}: {
+  pieces: ResumablePieces
+  index: FileIndex
+  buckets: Buckets
+  originals: Originals
+  upload: Upload
+  signedLinks: Pick<SignedLinks, 'reopen' | 'upload'>
+}): ResumableOriginals {
+  /** The one that it will be, or is. */
+  async function nameOf({ ref, record, signal }: CompleteResumable): Promise<OriginalName> {
+    const { head, rest } = await takeHead(pieces.join(ref, { size: record.size, signal }))
+    await rest.return?.()
+    const { format } = await sniff(head, record.originalName)
+    return newOriginal({ folder: record.folder, format, id: record.fileId })
+  }
+
+  return {
+    async store(complete) {
+      const { client, ref, record, signal } = complete
+      const name = await nameOf(complete)
+      if (await originals.resolve(client, { full: name })) return name.key
+      if ((await index.find({ clientId: client.id, key: name.key })).original)
+        throw unavailable('the upload is complete and will be stored in a minute', { retryAfterSeconds: 30 })
+      const bytes = Readable.from(pieces.join(ref, { size: record.size, signal }), { objectMode: false })
+      const files = only({ name: record.originalName, bytes })
+      const request = { files, id: record.fileId, signal }
+      if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
+      else await upload({ ...request, client, folder: record.folder || undefined })
+      return name.key
+    },
+
+    async find(client, key) {
+      const name = parseKey(key)
+      const found = name && (await originals.resolve(client, { full: name }))
+      if (!found) throw fileNotFound()
+      return { ...found, bucketUrl: buckets.of(client).urlOf(key) }
+    },
+  }
+}
+
+async function* only(file: IncomingFile): AsyncGenerator<IncomingFile> {
+  yield file
+}
