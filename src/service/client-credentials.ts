@@ -12,7 +12,7 @@ import { Problem } from '../core/problem.ts'
 import type { SecretScope } from '../core/scope.ts'
 import type { UrlKey } from '../core/signed-url.ts'
 import { checkClientName } from './client-name.ts'
-import { type ChangeKnown, refused } from './known-client.ts'
+import { type ChangeKnown, clientConflict } from './known-client.ts'
 import type { UrlKeys } from './url-keys.ts'
 
 /** A secret that is to be made for some of what a client's own is for. */
@@ -70,7 +70,8 @@ export function createClientCredentials({
       }
       const client = await changeKnown(id, (present) => {
         const secrets = present.secrets.filter((one) => isValid(one, now()))
-        if (secrets.length >= SECRETS_MAX) throw refused(`${id} has ${SECRETS_MAX} secrets: remove one first`)
+        if (secrets.length >= SECRETS_MAX)
+          throw clientConflict(`${id} has ${SECRETS_MAX} secrets: remove one first`)
         return { ...present, secrets: [...secrets, kept] }
       })
       return { client, kept, secret }
@@ -84,7 +85,8 @@ export function createClientCredentials({
     async addUrlKey(id) {
       const client = await changeKnown(id, (present) => {
         const { active = [], last = 0 } = present.urlKeys ?? {}
-        if (active.length >= URL_KEYS_MAX) throw refused(`${id} has ${URL_KEYS_MAX} keys: remove one first`)
+        if (active.length >= URL_KEYS_MAX)
+          throw clientConflict(`${id} has ${URL_KEYS_MAX} keys: remove one first`)
         const version = last + 1
         return { ...present, urlKeys: { active: [...active, { version, createdAt: now() }], last: version } }
       })
@@ -95,7 +97,7 @@ export function createClientCredentials({
         const { active = [], last = 0 } = present.urlKeys ?? {}
         const left = active.filter((one) => one.version !== version)
         if (left.length === active.length) throw noSuchKey(id, version)
-        if (left.length === 0 && present.rules?.signedUrls) throw refused(needsUrlKey(id))
+        if (left.length === 0 && present.rules?.signedUrls) throw clientConflict(needsUrlKey(id))
         return { ...present, urlKeys: { active: left, last } }
       }),
   }

@@ -58,17 +58,24 @@ export function changedRules(
   const signed = changes.signedUrls === undefined ? present.signedUrls : changes.signedUrls
   const only = changes.presetsOnly === undefined ? present.presetsOnly : changes.presetsOnly
   const widths = unlessAbsent(changes.allowedWidths, checkedWidths) ?? present.allowedWidths
-  const limit = unlessAbsent(changes.variantLimit, checkedLimit) ?? present.variantLimit
+  const limit =
+    unlessAbsent(changes.variantLimit, atMost('variantLimit', VARIANTS_MAX)) ?? present.variantLimit
   const hosts =
     unlessAbsent(changes.fetchHosts, (some) => checkedHosts('fetchHosts', some)) ?? present.fetchHosts
   const denied =
     unlessAbsent(changes.fetchDenyHosts, (some) => checkedHosts('fetchDenyHosts', some)) ??
     present.fetchDenyHosts
-  const keep = unlessAbsent(changes.keepDeletedSeconds, checkedKeep) ?? present.keepDeletedSeconds
+  const keep =
+    unlessAbsent(
+      changes.keepDeletedSeconds,
+      atMost('keepDeletedSeconds', KEEP_DELETED_MAX_SECONDS, ' seconds'),
+    ) ?? present.keepDeletedSeconds
   const deduped = changes.dedupe ?? present.dedupe
   const bytes =
-    unlessAbsent(changes.uploadMaxBytes, (one) => checkedBytes(one, bounds.uploadMaxBytes)) ??
-    present.uploadMaxBytes
+    unlessAbsent(
+      changes.uploadMaxBytes,
+      atMost('uploadMaxBytes', bounds.uploadMaxBytes, ' bytes, which is UPLOAD_MAX_BYTES,'),
+    ) ?? present.uploadMaxBytes
   const rates =
     unlessAbsent(changes.rates, (some) => changedRates(present.rates ?? {}, some)) ?? present.rates
   const presets = unlessAbsent(changes.presets, (all) => checkedPresets(all, bounds)) ?? present.presets
@@ -95,18 +102,20 @@ function unlessAbsent<T, U>(change: T | false | undefined, checked: (value: T) =
   return checked(change)
 }
 
+/** Checks an integer from 1. @param what it is of, behind the bound */
+function atMost(param: keyof RuleChanges, max: number, what = ''): (received: number) => number {
+  return (received) => {
+    if (isInteger(received, { min: 1, max })) return received
+    throw badParameter({ param, expected: `an integer from 1 to ${max}${what}`, received })
+  }
+}
+
 function checkedWidths(received: readonly number[]): readonly number[] {
   const widths = [...new Set(received)].sort((a, b) => a - b)
   const fits = widths.every((width) => isInteger(width, { min: 1, max: WIDTH_MAX }))
   if (fits && widths.length > 0 && widths.length <= WIDTHS_MAX) return widths
   const expected = `1 to ${WIDTHS_MAX} integers from 1 to ${WIDTH_MAX} px`
   throw badParameter({ param: 'allowedWidths', expected, received })
-}
-
-function checkedLimit(received: number): number {
-  if (isInteger(received, { min: 1, max: VARIANTS_MAX })) return received
-  const expected = `an integer from 1 to ${VARIANTS_MAX}`
-  throw badParameter({ param: 'variantLimit', expected, received })
 }
 
 function checkedHosts<T extends readonly string[] | 'any'>(param: string, received: T): T {
@@ -124,25 +133,13 @@ function isHost(text: string): boolean {
   }
 }
 
-function checkedKeep(received: number): number {
-  if (isInteger(received, { min: 1, max: KEEP_DELETED_MAX_SECONDS })) return received
-  const expected = `an integer from 1 to ${KEEP_DELETED_MAX_SECONDS} seconds`
-  throw badParameter({ param: 'keepDeletedSeconds', expected, received })
-}
-
-function checkedBytes(received: number, max: number): number {
-  if (isInteger(received, { min: 1, max })) return received
-  const expected = `an integer from 1 to ${max} bytes, which is UPLOAD_MAX_BYTES,`
-  throw badParameter({ param: 'uploadMaxBytes', expected, received })
-}
-
 function changedRates(
   present: NonNullable<ClientRules['rates']>,
   changes: Readonly<Record<string, number | false>>,
 ): NonNullable<ClientRules['rates']> | false {
   const rates = new Map(Object.entries(present))
   for (const [name, points] of Object.entries(changes)) {
-    if (!isLimited(name))
+    if (!isLimitOfClient(name))
       throw badParameter({
         param: 'rates',
         expected: `names among ${CLIENT_LIMITED.join(', ')}`,
@@ -158,7 +155,7 @@ function changedRates(
   return rates.size > 0 && Object.fromEntries(rates)
 }
 
-function isLimited(name: string): name is ClientLimited {
+function isLimitOfClient(name: string): name is ClientLimited {
   return (CLIENT_LIMITED as readonly string[]).includes(name)
 }
 

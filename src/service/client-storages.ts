@@ -7,7 +7,7 @@ import type { Locks } from '../core/ports/locks.ts'
 import { unavailable } from '../core/problem.ts'
 import { seal } from '../core/sealed.ts'
 import type { HasFiles } from './client-files.ts'
-import { type ChangeKnown, noSuchClient, refused } from './known-client.ts'
+import { type ChangeKnown, clientConflict, noSuchClient } from './known-client.ts'
 import { type CheckedSettings, checkedSettings, type StorageSettings } from './storage-settings.ts'
 
 /** The buckets that clients have of their own. */
@@ -68,12 +68,12 @@ export function createClientStorages({
   /** @throws Problem 409 */
   function checkApart(id: string, root: Root): void {
     if (installation && overlap(root, installation))
-      throw refused(
+      throw clientConflict(
         'this is a part of the bucket of the installation, or contains it: take another one or another prefix',
       )
     const other = store.list().find((one) => one.id !== id && one.storage && overlap(root, one.storage))
     if (other)
-      throw refused(
+      throw clientConflict(
         `the client ${other.id} has this root, a part of it, or one around it: take another prefix`,
       )
   }
@@ -91,14 +91,14 @@ export function createClientStorages({
     const client = store.find(id)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
-      throw refused('the first client has the bucket of the installation, where all records are')
-    if (client.removing) throw refused(`${id} is being removed`)
+      throw clientConflict('the first client has the bucket of the installation, where all records are')
+    if (client.removing) throw clientConflict(`${id} is being removed`)
     return client
   }
 
   async function checkEmpty(client: Client): Promise<void> {
     if (await hasFiles(client))
-      throw refused(
+      throw clientConflict(
         `the client ${client.id} has files, or an upload on its way: they would be left behind. Delete them first, or make another client`,
       )
   }

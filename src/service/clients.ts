@@ -2,21 +2,18 @@ import {
   type Client,
   digestSecret,
   FIRST_CLIENT_ID,
-  isPaused,
   isValid,
   newClientId,
   newClientToken,
   newSecretToken,
 } from '../core/client.ts'
-import { isSameRoot } from '../core/client-storage.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import { Problem, unavailable } from '../core/problem.ts'
-import { type Action, checkAction, type Grant } from '../core/scope.ts'
+import { type ClientAccess, createClientAccess } from './client-access.ts'
 import { type ClientCredentials, createClientCredentials, needsUrlKey } from './client-credentials.ts'
 import { checkClientName } from './client-name.ts'
 import { changedRules, type RuleBounds, type RuleChanges } from './client-rules.ts'
-import { createChangeKnown, refused } from './known-client.ts'
+import { clientConflict, createChangeKnown } from './known-client.ts'
 import type { UrlKeys } from './url-keys.ts'
 
 /** A client's tokens in the clear: seen once, when they are made. */
@@ -37,26 +34,14 @@ export interface ClientChanges {
   rules?: RuleChanges | undefined
 }
 
-/** Who may do what. */
-export interface Clients extends ClientCredentials {
+/** The clients: who may do what, and what an operator changes of them. */
+export interface Clients extends ClientAccess, ClientCredentials {
   readonly urlKeys: UrlKeys
   /**
-   * What an `Authorization` header, `<secret>` or `Bearer <secret>`, lets its sender do.
-   * @throws Problem 401, 403 for a secret that is not for this action
+   * Adds a client with new tokens.
+   * @param own its id, a new one when absent, and the bucket that it has of its own
+   * @throws Problem 400 for a name or rule that is none, 409 for signed URLs only: a new client has no key for them
    */
-  authenticate(authorization: string | undefined, action: Action): Grant
-  /** Whether a text is somebody's secret token. */
-  isSecret(text: string): boolean
-  /** The client of a delivery URL. @throws Problem 404 */
-  ofToken(token: string): Client
-  /**
-   * Whether it may still store files: it exists, and is not being removed, by what is heard of other processes.
-   * @param client as it was when they began to come
-   * @throws Problem 503 when its root is another one by now; and when nothing has been heard for too long: this process
-   *   may have been frozen
-   */
-  admits(client: Pick<Client, 'id' | 'storage'>): Promise<boolean>
-  /** Adds a client with new tokens. @throws Problem 400 for a name or rule that is none */
   create(options?: ClientChanges, own?: Pick<Client, 'id' | 'storage'>): Promise<NewTokens>
   /**
    * Gives a client a new secret of its own; those that it has are accepted for `keepOldMs` more at most.
@@ -75,9 +60,6 @@ export interface Clients extends ClientCredentials {
   ensureFirst(tokens: Tokens): Promise<Client>
 }
 
-// As SECRET_CLIENT_TOKEN is; those that are made here are longer.
-const SECRET_MIN_LENGTH = 16
-
 export function createClients({
   store,
   urlKeys,
@@ -94,7 +76,7 @@ export function createClients({
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
   /** Of rules. */
   bounds: RuleBounds
-  /** How long what was heard of other processes' changes is good for: no longer than a removal waits for all to hear. */
+  /** As {@link createClientAccess} takes it; for ever when absent. */
   trustMs?: number
   now?: () => number
 }): Clients {
@@ -109,69 +91,21 @@ export function createClients({
 
   const changeKnown = createChangeKnown({ store, events })
 
-  /** @throws Problem 503 while it moves to another bucket */
-  function admitted(client: Client): Client {
-    if (isPaused(client, now())) throw isMoving()
-    return client
-  }
-
   const update: Clients['update'] = (id, changes) =>
     changeKnown(id, ({ name, rules, ...client }) => {
       const present = { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
       const after = changed(present, changes, bounds)
-      if (after.rules?.signedUrls && !client.urlKeys?.active.length) throw refused(needsUrlKey(id))
+      if (after.rules?.signedUrls && !client.urlKeys?.active.length) throw clientConflict(needsUrlKey(id))
       return { ...client, ...after }
     })
 
   return {
     urlKeys,
-    authenticate(authorization, action) {
-      const secret = authorization?.replace(/^Bearer +/i, '').trim()
-      const found = secret ? store.findBySecret(secret) : undefined
-      if (!found)
-        throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
-      const { client, kept } = found
-      admitted(client)
-      const { scope = {}, validUntil: until } = kept
-      checkAction(scope, action)
-      return {
-        client,
-        ...(scope.folder === undefined ? {} : { folder: scope.folder }),
-        ...(until === undefined ? {} : { until }),
-      }
-    },
-    isSecret(text) {
-      // Of every word of every path that is logged, and a digest is not for nothing.
-      return text.length >= SECRET_MIN_LENGTH && store.findBySecret(text) !== undefined
-    },
-    ofToken(token) {
-      const client = store.findByToken(token)
-      if (!client)
-        throw new Problem({
-          status: 404,
-          code: 'client_not_found',
-          detail: 'there is no client with this token',
-        })
-      return admitted(client)
-    },
-    async admits({ id, storage }) {
-      await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
-        throw unavailable(
-          'nobody can tell at the moment whether this client may store files; send it again',
-          {
-            cause,
-          },
-        )
-      })
-      const client = store.find(id)
-      if (!client || client.removing) return false
-      // It began to send them to where nobody would look for them.
-      if (isPaused(client, now()) || !isSameRoot(client.storage, storage)) throw isMoving()
-      return true
-    },
+    ...createClientAccess({ store, trustMs, now }),
+    ...createClientCredentials({ changeKnown, urlKeys, now }),
     async create(changes = {}, { id, storage } = { id: newClientId() }) {
       const given = changed({}, changes, bounds)
-      if (given.rules?.signedUrls) throw refused(needsUrlKey('a new client'))
+      if (given.rules?.signedUrls) throw clientConflict(needsUrlKey('a new client'))
       const tokens = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
       const client = await change(id, () => ({
         id,
@@ -190,7 +124,7 @@ export function createClients({
         // without anybody having the new one.
         if (id === FIRST_CLIENT_ID) {
           if (!keepFirst)
-            throw refused(
+            throw clientConflict(
               "the first client's secret is set by SECRET_CLIENT_TOKEN: change it there and restart the service",
             )
           await keepFirst({ clientToken: present.token, secretClientToken })
@@ -206,7 +140,6 @@ export function createClients({
       })
       return { client, tokens: { clientToken: client.token, secretClientToken } }
     },
-    ...createClientCredentials({ changeKnown, urlKeys, now }),
     update,
     setRules: (id, rules) => update(id, { rules }),
     async ensureFirst(tokens) {
@@ -241,18 +174,4 @@ function changed(
   if (name !== undefined) checkClientName(name)
   const rules = changedRules(present.rules ?? {}, changes.rules ?? {}, bounds)
   return { ...(name === undefined ? {} : { name }), ...(rules ? { rules } : {}) }
-}
-
-function isMoving(): Problem {
-  return unavailable('the files of this client are moving to another bucket; try again in a few seconds')
-}
-
-/** 401. `received` goes on after "expected a secret client token in the Authorization header". */
-export function unauthorized(received: string): Problem {
-  return new Problem({
-    status: 401,
-    code: 'unauthorized',
-    detail: `expected a secret client token in the Authorization header ${received}`,
-    headers: { 'WWW-Authenticate': 'Bearer realm="sluice"' },
-  })
 }

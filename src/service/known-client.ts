@@ -12,7 +12,7 @@ export function createChangeKnown({ store, events }: { store: ClientStore; event
     if (!store.find(id)) throw noSuchClient(id)
     const client = await store.change(id, (present) => {
       if (!present) throw noSuchClient(id)
-      if (present.removing) throw refused(`${id} is being removed`)
+      if (present.removing) throw clientConflict(`${id} is being removed`)
       return make(present)
     })
     events.emit('client.changed', { clientId: id })
@@ -29,7 +29,7 @@ export function noSuchClient(id: string): Problem {
   })
 }
 
-/** 409: what a client is not for. */
-export function refused(detail: string): Problem {
+/** 409: what cannot be done with a client as it is. */
+export function clientConflict(detail: string): Problem {
   return new Problem({ status: 409, code: 'client_conflict', detail })
 }

@@ -9,7 +9,7 @@ import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
 import { Problem, unavailable } from '../core/problem.ts'
 import type { HasFiles } from './client-files.ts'
 import { deleteAll } from './delete-all.ts'
-import { noSuchClient, refused } from './known-client.ts'
+import { clientConflict, noSuchClient } from './known-client.ts'
 import type { Removals } from './remove.ts'
 import type { SweepResumables } from './sweep-resumables.ts'
 import { AT_ONCE } from './walk.ts'
@@ -86,7 +86,7 @@ export function createRemoveClient({
     const areSpokenOf = files || client.removing?.files === true
     const check = async () => {
       if (!areSpokenOf && (await hasFiles(client)))
-        throw refused(`the client ${id} has files, and it was not asked to delete them with it`)
+        throw clientConflict(`the client ${id} has files, and it was not asked to delete them with it`)
     }
     try {
       await check()
@@ -96,7 +96,7 @@ export function createRemoveClient({
       await check()
       // From here on nobody takes it back.
       await mark(id, (before) => {
-        if (!before) throw refused(`the removal of ${id} was taken back by another one; call it again`)
+        if (!before) throw clientConflict(`the removal of ${id} was taken back by another one; call it again`)
         return { files: true }
       })
     } catch (error) {
@@ -114,7 +114,7 @@ export function createRemoveClient({
     const client = known ?? (options.files ? await lost(id) : undefined)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
-      throw refused('the first client cannot be removed: the service starts with it')
+      throw clientConflict('the first client cannot be removed: the service starts with it')
     if (known) await endAccess(known, options)
 
     // Before its files: one that is complete may be becoming one.
