@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Client } from '../core/client.ts'
 import type { Ledger } from '../core/ports/ledger.ts'
 import { linkEnd, type SignedLink } from '../core/signed-link.ts'
+import { changeInLedger } from './ledger-change.ts'
 import { type LinkUses, linkBusy } from './link-uses.ts'
 
 /** An upload in several requests that was begun by a link. */
@@ -43,20 +44,18 @@ export function createLinkUploads({
   uses: Pick<LinkUses, 'check'>
   now?: () => number
 }): LinkUploads {
-  /** Puts what `make` makes of the list in its place, whoever else changes it meanwhile. */
-  async function change(
+  function change(
     client: Client,
     link: SignedLink,
-    make: (begun: BegunUpload[]) => Promise<BegunUpload[]>,
+    work: (begun: BegunUpload[]) => Promise<BegunUpload[]>,
   ): Promise<void> {
-    const name = `link uploads ${client.id} ${link.id}`
-    for (;;) {
-      const before = await ledger.find(name)
-      const after = await make(before === undefined ? [] : list.parse(JSON.parse(before)))
-      const text = after.length === 0 ? undefined : JSON.stringify(after)
-      if (text === before) return
-      if (await ledger.replace(name, before, text, { forgetAt: linkEnd(link) + KEPT_AFTER_MS })) return
-    }
+    return changeInLedger(ledger, `link uploads ${client.id} ${link.id}`, {
+      forgetAt: linkEnd(link) + KEPT_AFTER_MS,
+      async make(before) {
+        const begun = await work(before === undefined ? [] : list.parse(JSON.parse(before)))
+        return { after: begun.length === 0 ? undefined : JSON.stringify(begun), answer: undefined }
+      },
+    })
   }
 
   return {

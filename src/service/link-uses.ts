@@ -6,6 +6,7 @@ import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Ledger } from '../core/ports/ledger.ts'
 import { Problem, retryAfter } from '../core/problem.ts'
 import { linkEnd, type SignedLink } from '../core/signed-link.ts'
+import { changeInLedger } from './ledger-change.ts'
 import type { Removals } from './remove.ts'
 
 /** One use of a link, for as long as its upload runs. */
@@ -91,14 +92,14 @@ export function createLinkUses({
       const forgetAt = linkEnd(link) + KEPT_AFTER_MS
       const holder = randomUUID()
 
-      /** Puts what `change` makes of the slots in their place, whoever else changes them meanwhile. */
-      async function change<T>(make: (slots: Slot[]) => Promise<{ slots: Slot[]; answer: T }>): Promise<T> {
-        for (;;) {
-          const before = await ledger.find(name)
-          const { slots, answer } = await make(parse(before, link.uses))
-          if (await ledger.replace(name, before, JSON.stringify(slots), { forgetAt })) return answer
-        }
-      }
+      const change = <T>(work: (slots: Slot[]) => Promise<{ slots: Slot[]; answer: T }>) =>
+        changeInLedger(ledger, name, {
+          forgetAt,
+          async make(before) {
+            const { slots, answer } = await work(parse(before, link.uses))
+            return { after: JSON.stringify(slots), answer }
+          },
+        })
 
       const number = await change(async (present) => {
         const slots = await current(client, present)
