@@ -1,6 +1,7 @@
 import type { Asset } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
 import { parsePath } from '../core/object-key.ts'
+import type { EngineContext } from '../core/plugin.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import { assetNotFound } from '../core/problem.ts'
 import { namedFiles } from '../pipeline/named-files.ts'
@@ -10,10 +11,11 @@ import type { Originals } from './originals.ts'
 /** Finds the other files that a plan's parameters of type `key` name, watermarks for example. */
 export interface Assets {
   /**
-   * By key; of this client only. Before the work begins, so that it may be done by another process.
+   * Finds all of them, of this client only: before the work begins, so that it may be done by another process.
+   * @returns gives them by key
    * @throws Problem 404 that names the parameter, 503
    */
-  of(client: Client, plan: Plan): Promise<ReadonlyMap<string, Asset>>
+  of(client: Client, plan: Plan): Promise<EngineContext['asset']>
 }
 
 export function createAssets({ originals, buckets }: { originals: Originals; buckets: Buckets }): Assets {
@@ -31,7 +33,11 @@ export function createAssets({ originals, buckets }: { originals: Originals; buc
         if (!asset) throw assetNotFound(param, key)
         assets.set(key, asset)
       }
-      return assets
+      return async (key) => {
+        const found = assets.get(key)
+        if (!found) throw new Error(`no parameter of type key names ${key}`)
+        return found
+      }
     },
   }
 }

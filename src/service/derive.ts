@@ -15,6 +15,7 @@ import type { Runner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
 import { keptProbe } from './kept-probe.ts'
+import { createLeftovers } from './leftovers.ts'
 import type { FoundOriginal } from './originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
@@ -129,12 +130,7 @@ export function createDerivations({
     const known = (await index.find(ref, key)).derivative
     const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
     if (stored) return answer(withLastModified(stored, record.storedAt))
-    const named = await assets.of(client, plan)
-    const asset = async (assetKey: string) => {
-      const found = named.get(assetKey)
-      if (!found) throw new Error(`no parameter of type key names ${assetKey}`)
-      return found
-    }
+    const asset = await assets.of(client, plan)
     const deadline = await note(request, key)
     let putBegun = false
     // Flushed to the disk: after a power cut the derivative, which is put last, may be there, and then they are as well.
@@ -146,7 +142,7 @@ export function createDerivations({
       putBegun = true
       await bucket.put(partKey(key, partName), bytes, { mediaType: part.mediaType, signal })
     }
-    const leftovers: Array<() => Promise<void>> = []
+    const leftovers = createLeftovers(log, { key })
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
@@ -159,7 +155,7 @@ export function createDerivations({
           ...{ asset, signal, log, storePart },
           limits: { ...limits, timeoutMs },
           ...(progress ? { progress } : {}),
-          afterwards: (remove) => void leftovers.push(remove),
+          afterwards: leftovers.add,
         },
       )
       // As old as its original: the same before and after it is stored, and when it is made again. A file is gone by then.
@@ -181,34 +177,21 @@ export function createDerivations({
       if (isLarge) throw fileNotFound()
     } catch (error) {
       // After an outage bytes may be there, or still appear: then the entry stays, and a sweep ends it past its deadline.
-      if (putBegun) {
-        await deleteParts(bucket, key).catch((cause) =>
-          log.warn({ err: cause, key }, 'parts of a derivative are left to the sweep'),
-        )
-      } else {
-        await index
-          .dropDerivative(ref, key, deadline)
-          .catch((cause) => log.warn({ err: cause, key }, 'a derivative is left to the sweep'))
-      }
-      const { code, message } =
-        error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
-      if (!signal.aborted && !request.isTriedAgain?.(error)) {
-        events.emit('derivative.failed', {
-          clientId: client.id,
-          key,
-          original: name.key,
-          code,
-          detail: message,
-        })
-      }
+      const takenBack = putBegun ? deleteParts(bucket, key) : index.dropDerivative(ref, key, deadline)
+      await takenBack.catch((err) =>
+        log.warn({ err, key }, 'what is left of a derivative is left to the sweep'),
+      )
+      if (!signal.aborted && !request.isTriedAgain?.(error)) tellFailed(request, key, error)
       throw error
     } finally {
-      for (const remove of leftovers) {
-        await remove().catch((cause) =>
-          log.warn({ err: cause, key }, 'a temporary file is left to the next start'),
-        )
-      }
+      await leftovers.remove()
     }
+  }
+
+  function tellFailed({ client, name }: DeriveRequest, key: ObjectKey, error: unknown): void {
+    const { code, message: detail } =
+      error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
+    events.emit('derivative.failed', { clientId: client.id, key, original: name.key, code, detail })
   }
 
   function fly(request: DeriveRequest, key: ObjectKey): SharedWork<Asset> {

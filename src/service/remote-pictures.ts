@@ -17,6 +17,7 @@ import type { Assets } from './assets.ts'
 import type { Delivery } from './deliver.ts'
 import { metered, newMeter, takeHead } from './incoming-bytes.ts'
 import { checkGroup } from './kept-remotes.ts'
+import { createLeftovers, type Leftovers } from './leftovers.ts'
 import type { Remotes } from './remote.ts'
 import { emptyRemote } from './remote-upload.ts'
 
@@ -81,10 +82,10 @@ export function createRemotePictures({
 }): RemotePictures {
   const uses = createSharedUses<RemotePicture>()
 
-  /** @param keeps is given what removes a file that has to be there until the picture has been sent */
+  /** @param leftovers are removed when the picture has been sent */
   async function make(
     { client, url, query, accept }: RemotePictureRequest,
-    { signal, keeps }: { signal: AbortSignal; keeps: (remove: () => Promise<void>) => void },
+    { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<RemotePicture> {
     const file = await remotes.open({
       ...{ client, asker: 'anyone', url, timeoutMs, signal },
@@ -101,11 +102,11 @@ export function createRemotePictures({
       const meter = newMeter()
       const bytes = Readable.from(metered(incoming, { meter }), { objectMode: false })
       const spooled = await spool(bytes, { mediaType, signal })
-      keeps(spooled.remove)
+      leftovers.add(spooled.remove)
       const sha256 = meter.hash.digest('hex')
       const changedAt = Math.min(file.changedAt ?? now(), now())
       const source = { ...withLastModified(spooled.asset, changedAt), sha256 }
-      return await transformed(source, { client, input, name: file.name, signal, keeps })
+      return await transformed(source, { client, input, name: file.name, signal, leftovers })
     } finally {
       file.bytes.destroy()
     }
@@ -119,10 +120,10 @@ export function createRemotePictures({
       input: PlanInput
       name: string
       signal: AbortSignal
-      keeps: (remove: () => Promise<void>) => void
+      leftovers: Leftovers
     },
   ): Promise<RemotePicture> {
-    const { client, input, name, signal, keeps } = work
+    const { client, input, name, signal, leftovers } = work
     const planned = plan(input)
     const { variesByAccept, notes } = planned
     const original = {
@@ -135,19 +136,17 @@ export function createRemotePictures({
     }
     if (planned.steps.length === 0) return original
     try {
-      const named = await assets.of(client, planned)
       const rendered = await run(planned, source, {
-        async asset(key) {
-          const found = named.get(key)
-          if (!found) throw new Error(`no parameter of type key names ${key}`)
-          return found
-        },
+        asset: await assets.of(client, planned),
         async storePart() {
           throw new Error('a picture has no parts')
         },
-        ...{ limits, signal, log, afterwards: keeps },
+        ...{ limits, signal, log, afterwards: leftovers.add },
       })
-      const asset = withLastModified(await inLittleMemory(rendered, { signal, keeps }), +source.lastModified)
+      const asset = withLastModified(
+        await inLittleMemory(rendered, { signal, leftovers }),
+        +source.lastModified,
+      )
       const newFormat = otherFormat(asset, input.format)
       return { ...original, asset, newFormat, etag: `${original.etag}_${planned.variant}` }
     } catch (error) {
@@ -163,27 +162,23 @@ export function createRemotePictures({
 
   async function inLittleMemory(
     rendered: Asset,
-    { signal, keeps }: { signal: AbortSignal; keeps: (remove: () => Promise<void>) => void },
+    { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<Asset> {
     if (rendered.size <= MEMORY_MAX_BYTES || rendered.file !== undefined) return rendered
     const spooled = await spool(await rendered.open({ signal }), { mediaType: rendered.mediaType, signal })
-    keeps(spooled.remove)
+    leftovers.add(spooled.remove)
     return spooled.asset
   }
 
   function begin(request: RemotePictureRequest) {
-    const leftovers: Array<() => Promise<void>> = []
-    const keeps = (remove: () => Promise<void>) => void leftovers.push(remove)
+    const leftovers = createLeftovers(log, {})
     return {
       work: shareWork<RemotePicture>(
-        async (signal, answer) => answer(await make(request, { signal, keeps })),
+        async (signal, answer) => answer(await make(request, { signal, leftovers })),
         // Waiting for a turn, rendering, and once more for another format.
         { limitMs: timeoutMs + 3 * limits.timeoutMs },
       ),
-      async end() {
-        for (const remove of leftovers)
-          await remove().catch((err) => log.warn({ err }, 'a temporary file is left to the next start'))
-      },
+      end: leftovers.remove,
     }
   }
 

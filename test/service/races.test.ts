@@ -113,7 +113,11 @@ onEveryBackend('races', (start, backend) => {
     const [one, two] = [1, 2].map(() =>
       createDerivations({
         ...service.storage,
-        assets: { of: async () => new Map() },
+        assets: {
+          of: async () => async () => {
+            throw new Error('no file is named')
+          },
+        },
         locks,
         events: { emit() {}, on() {}, idle: async () => {} },
         async run(_plan, source) {
