@@ -25,10 +25,10 @@ import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
 import { createKeptRemotes } from './service/kept-remotes.ts'
 import { createList } from './service/list.ts'
+import { createManyFiles } from './service/many-files.ts'
 import { createRemotes } from './service/remote.ts'
 import { createRemotePictures } from './service/remote-pictures.ts'
 import { createRemoteUpload } from './service/remote-upload.ts'
-import { createMany } from './service/remove-many.ts'
 import type { Sweep } from './service/sweep.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
 
@@ -185,7 +185,7 @@ async function openApp(
     list,
     cursorKey: keys('list cursors'),
     usage,
-    many: createMany({ list, removals, trash }),
+    many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ originals, records }),
     upload,

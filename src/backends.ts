@@ -19,7 +19,7 @@ import type { Handover } from './core/ports/handover.ts'
 import type { Jobs } from './core/ports/jobs.ts'
 import type { Ledger } from './core/ports/ledger.ts'
 import type { Locks } from './core/ports/locks.ts'
-import type { Limited, Limits } from './core/ports/rate-limiter.ts'
+import type { LimitName, Limits } from './core/ports/rate-limiter.ts'
 import type { UsageStore } from './core/ports/usage.ts'
 import { bucketUrl } from './http/urls.ts'
 
@@ -121,9 +121,9 @@ function credentials(config: Config) {
 }
 
 /** What the configuration says of each limit. */
-function rateOf(config: Config): (limited: Limited) => Rate {
+function rateOf(config: Config): (limited: LimitName) => Rate {
   return (limited) => {
-    const name = limited.toUpperCase() as Uppercase<Limited>
+    const name = limited.toUpperCase() as Uppercase<LimitName>
     return {
       points: config[`${name}_RATE_POINTS`],
       addressPoints: config[`${name}_RATE_ADDRESS_POINTS`],

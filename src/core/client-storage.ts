@@ -1,5 +1,5 @@
-/** A bucket of a client's own, in S3 or a compatible store, as its record keeps it. */
-export interface ClientStorage {
+/** A bucket in S3 or a compatible store, and how it is reached, without the secret. */
+export interface StorageConnection {
   /** `https://storage.example:9000`: scheme, host and port. */
   endpoint: string
   region: string
@@ -9,12 +9,16 @@ export interface ClientStorage {
   /** Bucket in the path instead of the host name. */
   forcePathStyle: boolean
   accessKeyId: string
-  /** The secret of that key, see {@link seal}; its place is {@link sealedPlace}. */
-  sealedSecret: string
-  /** Where the bucket can be fetched in the store itself; without a slash at its end. */
-  address: string
-  /** Where it can be fetched, when that is another place. */
+  /** Where it can be fetched, when that is another place than the store; without a slash at its end. */
   publicUrl?: string
+}
+
+/** A bucket of a client's own, as its record keeps it. */
+export interface ClientStorage extends StorageConnection {
+  /** The secret of its key, see {@link seal}; its place is {@link sealedPlace}. */
+  sealedSecret: string
+  /** Where it can be fetched in the store itself; without a slash at its end. */
+  address: string
 }
 
 /** Where a client's objects lie; `endpoint` absent: it is not known, and could be any. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { ClientStorage } from './client-storage.ts'
-import type { ClientLimited } from './ports/rate-limiter.ts'
+import type { ClientLimitName } from './ports/rate-limiter.ts'
 import type { SecretScope } from './scope.ts'
 
 /** One user of the service: a team, a site. Its files live in a root of their own. */
@@ -58,7 +58,7 @@ export interface ClientRules {
   /** Of each file. */
   uploadMaxBytes?: number
   /** Points of its own by the name of the limit, over the configured ones; 0: as often as it likes. */
-  rates?: Readonly<Partial<Record<ClientLimited, number>>>
+  rates?: Readonly<Partial<Record<ClientLimitName, number>>>
   /** Presets of its own, over those of everyone with the same name. */
   presets?: PresetSettings
 }

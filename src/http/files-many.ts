@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { Problem } from '../core/problem.ts'
 import type { Clients } from '../service/clients.ts'
-import type { Many, Outcome } from '../service/remove-many.ts'
+import type { ManyFiles, Outcome } from '../service/many-files.ts'
 import { callerBySecret } from './caller.ts'
 import { readDeletion, readRestoration } from './files-request.ts'
 import { jsonBody } from './json-body.ts'
@@ -10,7 +10,7 @@ import { clientGone } from './request.ts'
 
 interface Dependencies {
   clients: Clients
-  many: Many
+  many: ManyFiles
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
 }

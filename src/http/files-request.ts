@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseFolder, parsePath } from '../core/object-key.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { commonFolder, type Grant, meaningsWithin } from '../core/scope.ts'
-import type { NamedPath } from '../service/remove-many.ts'
+import type { NamedPath } from '../service/many-files.ts'
 import { bodyRefusal } from './body-refusal.ts'
 import { boundedArray } from './bounded.ts'
 

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Client } from '../core/client.ts'
-import type { Limit, Limited, Limits, RateLimiter, RateVerdict } from '../core/ports/rate-limiter.ts'
+import type { Limit, LimitName, Limits, RateLimiter, RateVerdict } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
 import type { Asker } from '../service/remote.ts'
 import { addressOf } from './address.ts'
@@ -13,7 +13,7 @@ interface Taken {
 }
 
 interface Asked {
-  limited: Limited
+  limited: LimitName
   client?: Client
   asker?: Asker
 }

@@ -16,11 +16,11 @@ import type { Informations } from '../service/information.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { List } from '../service/list.ts'
 import type { ManagedClients } from '../service/managed-clients.ts'
+import type { ManyFiles } from '../service/many-files.ts'
 import type { MediaJobs } from '../service/media-jobs.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Removals } from '../service/remove.ts'
-import type { Many } from '../service/remove-many.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import type { Usage } from '../service/usage.ts'
@@ -82,7 +82,7 @@ export interface HttpOptions {
   list: List
   describe: Describe
   annotate: Annotate
-  many: Many
+  many: ManyFiles
   usage: Usage
   archive: Archive
   limits: Limits

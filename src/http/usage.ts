@@ -1,5 +1,6 @@
 import { Router } from 'express'
-import { type Day, dayOf, daysBefore, daysBetween, USAGE_KEPT_DAYS } from '../core/ports/usage.ts'
+import { type Day, dayOf, daysBefore, daysBetween } from '../core/day.ts'
+import { USAGE_KEPT_DAYS } from '../core/ports/usage.ts'
 import { badParameter } from '../core/problem.ts'
 import { checkEverywhere } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'

@@ -1,7 +1,7 @@
 import type { ClientRules, PresetSettings } from '../core/client.ts'
 import { clipped } from '../core/clipped.ts'
 import { namesHost } from '../core/host-list.ts'
-import { CLIENT_LIMITED, type ClientLimited } from '../core/ports/rate-limiter.ts'
+import { CLIENT_LIMIT_NAMES, type ClientLimitName } from '../core/ports/rate-limiter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 
 /** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
@@ -139,10 +139,10 @@ function changedRates(
 ): NonNullable<ClientRules['rates']> | false {
   const rates = new Map(Object.entries(present))
   for (const [name, points] of Object.entries(changes)) {
-    if (!isLimitOfClient(name))
+    if (!isClientLimit(name))
       throw badParameter({
         param: 'rates',
-        expected: `names among ${CLIENT_LIMITED.join(', ')}`,
+        expected: `names among ${CLIENT_LIMIT_NAMES.join(', ')}`,
         received: name,
       })
     if (points === false) rates.delete(name)
@@ -155,8 +155,8 @@ function changedRates(
   return rates.size > 0 && Object.fromEntries(rates)
 }
 
-function isLimitOfClient(name: string): name is ClientLimited {
-  return (CLIENT_LIMITED as readonly string[]).includes(name)
+function isClientLimit(name: string): name is ClientLimitName {
+  return (CLIENT_LIMIT_NAMES as readonly string[]).includes(name)
 }
 
 function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds): PresetSettings | false {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Command, CommandRun, Commands } from '../core/command.ts'
+import { dayOf, daysBefore } from '../core/day.ts'
 import type { Finding } from '../core/finding.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
-import { dayOf, daysBefore, USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
+import { USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Check } from './check.ts'
 import type { ManagedClients } from './managed-clients.ts'
@@ -20,7 +21,7 @@ export type Told = { finding: Finding } | { progress: object }
 // A terminal shows no more, and a socket need not carry it.
 const PROGRESS_EVERY_MS = 200
 
-const storage = z.strictObject({
+const storageSettings = z.strictObject({
   bucket: z.string(),
   accessKeyId: z.string(),
   secretAccessKey: z.string(),
@@ -56,11 +57,11 @@ export function createCommands({
 }): Commands {
   return {
     'client create': command(
-      z.strictObject({ name: z.string().optional(), storage: storage.optional() }),
+      z.strictObject({ name: z.string().optional(), storage: storageSettings.optional() }),
       (created) => clients.create(created),
     ),
     'client storage': command(
-      z.strictObject({ id: z.string(), storage: storage.or(z.literal(false)) }),
+      z.strictObject({ id: z.string(), storage: storageSettings.or(z.literal(false)) }),
       ({ id, storage }) => clients.setStorage(id, storage || undefined),
     ),
     'client list': command(z.strictObject({}), () => clients.list()),

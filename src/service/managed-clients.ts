@@ -1,5 +1,5 @@
 import { type Client, type ClientRules, FIRST_CLIENT_ID, isValid, type KeptSecret } from '../core/client.ts'
-import type { ClientStorage } from '../core/client-storage.ts'
+import type { ClientStorage, StorageConnection } from '../core/client-storage.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { SecretScope } from '../core/scope.ts'
 import type { UrlKey } from '../core/signed-url.ts'
@@ -8,7 +8,7 @@ import type { ClientStorages } from './client-storages.ts'
 import type { ClientChanges, Clients, Tokens } from './clients.ts'
 import { noSuchClient } from './known-client.ts'
 import type { RemoveClient, RemoveClientOptions } from './remove-client.ts'
-import type { CheckedSettings, StorageSettings } from './storage-settings.ts'
+import type { StorageSettings } from './storage-settings.ts'
 
 /** The clients as an operator manages them, on the command line and over HTTP: no secret is shown but a new one. */
 export interface ManagedClients {
@@ -47,7 +47,7 @@ export interface ShownClient {
   /** The versions of the keys of its signed URLs. */
   urlKeys?: number[]
   /** The bucket that it has of its own, without the secret of its key. */
-  storage?: Omit<CheckedSettings, 'secretAccessKey'>
+  storage?: StorageConnection
   /** Until when the last of the secrets that a rotation has replaced works. */
   oldSecretUntil?: string
   /** Those with a scope. */
@@ -133,11 +133,7 @@ function shownClient(
   }
 }
 
-function shownStorage({
-  sealedSecret: _,
-  address: __,
-  ...shown
-}: ClientStorage): NonNullable<ShownClient['storage']> {
+function shownStorage({ sealedSecret: _, address: __, ...shown }: ClientStorage): StorageConnection {
   return shown
 }
 

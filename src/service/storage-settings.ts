@@ -1,3 +1,4 @@
+import type { StorageConnection } from '../core/client-storage.ts'
 import { badParameter } from '../core/problem.ts'
 
 /** A bucket for a client as an operator names it. */
@@ -14,16 +15,8 @@ export interface StorageSettings {
 }
 
 /** The same, whole and in one spelling. */
-export interface CheckedSettings {
-  endpoint: string
-  region: string
-  bucket: string
-  /** Empty, or with a slash at its end. */
-  prefix: string
-  forcePathStyle: boolean
-  accessKeyId: string
+export interface CheckedSettings extends StorageConnection {
   secretAccessKey: string
-  publicUrl?: string
 }
 
 // As S3_BUCKET, S3_PREFIX, AWS_REGION and the keys of config/schema.ts have them.

@@ -1,15 +1,8 @@
+import { type Day, dayOf, daysBetween } from '../core/day.ts'
 import { keyMeaning, parseKey } from '../core/object-key.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, Totals } from '../core/ports/file-index.ts'
-import {
-  type Day,
-  type DayUsage,
-  dayOf,
-  daysBetween,
-  USAGE_NAMES,
-  type UsageName,
-  type UsageStore,
-} from '../core/ports/usage.ts'
+import { type DayUsage, USAGE_NAMES, type UsageName, type UsageStore } from '../core/ports/usage.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 
 /** What clients use. Counts are gathered in memory: those of the last seconds are lost when the process is killed. */
@@ -40,23 +33,26 @@ export function createUsage({
   store: UsageStore
   now?: () => number
 }): Usage {
-  let counted = new Map<string, { clientId: string; day: Day; counts: Partial<Record<UsageName, number>> }>()
+  let unwritten = new Map<
+    string,
+    { clientId: string; day: Day; counts: Partial<Record<UsageName, number>> }
+  >()
   let flushing: Promise<void> | undefined
   const totals = new Map<string, { value: Totals; goodUntil: number }>()
   let counting: Promise<unknown> = Promise.resolve()
 
   function add({ clientId, day, counts }: DayUsage): void {
     const name = `${clientId} ${day}`
-    const sum = counted.get(name) ?? { clientId, day, counts: {} }
-    counted.set(name, sum)
+    const sum = unwritten.get(name) ?? { clientId, day, counts: {} }
+    unwritten.set(name, sum)
     for (const [key, by] of Object.entries(counts) as Array<[UsageName, number]>)
       sum.counts[key] = (sum.counts[key] ?? 0) + by
   }
   const count = (clientId: string, counts: DayUsage['counts']) => add({ clientId, day: dayOf(now()), counts })
 
   async function write(): Promise<void> {
-    const usage = [...counted.values()]
-    counted = new Map()
+    const usage = [...unwritten.values()]
+    unwritten = new Map()
     try {
       if (usage.length > 0) await store.add(usage)
     } catch (error) {
@@ -105,17 +101,14 @@ export function createUsage({
       // What one that is under way has left out.
       await flushing?.catch(() => {})
       await flush()
-      const known = new Map(
-        (await store.read(clientId, daysBetween(from, to))).map((one) => [one.day, one.counts]),
-      )
-      const days = daysBetween(from, to).map((day) => ({
-        day,
-        ...(Object.fromEntries(USAGE_NAMES.map((name) => [name, known.get(day)?.[name] ?? 0])) as Record<
-          UsageName,
-          number
-        >),
-      }))
-      return { stored, days }
+      const asked = daysBetween(from, to)
+      const known = new Map((await store.read(clientId, asked)).map(({ day, counts }) => [day, counts]))
+      return { stored, days: asked.map((day) => ({ day, ...all(known.get(day)) })) }
     },
   }
+}
+
+/** All counts: 0 for those that are missing. */
+function all(counts: DayUsage['counts'] = {}): Record<UsageName, number> {
+  return Object.fromEntries(USAGE_NAMES.map((name) => [name, counts[name] ?? 0])) as Record<UsageName, number>
 }

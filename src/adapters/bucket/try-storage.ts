@@ -2,19 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { readAll } from '../../core/asset.ts'
 import { FIRST_CLIENT_ID } from '../../core/client.ts'
+import type { StorageConnection } from '../../core/client-storage.ts'
 import { clipped } from '../../core/clipped.ts'
 import { type ObjectKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { Problem } from '../../core/problem.ts'
 
 /** How a bucket is reached, with the secret in the clear. */
-export interface StorageToTry {
-  endpoint: string
-  region: string
-  bucket: string
-  prefix: string
-  forcePathStyle: boolean
-  accessKeyId: string
+export interface StorageToTry extends StorageConnection {
   secretAccessKey: string
 }
 

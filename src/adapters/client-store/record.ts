@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Client } from '../../core/client.ts'
 import type { ObjectKey } from '../../core/object-key.ts'
-import { CLIENT_LIMITED } from '../../core/ports/rate-limiter.ts'
+import { CLIENT_LIMIT_NAMES } from '../../core/ports/rate-limiter.ts'
 
 const digest = z.string().length(64)
 const clientRecord = z.object({
@@ -37,7 +37,7 @@ const clientRecord = z.object({
       keepDeletedSeconds: z.int().min(1).optional(),
       dedupe: z.literal('reuse').optional(),
       uploadMaxBytes: z.int().min(1).optional(),
-      rates: z.partialRecord(z.enum(CLIENT_LIMITED), z.int().min(0)).optional(),
+      rates: z.partialRecord(z.enum(CLIENT_LIMIT_NAMES), z.int().min(0)).optional(),
       presets: z
         .record(z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))
         .optional(),

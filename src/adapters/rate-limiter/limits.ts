@@ -1,4 +1,10 @@
-import { LIMITED, type Limit, type Limits, type RateLimiter } from '../../core/ports/rate-limiter.ts'
+import {
+  LIMIT_NAMES,
+  type Limit,
+  type LimitName,
+  type Limits,
+  type RateLimiter,
+} from '../../core/ports/rate-limiter.ts'
 
 /** How often one thing may be done in `seconds`; 0 points: as often as they like. */
 export interface Rate {
@@ -9,10 +15,10 @@ export interface Rate {
 
 /** A limiter for each thing that is limited, by client and by address; `open` makes one of a name that is its own. */
 export function openLimits(
-  rateOf: (limited: (typeof LIMITED)[number]) => Rate,
+  rateOf: (limited: LimitName) => Rate,
   open: (options: { name: string; points: number; seconds: number }) => RateLimiter,
 ): Limits {
-  const limits = LIMITED.map((name): [string, Limit] => {
+  const limits = LIMIT_NAMES.map((name): [string, Limit] => {
     const { points, addressPoints, seconds } = rateOf(name)
     // Of one name, so that with Redis all of them see one count: a new number holds for what has been counted already.
     const ofPoints = new Map<number, RateLimiter>()

@@ -1,4 +1,5 @@
-import { type DayUsage, dayOf, daysBefore, USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
+import { dayOf, daysBefore } from '../../core/day.ts'
+import { type DayUsage, USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
 import { createInTurn } from '../in-turn.ts'
 import { lastingLevel } from '../lasting-level.ts'
 

@@ -14,13 +14,13 @@ export interface RateVerdict {
   resetMs: number
 }
 
-/** What is counted, each apart from the others; their names in headers. */
-export const LIMITED = ['upload', 'derivative', 'fetch', 'sign', 'zip', 'sign_in'] as const
-export type Limited = (typeof LIMITED)[number]
+/** The limits, each counted apart from the others, by what they are of; so they are called in headers. */
+export const LIMIT_NAMES = ['upload', 'derivative', 'fetch', 'sign', 'zip', 'sign_in'] as const
+export type LimitName = (typeof LIMIT_NAMES)[number]
 
 /** Those that a client may have a number of its own for: nobody signs in as a client. */
-export const CLIENT_LIMITED = LIMITED.filter((name) => name !== 'sign_in')
-export type ClientLimited = (typeof CLIENT_LIMITED)[number]
+export const CLIENT_LIMIT_NAMES = LIMIT_NAMES.filter((name) => name !== 'sign_in')
+export type ClientLimitName = (typeof CLIENT_LIMIT_NAMES)[number]
 
 /** How often one thing may be done: by one client, and from one address. Absent: as often as they like. */
 export interface Limit {
@@ -30,4 +30,4 @@ export interface Limit {
   byAddress?: RateLimiter
 }
 
-export type Limits = Readonly<Record<Limited, Limit>>
+export type Limits = Readonly<Record<LimitName, Limit>>

@@ -19,8 +19,8 @@ export interface NamedPath {
   meanings: PathMeanings | Problem
 }
 
-/** Many files of a client; what is done stays done when the caller leaves. */
-export interface Many {
+/** Many files of a client at once; what is done stays done when the caller leaves. */
+export interface ManyFiles {
   remove(request: ManyRequest & { how?: 'for good' | undefined }): Promise<Outcome<Removed>[]>
   /** All in a folder and those below it, or the first so many. @returns also whether there are more */
   removeFolder(request: {
@@ -42,7 +42,7 @@ interface ManyRequest {
 // Enough to hide the way to S3 and back, few enough that deliveries do not feel it.
 const AT_ONCE = 8
 
-export function createMany({
+export function createManyFiles({
   list,
   removals,
   trash,
@@ -50,7 +50,7 @@ export function createMany({
   list: List
   removals: Removals
   trash: Trashing
-}): Many {
+}): ManyFiles {
   async function each<T>(
     { paths, signal }: Pick<ManyRequest, 'paths' | 'signal'>,
     work: (meanings: PathMeanings) => Promise<T>,
