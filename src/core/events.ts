@@ -6,14 +6,22 @@ interface FileEvent {
   key: ObjectKey
 }
 
+/** What is told of an original with its record. */
+interface OriginalEvent extends FileEvent {
+  originalName: string
+  mediaType: string
+  size: number
+  sha256: string
+}
+
 /** Every event and what it carries. */
 export interface Events {
-  'original.stored': FileEvent & { originalName: string; mediaType: string; size: number; sha256: string }
+  'original.stored': OriginalEvent
   /** `derivatives`: the keys that went with it. */
   'original.deleted': FileEvent & { derivatives: readonly ObjectKey[] }
   /** It can be had back until `until`, in milliseconds since 1970; then `original.deleted` follows. */
   'original.trashed': FileEvent & { derivatives: readonly ObjectKey[]; until: number }
-  'original.restored': FileEvent & { originalName: string; mediaType: string; size: number; sha256: string }
+  'original.restored': OriginalEvent
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }

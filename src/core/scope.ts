@@ -50,7 +50,7 @@ export function folderWithin(
 ): string | undefined {
   if (folder === undefined || asked === undefined) return asked ?? folder
   if (isWithin(asked, folder)) return asked
-  throw outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
+  throw outOfFolder(folder)
 }
 
 /** What a path may mean to the bearer of a secret: what is outside of its folder is not there. */
@@ -66,12 +66,16 @@ export function meaningsWithin(
 
 /** For what is of all files. @throws Problem 403 for a secret that is for one folder */
 export function checkEverywhere({ folder }: Pick<Grant, 'folder'>): void {
-  if (folder !== undefined) throw outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
+  if (folder !== undefined) throw outOfFolder(folder)
 }
 
 /** Whether all that a path may mean is in a folder: where it is looked up once more, by whoever knows nothing of that. */
 export function isAllWithin({ full, short }: PathMeanings, { folder = '' }: Pick<Grant, 'folder'>): boolean {
   return [full, short].every((one) => !one || isWithin(one.folder, folder))
+}
+
+function outOfFolder(folder: string): Problem {
+  return outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
 }
 
 function outOfScope(detail: string): Problem {

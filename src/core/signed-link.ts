@@ -30,8 +30,10 @@ export const USES_MAX = 100
 /** In characters, of a link's whole address: so that it fits wherever links are kept. */
 export const LINK_MAX_LENGTH = 300
 
+/** Stands for no folder in a link, so that none can have that name. */
+export const NO_FOLDER = '_'
+
 const PATH = '/v1/upload/sign/'
-const NO_FOLDER = '_'
 const BY_MEDIA_TYPE = new Map(FORMATS.map(({ mediaType, name }) => [mediaType, name]))
 const NAMES: ReadonlySet<string> = new Set([...MEDIA_GROUPS, ...FORMATS.map(({ name }) => name)])
 const TARGET =

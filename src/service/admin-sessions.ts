@@ -4,7 +4,7 @@ import { Problem } from '../core/problem.ts'
 /** The operator over HTTP: signed in with `ADMIN_PASSWORD`, known by a token from then on. */
 export interface AdminSessions {
   /**
-   * Takes the password for a token. Whoever calls it limits how often.
+   * Takes the password for a token, which is good for twelve hours. Whoever calls it limits how often.
    * @returns `expiresAt` in milliseconds since 1970, exclusive
    * @throws Problem 401 for another password, 403 when there is none to sign in with
    */
@@ -18,7 +18,7 @@ export interface AdminSession {
   expiresAt: number
 }
 
-const HOURS_12_MS = 12 * 3_600_000
+const SESSION_MS = 12 * 3_600_000
 const NONCE_BYTES = 16
 // Six bytes of milliseconds are enough for 8,900 years.
 const TIME_BYTES = 6
@@ -60,7 +60,7 @@ export function createAdminSessions({
       const ofPassword = configured()
       // Digests are of one length, whatever was sent.
       if (!timingSafeEqual(digest(`password:${received}`), ofPassword)) throw wrongPassword()
-      const expiresAt = now() + HOURS_12_MS
+      const expiresAt = now() + SESSION_MS
       const claims = Buffer.concat([Buffer.alloc(TIME_BYTES), randomBytes(NONCE_BYTES)])
       claims.writeUIntBE(expiresAt, 0, TIME_BYTES)
       const token = `adm_${Buffer.concat([claims, signed(claims, ofPassword)]).toString('base64url')}`

@@ -38,7 +38,11 @@ export interface ClientCredentials {
    * @throws Problem 404 when there is no such client, 409 when it is being removed, or has ten of them
    */
   addUrlKey(id: string): Promise<{ client: Client; urlKey: UrlKey }>
-  /** Ends a key, and all URLs signed with it. @throws Problem 404 when there is no such client or key, 409 for the last one that is needed */
+  /**
+   * Ends a key, and all URLs signed with it.
+   * @throws Problem 404 when there is no such client or key, 409 when it is being removed, and for the last key of one that
+   *   takes signed URLs only
+   */
   removeUrlKey(id: string, version: number): Promise<Client>
 }
 

@@ -47,8 +47,7 @@ const LOOKED_AT_MAX = 10_000
 const CHUNK = 250
 // Of what clients have said of their files; a record has 20 KB at most.
 const BYTES_MAX = 4 * 1024 * 1024
-
-// A new index is complete at once, and a large one answers within those 5 s.
+// A new index is complete at once; a large one is a 503 within the 5 s that an answer may take.
 const COMPLETE_MS = 3000
 const ASK_AGAIN_MS = 100
 

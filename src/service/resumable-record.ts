@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Bucket } from '../core/ports/bucket.ts'
 import { type ResumableRef, resumableRecordKey } from '../core/resumable-key.ts'
 import { snapshot } from '../core/snapshot.ts'
+import { deleteAll } from './delete-all.ts'
 
 const storedRecord = z.object({
   /** The id of the original that it will be: fixed from the beginning, so that it becomes one, and not two. */
@@ -26,13 +27,13 @@ const storedRecord = z.object({
 /** What is known of an upload in several requests, apart from the bytes that have come. */
 export type ResumableRecord = z.infer<typeof storedRecord>
 
-/** @param bucket the first client's @throws Problem 503 */
+/** Undefined for none. @param bucket the first client's @throws Problem 503 */
 export async function readResumable(bucket: Bucket, ref: ResumableRef): Promise<ResumableRecord | undefined> {
   const record = await snapshot(bucket, resumableRecordKey(ref))
   return record && storedRecord.parse(JSON.parse(record.bytes.toString('utf8')))
 }
 
-/** @param bucket the first client's @throws Problem 503 */
+/** In the place of what is there. @param bucket the first client's @throws Problem 503 */
 export async function writeResumable(
   bucket: Bucket,
   ref: ResumableRef,
@@ -40,4 +41,9 @@ export async function writeResumable(
 ): Promise<void> {
   const bytes = Readable.from([Buffer.from(JSON.stringify(record))], { objectMode: false })
   await bucket.put(resumableRecordKey(ref), bytes, { mediaType: 'application/json' })
+}
+
+/** Deletes it: what of its bytes is left is nobody's from now on. @param bucket the first client's @throws Problem 503 */
+export async function deleteResumable(bucket: Bucket, ref: ResumableRef): Promise<void> {
+  await deleteAll(bucket, [resumableRecordKey(ref)])
 }

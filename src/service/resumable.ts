@@ -4,14 +4,13 @@ import { isFileId, newFileId, parseFolder, storedKey } from '../core/object-key.
 import type { Bucket } from '../core/ports/bucket.ts'
 import type { Locks } from '../core/ports/locks.ts'
 import { badParameter, Problem, tooLarge, unavailable } from '../core/problem.ts'
-import { type ResumableRef, resumableRecordKey } from '../core/resumable-key.ts'
+import type { ResumableRef } from '../core/resumable-key.ts'
 import { folderWithin, type Grant, isWithin } from '../core/scope.ts'
 import { unauthorized } from './client-access.ts'
-import { deleteAll } from './delete-all.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import type { ResumableOriginals } from './resumable-originals.ts'
 import { type Checksum, offsetOf, type ResumablePieces } from './resumable-pieces.ts'
-import { type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
+import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { OpenedLink, SignedLinks } from './signed-links.ts'
 import type { UploadedFile } from './upload.ts'
 
@@ -168,7 +167,7 @@ export function createResumables({
 
   async function discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void> {
     await pieces.delete(ref)
-    await deleteAll(bucket, [resumableRecordKey(ref)])
+    await deleteResumable(bucket, ref)
     await endOfLink(client, ref, record)
   }
 

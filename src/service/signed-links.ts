@@ -11,6 +11,7 @@ import {
   linkEnd,
   linkTarget,
   linkTypes,
+  NO_FOLDER,
   readLinkTarget,
   type SignedLink,
   USES_MAX,
@@ -22,13 +23,13 @@ import type { Upload, UploadedFile, UploadRequest } from './upload.ts'
 /** What a link is to be for. */
 export interface LinkRequest {
   folder: string | undefined
-  /** From 1 to 604800. */
+  /** From 1 to {@link EXPIRES_MAX_SECONDS}. */
   expiresInSeconds: number
   /** From 1. */
   maxBytes?: number | undefined
   /** At least one. */
   types?: readonly string[] | undefined
-  /** From 1 to 100; 1 when absent. */
+  /** From 1 to {@link USES_MAX}; 1 when absent. */
   uses?: number | undefined
   /** When it ends at the latest, in milliseconds since 1970: as the secret does that it is asked for with. */
   until?: number | undefined
@@ -44,7 +45,7 @@ export interface OpenedLink {
 export interface SignedLinks {
   /**
    * @param baseUrl without a slash at its end
-   * @returns the link, of at most 300 characters, and when it ends, in milliseconds since 1970
+   * @returns the link, of at most {@link LINK_MAX_LENGTH} characters, and when it ends, in milliseconds since 1970
    * @throws Problem 400
    */
   sign(client: Client, request: LinkRequest, baseUrl: string): { url: string; expiresAt: number }
@@ -57,7 +58,11 @@ export interface SignedLinks {
   reopen(target: string): OpenedLink
   /** Looks whether a link may be used still. @throws Problem 409, 503 */
   check(opened: OpenedLink): Promise<void>
-  /** Uploads one file by a link: of an id of its own, or of the link's. @throws Problem 409 for one that is used, 413, 415 for a type that it is not for; as an upload */
+  /**
+   * Uploads one file by a link.
+   * @param request `id`: the file's; absent: of the link
+   * @throws Problem 409 for a link that is used or busy, 413, 415 for a type that it is not for; as an upload
+   */
   upload(
     opened: OpenedLink,
     request: Pick<UploadRequest, 'files' | 'check' | 'id' | 'signal'>,
@@ -94,16 +99,21 @@ export function createSignedLinks({
     return { client, link }
   }
 
-  return {
-    reopen,
-    async check({ client, link }) {
-      await uses.check(client, link)
-    },
+  function leftSeconds(until = Number.POSITIVE_INFINITY): number {
+    return Math.max(1, Math.ceil((until - now()) / 1000))
+  }
 
+  /** What counts the uses may have been emptied; the file is there. */
+  async function refuseStored(client: Client, name: OriginalName): Promise<void> {
+    if (await originals.resolve(client, { full: name }))
+      throw new Problem({ status: 409, code: 'link_used', detail: 'the file of this link is stored already' })
+  }
+
+  return {
     sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1, until }, baseUrl) {
-      checkInteger('expiresIn', expiresInSeconds, EXPIRES_MAX_SECONDS, 'seconds')
-      if (maxBytes !== undefined) checkInteger('maxBytes', maxBytes, Number.MAX_SAFE_INTEGER, 'bytes')
-      checkInteger('uses', count, USES_MAX, 'uses')
+      checkInteger(expiresInSeconds, { param: 'expiresIn', max: EXPIRES_MAX_SECONDS, unit: 'seconds' })
+      if (maxBytes !== undefined) checkInteger(maxBytes, { param: 'maxBytes', unit: 'bytes' })
+      checkInteger(count, { param: 'uses', max: USES_MAX, unit: 'uses' })
       const link: SignedLink = {
         id: newFileId(),
         clientId: client.id,
@@ -124,6 +134,12 @@ export function createSignedLinks({
       const end = linkEnd(opened.link)
       if (now() >= end) throw expiredLink(end)
       return opened
+    },
+
+    reopen,
+
+    async check({ client, link }) {
+      await uses.check(client, link)
     },
 
     async upload({ client, link }, { files, check, id, signal }) {
@@ -155,29 +171,21 @@ export function createSignedLinks({
       }
     },
   }
-
-  function leftSeconds(until = Number.POSITIVE_INFINITY): number {
-    return Math.max(1, Math.ceil((until - now()) / 1000))
-  }
-
-  /** What counts the uses may have been emptied; the file is there. */
-  async function refuseStored(client: Client, name: OriginalName): Promise<void> {
-    if (await originals.resolve(client, { full: name }))
-      throw new Problem({ status: 409, code: 'link_used', detail: 'the file of this link is stored already' })
-  }
 }
 
-/** @throws Problem 400 */
-function checkInteger(param: string, value: number, max: number, unit: string): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
-  const bounds = max === Number.MAX_SAFE_INTEGER ? 'from 1' : `from 1 to ${max}`
+/** @throws Problem 400 for anything but an integer from 1 */
+function checkInteger(
+  value: number,
+  { param, unit, max }: { param: string; unit: string; max?: number },
+): void {
+  if (Number.isSafeInteger(value) && value >= 1 && (max === undefined || value <= max)) return
+  const bounds = max === undefined ? 'from 1' : `from 1 to ${max}`
   throw badParameter({ param, expected: `a whole number of ${unit} ${bounds}`, received: value })
 }
 
 function checkedFolder(folder: string | undefined): string {
-  // It stands for no folder in a link.
-  if (folder === '_')
-    throw badParameter({ param: 'folder', expected: 'another folder than "_"', received: folder })
+  if (folder === NO_FOLDER)
+    throw badParameter({ param: 'folder', expected: `another folder than "${NO_FOLDER}"`, received: folder })
   return parseFolder(folder, 'folder')
 }
 

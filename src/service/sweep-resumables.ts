@@ -12,17 +12,16 @@ import {
   resumableRecordKey,
   resumableRecordPrefix,
 } from '../core/resumable-key.ts'
-import { deleteAll } from './delete-all.ts'
 import type { Resumables } from './resumable.ts'
 import { offsetOf, type ResumablePieces } from './resumable-pieces.ts'
-import { readResumable } from './resumable-record.ts'
+import { deleteResumable, readResumable } from './resumable-record.ts'
 
 /** Ends uploads in several requests that nobody goes on with. */
 export interface SweepResumables {
   /**
    * Goes once over all: what is complete and was not stored, in a process that died, becomes an original, or goes when it has
-   * expired and is still refused; what has expired goes,
-   * and so do those of clients that are gone, and pieces of no upload. One that fails is tried again the next time.
+   * expired and is still refused; what has expired goes, and so do those of clients that are gone, and pieces of no upload. One
+   * that fails is tried again the next time.
    * @returns how many were ended
    */
   (): Promise<number>
@@ -34,11 +33,6 @@ export interface SweepResumables {
 const LOOK_AGAIN_MS = 600_000
 // Storing one takes 32 MiB on S3.
 const AT_ONCE = 2
-
-/** Not an outage, and no other upload that is running. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof Problem && error.status < 500 && error.code !== 'link_busy'
-}
 
 export function createSweepResumables({
   bucket,
@@ -60,7 +54,7 @@ export function createSweepResumables({
 }): SweepResumables {
   async function remove(ref: ResumableRef): Promise<void> {
     await pieces.delete(ref)
-    await deleteAll(bucket, [resumableRecordKey(ref)])
+    await deleteResumable(bucket, ref)
   }
 
   /** @returns whether there was something to end */
@@ -143,4 +137,9 @@ export function createSweepResumables({
       for (const ref of refs.values()) await remove(ref)
     },
   })
+}
+
+/** Not an outage, and no other upload that is running. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500 && error.code !== 'link_busy'
 }

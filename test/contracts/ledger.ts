@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Ledger } from '../../src/core/ports/ledger.ts'
 
@@ -65,10 +66,10 @@ export function ledgerContract(name: string, open: () => Promise<OpenedLedger>):
       expect(await ledger.find(one)).to.equal(String(won.indexOf(true)))
     })
 
-    it('forgets what its time is over', async () => {
+    it('forgets what has had its time', async () => {
       await ledger.replace(one, undefined, 'a', { forgetAt: Date.now() + 300 })
       expect(await ledger.find(one)).to.equal('a')
-      await new Promise((done) => setTimeout(done, 400))
+      await pause(400)
       expect(await ledger.find(one)).to.equal(undefined)
       expect(await elsewhere.replace(one, undefined, 'b', later)).to.equal(true)
     })
