@@ -17,9 +17,9 @@ export interface SecretScope {
 export interface Grant {
   client: Client
   /** Only in this folder and those in it; absent: everywhere. */
-  folder?: string
+  folder?: string | undefined
   /** Milliseconds since 1970, when the secret ends; nothing that is signed with it may last longer. */
-  until?: number
+  until?: number | undefined
 }
 
 /** @throws Problem 403 for a secret that is not for this */

@@ -30,7 +30,7 @@ export interface ArchiveRequest {
   archiveName: string
   items: readonly ArchiveItem[]
   /** What is not in it is not there; absent: all is. */
-  folder?: string
+  folder?: string | undefined
   /** Stops all work: the client has left. */
   signal: AbortSignal
 }
@@ -90,8 +90,7 @@ export function createArchive({
   const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
   async function find(item: ArchiveItem, { client, folder, signal }: ArchiveRequest): Promise<Asset> {
-    const within = folder === undefined ? {} : { folder }
-    const request = { client, ...item, ...within, accept: '', isOneFile: true, signal }
+    const request = { client, folder, ...item, accept: '', isOneFile: true, signal }
     const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>

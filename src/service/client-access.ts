@@ -53,11 +53,7 @@ export function createClientAccess({
       admitted(client)
       const { scope = {}, validUntil: until } = kept
       checkAction(scope, action)
-      return {
-        client,
-        ...(scope.folder === undefined ? {} : { folder: scope.folder }),
-        ...(until === undefined ? {} : { until }),
-      }
+      return { client, folder: scope.folder, until }
     },
     isSecret(text) {
       // Of every word of every path that is logged, and a digest is not for nothing.

@@ -30,7 +30,7 @@ export interface DeliveryRequest {
   /** Decoded once, not checked yet. */
   path: string
   /** What is not in it is not there; absent: all is. */
-  folder?: string
+  folder?: string | undefined
   /** What is to be done with it; none: as it is. */
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header; empty when there is none. */

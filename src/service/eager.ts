@@ -124,8 +124,7 @@ export function createEagerTransforms({
     check({ client, folder }, format, queries) {
       for (const [i, query] of queries.entries()) {
         try {
-          const within = folder === undefined ? {} : { folder }
-          const asked = { client, ...within, format, query: pairsOf(query), accept: '' }
+          const asked = { client, folder, format, query: pairsOf(query), accept: '' }
           const { steps, variesByAccept } = deliveries.plan(asked)
           if (steps.length === 0) throw nothingToDo(i, query)
           if (variesByAccept) throw unknownFormat(i, query)
