@@ -11,16 +11,17 @@ export interface Held<T> {
 export interface SharedUses<T> {
   /**
    * Joins the work of this name that has no answer yet, starting it when there is none.
-   * @param start `begin` of it makes the work; `end` gives back what that has taken, when nobody uses it any more
+   * @param start begins the work
    * @throws the work's failure, or `signal.reason` when this caller leaves first
    */
   hold(name: string, start: () => Startable<T>, signal: AbortSignal): Promise<Held<T>>
-  /** Resolves when all has been given back. */
+  /** Resolves when all that has been let go of has been given back: what is still used does not hold it up. */
   idle(): Promise<void>
 }
 
 export interface Startable<T> {
   work: SharedWork<T>
+  /** Gives back what the work has taken; called once, also after a failure. */
   end(): Promise<void>
 }
 

@@ -55,59 +55,54 @@ export function changedRules(
   changes: RuleChanges,
   bounds: RuleBounds,
 ): ClientRules | undefined {
-  const signed = changes.signedUrls === undefined ? present.signedUrls : changes.signedUrls
-  const only = changes.presetsOnly === undefined ? present.presetsOnly : changes.presetsOnly
-  const widths = unlessAbsent(changes.allowedWidths, checkedWidths) ?? present.allowedWidths
-  const limit =
-    unlessAbsent(changes.variantLimit, atMost('variantLimit', VARIANTS_MAX)) ?? present.variantLimit
-  const hosts =
-    unlessAbsent(changes.fetchHosts, (some) => checkedHosts('fetchHosts', some)) ?? present.fetchHosts
-  const denied =
-    unlessAbsent(changes.fetchDenyHosts, (some) => checkedHosts('fetchDenyHosts', some)) ??
-    present.fetchDenyHosts
-  const keep =
-    unlessAbsent(
-      changes.keepDeletedSeconds,
-      atMost('keepDeletedSeconds', KEEP_DELETED_MAX_SECONDS, ' seconds'),
-    ) ?? present.keepDeletedSeconds
-  const deduped = changes.dedupe ?? present.dedupe
-  const bytes =
-    unlessAbsent(
-      changes.uploadMaxBytes,
-      atMost('uploadMaxBytes', bounds.uploadMaxBytes, ' bytes, which is UPLOAD_MAX_BYTES,'),
-    ) ?? present.uploadMaxBytes
-  const rates =
-    unlessAbsent(changes.rates, (some) => changedRates(present.rates ?? {}, some)) ?? present.rates
-  const presets = unlessAbsent(changes.presets, (all) => checkedPresets(all, bounds)) ?? present.presets
-  const rules: ClientRules = {
-    ...(signed ? { signedUrls: true } : {}),
-    ...(only ? { presetsOnly: true } : {}),
-    ...(widths ? { allowedWidths: widths } : {}),
-    ...(limit ? { variantLimit: limit } : {}),
-    ...(hosts ? { fetchHosts: hosts } : {}),
-    ...(denied && denied.length > 0 ? { fetchDenyHosts: denied } : {}),
-    ...(keep ? { keepDeletedSeconds: keep } : {}),
-    ...(deduped ? { dedupe: deduped } : {}),
-    ...(bytes ? { uploadMaxBytes: bytes } : {}),
-    ...(rates ? { rates } : {}),
-    ...(presets ? { presets } : {}),
+  const after = (name: keyof RuleChanges) => {
+    const change = changes[name]
+    if (change === undefined) return present[name]
+    const check: (change: never, context: CheckContext) => unknown = CHECKS[name]
+    return change === false ? undefined : check(change as never, { present, bounds })
   }
-  return Object.keys(rules).length > 0 ? rules : undefined
+  const rules = (Object.keys(CHECKS) as Array<keyof RuleChanges>)
+    .map((name) => [name, after(name)])
+    .filter(([, rule]) => rule !== undefined)
+  return rules.length > 0 ? Object.fromEntries(rules) : undefined
 }
 
-/** `false`, which ends a rule, stays what it is. */
-function unlessAbsent<T, U>(change: T | false | undefined, checked: (value: T) => U): U | false | undefined {
-  if (change === undefined) return undefined
-  if (change === false) return false
-  return checked(change)
+interface CheckContext {
+  present: ClientRules
+  bounds: RuleBounds
 }
 
-/** Checks an integer from 1. @param what it is of, behind the bound */
-function atMost(param: keyof RuleChanges, max: number, what = ''): (received: number) => number {
-  return (received) => {
-    if (isInteger(received, { min: 1, max })) return received
-    throw badParameter({ param, expected: `an integer from 1 to ${max}${what}`, received })
-  }
+/** What each rule becomes by a change that does not end it; undefined where it says nothing then. @throws Problem 400 */
+type Checks = {
+  [R in keyof RuleChanges]-?: (
+    change: Exclude<RuleChanges[R], false | undefined>,
+    context: CheckContext,
+  ) => ClientRules[R] | undefined
+}
+
+const CHECKS: Checks = {
+  signedUrls: () => true,
+  presetsOnly: () => true,
+  allowedWidths: checkedWidths,
+  variantLimit: (count) => checkedInteger(count, { param: 'variantLimit', max: VARIANTS_MAX }),
+  fetchHosts: (hosts) => checkedHosts('fetchHosts', hosts),
+  fetchDenyHosts: (hosts) => (hosts.length > 0 ? checkedHosts('fetchDenyHosts', hosts) : undefined),
+  keepDeletedSeconds: (seconds) =>
+    checkedInteger(seconds, { param: 'keepDeletedSeconds', max: KEEP_DELETED_MAX_SECONDS, unit: ' seconds' }),
+  dedupe: (how) => how,
+  uploadMaxBytes: (bytes, { bounds: { uploadMaxBytes: max } }) =>
+    checkedInteger(bytes, { param: 'uploadMaxBytes', max, unit: ' bytes, which is UPLOAD_MAX_BYTES,' }),
+  rates: (changes, { present }) => changedRates(present.rates ?? {}, changes),
+  presets: (presets, { bounds }) => checkedPresets(presets, bounds),
+}
+
+/** @param unit what stands behind the bounds */
+function checkedInteger(
+  received: number,
+  { param, max, unit = '' }: { param: string; max: number; unit?: string },
+): number {
+  if (isInteger(received, { min: 1, max })) return received
+  throw badParameter({ param, expected: `an integer from 1 to ${max}${unit}`, received })
 }
 
 function checkedWidths(received: readonly number[]): readonly number[] {
@@ -136,7 +131,7 @@ function isHost(text: string): boolean {
 function changedRates(
   present: NonNullable<ClientRules['rates']>,
   changes: Readonly<Record<string, number | false>>,
-): NonNullable<ClientRules['rates']> | false {
+): ClientRules['rates'] {
   const rates = new Map(Object.entries(present))
   for (const [name, points] of Object.entries(changes)) {
     if (!isClientLimit(name))
@@ -152,14 +147,14 @@ function changedRates(
       throw badParameter({ param: `rates.${name}`, expected, received: points })
     }
   }
-  return rates.size > 0 && Object.fromEntries(rates)
+  return rates.size > 0 ? Object.fromEntries(rates) : undefined
 }
 
 function isClientLimit(name: string): name is ClientLimitName {
   return (CLIENT_LIMIT_NAMES as readonly string[]).includes(name)
 }
 
-function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds): PresetSettings | false {
+function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds): PresetSettings | undefined {
   const presets = Object.entries(received)
   if (presets.length > PRESETS_MAX) throw badPresets([`expected at most ${PRESETS_MAX} presets`])
   const odd = presets.flatMap(([name, parameters]) => {
@@ -175,7 +170,7 @@ function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds):
   })
   const wrong = odd.length > 0 ? odd : wrongPresets(received)
   if (wrong.length > 0) throw badPresets(wrong)
-  return presets.length > 0 && received
+  return presets.length > 0 ? received : undefined
 }
 
 // A message is no file: those that are left out are told once these are right.
