@@ -79,6 +79,63 @@ export function createLinkUses({
 
   const nameOf = (client: Client, { id }: SignedLink) => `link ${client.id} ${id}`
 
+  function change<T>(
+    client: Client,
+    link: SignedLink,
+    work: (slots: Slot[]) => Promise<{ slots: Slot[]; answer: T }>,
+  ): Promise<T> {
+    return changeInLedger(ledger, nameOf(client, link), {
+      forgetAt: linkEnd(link) + KEPT_AFTER_MS,
+      async make(before) {
+        const { slots, answer } = await work(parse(before, link.uses))
+        return { after: JSON.stringify(slots), answer }
+      },
+    })
+  }
+
+  /** A use that has just been reserved; from now on it is renewed. */
+  function held(
+    client: Client,
+    link: SignedLink,
+    { number, holder }: { number: number; holder: string },
+  ): LinkUse {
+    const lost = new AbortController()
+    let key: ObjectKey | undefined
+    /** @throws Problem 409 when it is not ours any more */
+    const put = (after: Slot) =>
+      change(client, link, async (slots) => {
+        const mine = slots[number]
+        if (!mine || mine === 'used' || mine.holder !== holder) {
+          lost.abort(busy())
+          throw busy()
+        }
+        slots[number] = after
+        return { slots, answer: undefined }
+      })
+    const renew = () => put({ holder, until: now() + LEASE_MS, ...(key ? { key } : {}) })
+    const renewal = setInterval(() => void renew().catch(() => {}), LEASE_MS / 3)
+    const end = async (after: Slot) => {
+      clearInterval(renewal)
+      await put(after).catch(() => {})
+    }
+    return {
+      number,
+      signal: lost.signal,
+      async note(named) {
+        key = named
+        await renew()
+      },
+      confirm: renew,
+      finish: () => end('used'),
+      async release() {
+        // It may be there all the same: what did not answer may have been done.
+        const left = key === undefined ? null : await settled(client, { key }).catch(() => undefined)
+        if (left === undefined) clearInterval(renewal)
+        else await end(left)
+      },
+    }
+  }
+
   return {
     async check(client, link) {
       const slots = parse(await ledger.find(nameOf(client, link)), link.uses)
@@ -88,62 +145,15 @@ export function createLinkUses({
     },
 
     async reserve(client, link) {
-      const name = nameOf(client, link)
-      const forgetAt = linkEnd(link) + KEPT_AFTER_MS
       const holder = randomUUID()
-
-      const change = <T>(work: (slots: Slot[]) => Promise<{ slots: Slot[]; answer: T }>) =>
-        changeInLedger(ledger, name, {
-          forgetAt,
-          async make(before) {
-            const { slots, answer } = await work(parse(before, link.uses))
-            return { after: JSON.stringify(slots), answer }
-          },
-        })
-
-      const number = await change(async (present) => {
+      const number = await change(client, link, async (present) => {
         const slots = await current(client, present)
         const free = slots.indexOf(null)
         if (free === -1) throw slots.every((one) => one === 'used') ? used(link) : busy()
         slots[free] = { holder, until: now() + LEASE_MS }
         return { slots, answer: free }
       })
-
-      const lost = new AbortController()
-      let key: ObjectKey | undefined
-      /** @throws Problem 409 when it is not ours any more */
-      const put = (after: Slot) =>
-        change(async (slots) => {
-          const mine = slots[number]
-          if (!mine || mine === 'used' || mine.holder !== holder) {
-            lost.abort(busy())
-            throw busy()
-          }
-          slots[number] = after
-          return { slots, answer: undefined }
-        })
-      const renew = () => put({ holder, until: now() + LEASE_MS, ...(key ? { key } : {}) })
-      const renewal = setInterval(() => void renew().catch(() => {}), LEASE_MS / 3)
-      const end = async (after: Slot) => {
-        clearInterval(renewal)
-        await put(after).catch(() => {})
-      }
-      return {
-        number,
-        signal: lost.signal,
-        async note(named) {
-          key = named
-          await renew()
-        },
-        confirm: renew,
-        finish: () => end('used'),
-        async release() {
-          // It may be there all the same: what did not answer may have been done.
-          const left = key === undefined ? null : await settled(client, { key }).catch(() => undefined)
-          if (left === undefined) clearInterval(renewal)
-          else await end(left)
-        },
-      }
+      return held(client, link, { number, holder })
     },
   }
 }
