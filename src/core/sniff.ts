@@ -48,11 +48,10 @@ const TEXT_EXTENSION_ALIASES: Readonly<Record<string, string>> = {
  * Tells a file's format from its first bytes, whatever its uploader claims. The name's extension decides only between
  * text formats, which have no signature: `notes.csv` full of HTML is HTML, `page.png` full of HTML as well.
  *
- * @param bytes at least the first {@link SNIFF_BYTES} of the file, or all of a shorter one. What comes behind them changes
- *   nothing: how much there is depends on how the file has come, and a resumable upload is looked at twice
+ * @param head at least the first {@link SNIFF_BYTES} of the file, or all of a shorter one. More may tell more: office documents
+ *   may say at their end what they are, and text may stop being any
  */
-export async function sniff(bytes: Uint8Array, fileName: string): Promise<SniffedType> {
-  const head = bytes.subarray(0, SNIFF_BYTES)
+export async function sniff(head: Uint8Array, fileName: string): Promise<SniffedType> {
   const text = decodeText(head)
   if (text !== undefined) {
     const markup = markupFormat(text.content)

@@ -4,21 +4,24 @@ import { SNIFF_BYTES } from '../core/sniff.ts'
 
 /** Bytes that are coming in, and can be read only once. */
 export interface IncomingBytes {
-  /** The first ones, as many as sniffing wants at least, or all that there are. */
+  /** The first ones: at least as many as were wanted, or all that there are. */
   head: Buffer
   /** What follows. Whoever does not read it to its end returns it. */
   rest: AsyncIterator<Buffer>
 }
 
-/** Waits for the first bytes. */
-export async function takeHead(bytes: AsyncIterable<Buffer>): Promise<IncomingBytes> {
+/** Waits for the first bytes. @param length how many are wanted: those for sniffing when absent */
+export async function takeHead(
+  bytes: AsyncIterable<Buffer>,
+  length: number = SNIFF_BYTES,
+): Promise<IncomingBytes> {
   const rest = bytes[Symbol.asyncIterator]()
   const chunks: Buffer[] = []
-  for (let length = 0; length < SNIFF_BYTES; ) {
+  for (let come = 0; come < length; ) {
     const next = await rest.next()
     if (next.done) break
     chunks.push(next.value)
-    length += next.value.length
+    come += next.value.length
   }
   return { head: Buffer.concat(chunks), rest }
 }

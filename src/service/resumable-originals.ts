@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import type { Client } from '../core/client.ts'
-import { newOriginal, type ObjectKey, type OriginalName, parseKey } from '../core/object-key.ts'
+import { newOriginal, type ObjectKey, parseKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import { fileNotFound, unavailable } from '../core/problem.ts'
 import type { ResumableRef } from '../core/resumable-key.ts'
-import { sniff } from '../core/sniff.ts'
+import { type SniffedType, sniff } from '../core/sniff.ts'
 import { takeHead } from './incoming-bytes.ts'
 import type { Originals } from './originals.ts'
 import type { ResumablePieces } from './resumable-pieces.ts'
@@ -33,6 +33,10 @@ export interface ResumableOriginals {
   find(client: Client, key: ObjectKey): Promise<UploadedFile>
 }
 
+// The same ones whenever it is asked, however they come: what it is, is a part of its key. As many as mostly come at once of a
+// form's file, which is asked about all of these.
+const HEAD_BYTES = 64 * 1024
+
 export function createResumableOriginals({
   pieces,
   index,
@@ -48,24 +52,23 @@ export function createResumableOriginals({
   upload: Upload
   signedLinks: Pick<SignedLinks, 'reopen' | 'upload'>
 }): ResumableOriginals {
-  /** The one that it will be, or is. */
-  async function nameOf({ ref, record, signal }: CompleteResumable): Promise<OriginalName> {
-    const { head, rest } = await takeHead(pieces.join(ref, { size: record.size, signal }))
+  async function sniffed({ ref, record, signal }: CompleteResumable): Promise<SniffedType> {
+    const { head, rest } = await takeHead(pieces.join(ref, { size: record.size, signal }), HEAD_BYTES)
     await rest.return?.()
-    const { format } = await sniff(head, record.originalName)
-    return newOriginal({ folder: record.folder, format, id: record.fileId })
+    return sniff(head.subarray(0, HEAD_BYTES), record.originalName)
   }
 
   return {
     async store(complete) {
       const { client, ref, record, signal } = complete
-      const name = await nameOf(complete)
+      const what = await sniffed(complete)
+      const name = newOriginal({ folder: record.folder, format: what.format, id: record.fileId })
       if (await originals.resolve(client, { full: name })) return name.key
       if ((await index.find({ clientId: client.id, key: name.key })).original)
         throw unavailable('the upload is complete and will be stored in a minute', { retryAfterSeconds: 30 })
       const bytes = Readable.from(pieces.join(ref, { size: record.size, signal }), { objectMode: false })
       const files = only({ name: record.originalName, bytes })
-      const request = { files, id: record.fileId, signal }
+      const request = { files, id: record.fileId, sniffed: what, signal }
       if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
       else await upload({ ...request, client, folder: record.folder || undefined })
       return name.key

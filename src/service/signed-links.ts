@@ -65,7 +65,7 @@ export interface SignedLinks {
    */
   upload(
     opened: OpenedLink,
-    request: Pick<UploadRequest, 'files' | 'check' | 'id' | 'signal'>,
+    request: Pick<UploadRequest, 'files' | 'check' | 'id' | 'sniffed' | 'signal'>,
   ): Promise<UploadedFile[]>
 }
 
@@ -142,12 +142,13 @@ export function createSignedLinks({
       await uses.check(client, link)
     },
 
-    async upload({ client, link }, { files, check, id, signal }) {
+    async upload({ client, link }, { check, id, signal, ...request }) {
       const use = await uses.reserve(client, link)
       const joined = joinSignals([signal, use.signal])
       try {
         const stored = await upload({
-          ...{ client, files, signal: joined.signal },
+          ...request,
+          ...{ client, signal: joined.signal },
           folder: link.folder === '' ? undefined : link.folder,
           id: id ?? fileId(link, use.number),
           ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),

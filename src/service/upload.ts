@@ -47,6 +47,8 @@ export interface UploadRequest {
   annotations?: () => Annotations
   /** The id of its one file; a new one for each when absent. */
   id?: string
+  /** What its one file is, where that has been found out before: its first bytes are not asked again. */
+  sniffed?: SniffedType
   /** Of each file, where that is less than what everybody may store. */
   maxBytes?: number
   /** Told of each file before anything of it is stored. What it throws refuses the file. */
@@ -105,7 +107,7 @@ export function createUpload({
   /** `pending` → bytes. */
   async function store(
     file: IncomingFile,
-    context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'maxBytes' | 'begin' | 'signal'> & {
+    context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'begin' | 'signal'> & {
       bucket: Bucket
       folder: string
       begun: Coming[]
@@ -114,7 +116,7 @@ export function createUpload({
     const { client, bucket, begun, check, id, signal } = context
     const incoming = await takeHead(file.bytes)
     if (incoming.head.length === 0) throw emptyFile(file.name)
-    const sniffed = await sniff(incoming.head, file.name)
+    const sniffed = context.sniffed ?? (await sniff(incoming.head, file.name))
     check?.(sniffed.format)
     const name = newOriginal({ folder: context.folder, format: sniffed.format, id: id ?? newFileId() })
     await context.begin?.(name)

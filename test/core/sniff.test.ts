@@ -305,14 +305,6 @@ describe('the type', () => {
       })
     }
 
-    it('is what its head says, however much comes with that', async () => {
-      const head = 'text '.repeat(820)
-      expect(head).to.have.lengthOf(SNIFF_BYTES)
-      for (const behind of ['', ' more', '\0'])
-        expect(await sniffed(head + behind, 'a.txt')).to.deep.equal(['txt', 'text/plain; charset=utf-8'])
-      expect(await sniffed(`${head.slice(1)}\0`, 'a.txt')).to.include('bin')
-    })
-
     it('is bin for an empty one, unless its name says that it is text', async () => {
       expect(await sniffed('', 'a.png')).to.deep.equal(['bin', 'application/octet-stream'])
       expect(await sniffed('', '')).to.deep.equal(['bin', 'application/octet-stream'])
