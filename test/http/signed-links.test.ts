@@ -50,6 +50,7 @@ onEveryBackend('signed upload links', (start) => {
     for (const [path, folder] of [
       ['_', ''],
       ['a/b', 'a/b/'],
+      ['url', 'url/'],
     ]) {
       const answer = await exchange(service, `/v1/sign/${path}?expirationIn=60`, { headers })
       expect(answer.headers['cache-control']).to.equal('no-store')
