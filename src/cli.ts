@@ -147,7 +147,7 @@ function program(): Command {
       return perform('client set', { id, ...rules }, { json })
     })
   const key = client.command('key').description('Keys that a client signs its delivery URLs with.')
-  leaf(key, 'add', 'Adds one more key, and prints it; those that there are go on counting.')
+  leaf(key, 'add', 'Adds one more key, and prints it; those that are there go on counting.')
     .argument('<id>', 'as in the list')
     .action((id, { json }) => perform('client key add', { id }, { json }))
   leaf(key, 'remove', 'Ends a key, and with it all URLs that were signed with it.')

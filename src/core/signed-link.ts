@@ -52,6 +52,11 @@ export function linkTypes(types: readonly string[]): string[] {
   })
 }
 
+/** What {@link linkTypes} has made, as media types again. */
+export function linkMediaTypes(names: readonly string[]): string[] {
+  return names.map((name) => FORMATS.find((format) => format.name === name)?.mediaType ?? `${name}/*`)
+}
+
 /**
  * The path and query of a link: `/v1/upload/sign/<id>/<client>.<issued at>.<bytes>.<uses>.<types>.<signature>/<folder>?expirationIn=3600`.
  * Numbers in base 36; the signature is HMAC-SHA256 over all that stands before and behind it.

@@ -11,7 +11,7 @@ import {
 } from './clients-request.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
-import { clientGone, queryPairs } from './request.ts'
+import { clientGone, hasBody, queryPairs } from './request.ts'
 
 /** Those in the addresses: a type, since Express wants it open to other names. */
 type Names = { id: string; secretId: string; version: string }
@@ -78,7 +78,9 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   routes.all('/v1/clients/:id/storage', methodNotAllowed('PUT', 'DELETE'))
   routes.post(
     '/v1/clients/:id/rotate',
-    answered(async (req) => managedClients.rotate(req.params.id, readRotation(await body(req)))),
+    answered(async (req) =>
+      managedClients.rotate(req.params.id, readRotation(hasBody(req) ? await body(req) : {})),
+    ),
   )
   routes.all('/v1/clients/:id/rotate', methodNotAllowed('POST'))
   routes.post(

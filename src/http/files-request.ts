@@ -19,7 +19,7 @@ const deletion = z.strictObject(
     prefix: z.string('a folder').optional(),
     all: z.literal(true, 'true').optional(),
     limit: limit.optional(),
-    now: z.boolean('true or false').default(false),
+    now: z.boolean('true or false').optional(),
   },
   'an object of paths, or of prefix or all and limit; and of now',
 )
@@ -42,7 +42,7 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
     throw badParameter({
       param: 'the body',
       expected: 'one of paths, prefix and all, limit with one of the last two,',
-      received: Object.keys(read.data).join(', '),
+      received: Object.keys(read.data).join(', ') || undefined,
     })
   if (read.data.paths) return { how, paths: namedPaths(read.data.paths, grant) }
   if (prefix === '')

@@ -18,6 +18,11 @@ export function isOfType({ headers }: Request, mediaType: string): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === mediaType
 }
 
+/** Whether a body was announced that is not of length 0, RFC 9112 section 6. */
+export function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
 /** The path that a wildcard route has matched: decoded once by Express, segment by segment. */
 export function wildcardPath(req: Request): string {
   const { path } = req.params as { path?: string | string[] }

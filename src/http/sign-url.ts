@@ -68,6 +68,8 @@ export function signUrlRoutes({
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
     })
   })
+  // A link for the folder "url".
+  routes.get('/v1/sign/url', (_req, _res, next) => next('router'))
   routes.all('/v1/sign/url', methodNotAllowed('POST', 'GET', 'HEAD'))
   return routes
 }

@@ -1,6 +1,7 @@
 import type { Totals } from '../core/ports/file-index.ts'
 import { USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { columns } from './command-output.ts'
+import { shownDuration } from './duration.ts'
 
 /** A client as commands describe it. */
 interface ShownClient {
@@ -99,7 +100,7 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
     ]),
   usage: (clients: ShownUsage[]) =>
     columns([
-      ['CLIENT', 'FILES', 'BYTES', 'DELETED BYTES', ...USAGE_NAMES],
+      ['CLIENT', 'FILES', 'BYTES', 'DELETED BYTES', ...USAGE_NAMES.map(heading)],
       ...clients.map(({ clientId, stored, trashed, counts }) => [
         clientId,
         ...[stored.files, stored.bytes, trashed.bytes, ...USAGE_NAMES.map((name) => counts[name])].map(
@@ -134,7 +135,7 @@ function shownState({ state, oldSecretUntil, secrets = [] }: ShownClient): strin
 }
 
 function shownClient(client: ShownClient): string {
-  const { id, name, clientToken, createdAt, rules, storage, secrets = [] } = client
+  const { id, name, clientToken, createdAt, rules, storage, secrets = [], urlKeys = [] } = client
   const facts = columns([
     ['client', id],
     ...(name === undefined ? [] : [['name', name]]),
@@ -143,6 +144,7 @@ function shownClient(client: ShownClient): string {
     ['state', shownState({ ...client, secrets: [] })],
     ['rules', shownRules(rules) || 'none: as for everyone'],
     ...(storage ? [['bucket', shownStorage(storage)]] : []),
+    ...(urlKeys.length > 0 ? [['keys that count', urlKeys.join(', ')]] : []),
   ])
   if (secrets.length === 0) return facts
   const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'for good'])
@@ -197,7 +199,7 @@ function shownRules({
     variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
     fetchHosts === undefined ? '' : `fetches from ${shownHosts(fetchHosts)}`,
     fetchDenyHosts ? `never from ${shownHosts(fetchDenyHosts)}` : '',
-    keepDeletedSeconds === undefined ? '' : `deleted kept for ${counted(keepDeletedSeconds, 'second')}`,
+    keepDeletedSeconds === undefined ? '' : `deleted kept for ${shownDuration(keepDeletedSeconds * 1000)}`,
     dedupe === 'reuse' ? 'equal files reused' : '',
     uploadMaxBytes === undefined ? '' : `uploads of ${counted(uploadMaxBytes, 'byte')}`,
     ...Object.entries(rates).map(
@@ -212,6 +214,11 @@ function shownRules({
 function shownHosts(hosts: readonly string[] | 'any'): string {
   if (hosts === 'any') return 'any host'
   return hosts.length === 0 ? 'nowhere' : hosts.join(', ')
+}
+
+/** `uploadedBytes` as `UPLOADED BYTES`. */
+function heading(name: string): string {
+  return name.replace(/[A-Z]/g, ' $&').toUpperCase()
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {

@@ -9,3 +9,10 @@ export function parseDuration(text: string): number | undefined {
   const ms = Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS]
   return ms <= 365 * UNITS_MS.d ? ms : undefined
 }
+
+/** As {@link parseDuration} takes it, in the largest unit that it is a whole number of: `90m`. */
+export function shownDuration(ms: number): string {
+  const units = Object.entries(UNITS_MS)
+  const [unit, unitMs] = units.findLast(([, each]) => ms % each === 0) ?? ['s', UNITS_MS.s]
+  return `${ms / unitMs}${unit}`
+}

@@ -16,7 +16,7 @@ import type { ClientStore } from '../core/ports/client-store.ts'
 import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord } from '../core/ports/file-index.ts'
 import { snapshot } from '../core/snapshot.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
-import { walkedClients } from './walked-clients.ts'
+import { withEachClient } from './walked-clients.ts'
 
 /** What a check has seen, apart from what it has found. */
 export interface CheckReport {
@@ -121,11 +121,11 @@ export function createCheck({
       await progress({ looked, findings })
     }
 
-    for (const client of await walkedClients(clients, clientId)) {
+    await withEachClient(clients, clientId, async (client) => {
       const work = (key: ObjectKey) => lookAtObject(client, key)
       for await (const seen of mapAtOnce(buckets.of(client).list(''), { atOnce: AT_ONCE, signal, work }))
         await note(seen)
-    }
+    })
     const work = async ({ ref, entry }: { ref: FileRef; entry?: Entry }): Promise<Seen> => {
       const client = await clientOf(ref.clientId)
       if (client) return entry ? lookAtEntry(client, ref, entry) : 'in progress'

@@ -8,7 +8,7 @@ import type { FileIndex } from '../core/ports/file-index.ts'
 import { Problem } from '../core/problem.ts'
 import type { Originals } from './originals.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
-import { walkedClients } from './walked-clients.ts'
+import { withEachClient } from './walked-clients.ts'
 
 /** How many there were, of each kind. */
 export interface ReindexReport {
@@ -120,12 +120,12 @@ export function createReindex({
       }
     }
 
-    for (const client of await walkedClients(clients, clientId)) {
+    await withEachClient(clients, clientId, async (client) => {
       report.clients += 1
       await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
       if (only !== 'originals')
         await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
-    }
+    })
     if (clientId === undefined) await index.noteComplete()
     return report
   }

@@ -9,6 +9,7 @@ import {
   EXPIRES_MAX_SECONDS,
   LINK_MAX_LENGTH,
   linkEnd,
+  linkMediaTypes,
   linkTarget,
   linkTypes,
   NO_FOLDER,
@@ -193,11 +194,12 @@ function checkedFolder(folder: string | undefined): string {
 /** @throws Problem 415 */
 function checkType({ types }: SignedLink, { name, group, mediaType }: Format): void {
   if (!types || types.includes(name) || types.includes(group)) return
+  const expected = linkMediaTypes(types)
   throw new Problem({
     status: 415,
     code: 'type_not_allowed',
-    detail: `expected a file of ${types.join(' or ')}, which this link is for, but its bytes are ${mediaType}`,
-    members: { expected: types.join(', '), received: mediaType },
+    detail: `expected a file of ${expected.join(' or ')}, which this link is for, but its bytes are ${mediaType}`,
+    members: { expected: expected.join(', '), received: mediaType },
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from '../core/client.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
+import { Problem } from '../core/problem.ts'
 import { noSuchClient } from './known-client.ts'
 
 /** All clients as they are now, or the one that is asked for. @throws Problem 404 when there is none */
@@ -12,4 +13,29 @@ export async function walkedClients(
   const client = clients.find(clientId)
   if (!client) throw noSuchClient(clientId)
   return [client]
+}
+
+/**
+ * Does something with the files of each of {@link walkedClients}, one after the other.
+ *
+ * @throws Problem that names the client, whose bucket may be its own, and away
+ */
+export async function withEachClient(
+  clients: ClientStore,
+  clientId: string | undefined,
+  work: (client: Client) => Promise<void>,
+): Promise<void> {
+  for (const client of await walkedClients(clients, clientId))
+    try {
+      await work(client)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const { status, code, message } = error
+      throw new Problem({
+        status,
+        code,
+        detail: `files of the client ${client.id}: ${message}`,
+        cause: error,
+      })
+    }
 }

@@ -181,12 +181,13 @@ onEveryBackend('a bucket of a client’s own', (start, backend) => {
     const { port } = silent.address() as AddressInfo
     const { id } = (await ask('POST', '', { name: 'same' })).json
     for (const [more, reason] of [
-      [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch/],
+      [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch$/],
       [{ accessKeyId: 'nobody' }, /put an object: InvalidAccessKeyId/],
       [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket/],
       [{ endpoint: `http://127.0.0.1:${await freePort()}` }, /put an object: ECONNREFUSED/],
       [{ endpoint: 'http://no-such-host.invalid' }, /put an object: (ENOTFOUND|EAI_AGAIN)/],
       [{ endpoint: `http://127.0.0.1:${port}` }, /put an object: it does not answer/],
+      [{ endpoint: service.url }, /put an object: what answers there does not speak S3$/],
     ] as const) {
       const startedAt = performance.now()
       const answer = await refused(ask('PUT', `/${id}/storage`, settings(more)))
@@ -252,6 +253,10 @@ onEveryBackend('a bucket of a client’s own', (start, backend) => {
       await service.app.sweep()
       expect(performance.now() - begun).to.be.below(PROMISED_MS)
       expect((await command(service, 'sweep')).answer).to.have.property('halfWritten')
+      for (const name of ['check', 'reindex']) {
+        const stopped = await command(service, name).catch((error) => error)
+        expect(stopped.message, name).to.include(`the client ${client.id}: the bucket`)
+      }
     }
     proxy.decide(() => undefined)
     await eventually(async () => expect((await exchange(service, `${src}?w=20`)).status).to.equal(200))

@@ -137,6 +137,12 @@ onEveryBackend('deleting many files', (start) => {
       { paths: [key], folder: 'a' },
     ])
       expect((await remove(json)).status, JSON.stringify(json)).to.equal(400)
+    for (const [json, received] of [
+      [{}, undefined],
+      [{ paths: [key], all: true }, 'paths, all'],
+    ] as const)
+      expect((await remove(json)).body).to.deep.include({ param: 'the body', ...(received && { received }) })
+    expect((await remove({})).body).not.to.have.property('received')
     expect(await left()).to.deep.equal([key])
   })
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Finding } from '../../src/core/finding.ts'
 import { storedKey } from '../../src/core/object-key.ts'
 import { columns, failureText, humanOutput, jsonOutput } from '../../src/process/command-output.ts'
-import { parseDuration } from '../../src/process/duration.ts'
+import { parseDuration, shownDuration } from '../../src/process/duration.ts'
 
 const FINDING: Finding = {
   kind: 'size differs',
@@ -109,6 +109,10 @@ describe('a duration', () => {
     ['365d', 31_536_000_000],
   ] as const)
     it(`${text} is ${ms} ms`, () => expect(parseDuration(text)).to.equal(ms))
+
+  for (const text of ['0d', '1s', '90s', '90m', '25h', '7d'])
+    it(`${text} is shown as it was typed`, () =>
+      expect(shownDuration(parseDuration(text) ?? Number.NaN)).to.equal(text))
 
   for (const text of ['', '5', 'h', '1.5h', '-1h', '366d', '8761h', '1w', ' 1h', '1h ', '1H', '9999999999s'])
     it(`${JSON.stringify(text)} is none`, () => expect(parseDuration(text)).to.equal(undefined))

@@ -96,6 +96,9 @@ function reasonOf(error: unknown): string {
   const cause = error instanceof Problem && error.cause instanceof Error ? error.cause : (error as Error)
   const { name, message, code } = cause as NodeJS.ErrnoException
   if (name === 'AbortError') return 'it does not answer'
+  if (/XML parse error/.test(message)) return 'what answers there does not speak S3'
   const ofNode = code ?? (name === 'Error' || name === 'TypeError' ? '' : name)
-  return clipped([ofNode, message].filter((text) => text !== '' && text !== undefined).join(': '))
+  // The SDK's word for an answer that says no more than its code.
+  const saysMore = message !== 'UnknownError'
+  return clipped([ofNode, saysMore ? message : ''].filter((text) => text !== '').join(': ') || message)
 }
