@@ -68,7 +68,10 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     /** Another process, for which nobody holds a lock any more. */
     async function next(): Promise<Service> {
       await endLocks(dataDir)
-      return start({ dataDir, env, wrapStorage: withClock(clock) })
+      const service = await start({ dataDir, env, wrapStorage: withClock(clock) })
+      // That of the start, which another one would join.
+      await service.app.sweep()
+      return service
     }
 
     async function sweptAhead(service: Service, aheadMs: number): Promise<void> {
@@ -88,11 +91,8 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
 
     // What is fetched in all, the time of the dead process included.
     const keepSteps = {
-      'after index.beginUpload': 2,
       'after bucket.put original': 2,
-      'within bucket.put note': 2,
       'after bucket.put note': 2,
-      'within bucket.put record': 2,
       'after bucket.put record': 1,
       'after index.finishUpload': 1,
     }
@@ -126,7 +126,6 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     const OLD = { originalName: 'old.png', tags: ['old'], metadata: { a: 'old', b: 'old' } }
     const NEW = { originalName: 'new.png', tags: ['new'], metadata: { a: 'old', b: 'new' } }
     const changeSteps = {
-      'before bucket.put record': { told: OLD, agreed: OLD },
       'within bucket.put record': { told: OLD, agreed: OLD },
       'after bucket.put record': { told: OLD, agreed: NEW },
       'after index.amend': { told: NEW, agreed: NEW },
@@ -186,14 +185,13 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
     }
 
+    // What one who deletes it again is told; in the end nothing is left to do.
     const trashSteps = {
-      'before index.trash': { listed: { files: 1, deleted: 0 }, again: 200 },
-      'after index.trash': { listed: { files: 0, deleted: 1 }, again: 200 },
-      'within bucket.put record': { listed: { files: 0, deleted: 1 }, again: 200 },
-      // Nothing is left to do.
-      'after bucket.put record': { listed: { files: 0, deleted: 1 }, again: 404 },
+      'after index.trash': 200,
+      'within bucket.put record': 200,
+      'after bucket.put record': 404,
     }
-    for (const [step, expected] of stepsOn(backend, trashSteps, ['after index.trash']))
+    for (const [step, again] of stepsOn(backend, trashSteps, ['after index.trash']))
       it(`a file it deletes for a time, ${step}: can be deleted again, had back, and goes in the end`, async () => {
         const record = await prepared(uploaded)
         const key = record.s3PathOriginal
@@ -201,10 +199,9 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
 
         const service = await next()
         await sweptAhead(service, 600_000)
-        expect(await listed(service)).to.deep.equal(expected.listed)
-        if (expected.listed.files === 1) await expectDelivered(service, record)
+        expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
         await expectNoFindings(service)
-        expect((await deleteFile(service, key)).status).to.equal(expected.again)
+        expect((await deleteFile(service, key)).status).to.equal(again)
         expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
 
         expect(await restore(service, key)).to.equal('restored')
@@ -216,7 +213,6 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       })
 
     const restoreSteps = {
-      'before bucket.put record': { listed: { files: 0, deleted: 1 }, again: 'restored' },
       'within bucket.put record': { listed: { files: 0, deleted: 1 }, again: 'restored' },
       'after bucket.put record': { listed: { files: 0, deleted: 1 }, again: 'restored' },
       'after index.restore': { listed: { files: 1, deleted: 0 }, again: 'not_deleted' },
@@ -238,8 +234,11 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
         expect(await restore(service, key)).to.equal(expected.again)
         expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
         await sweptAhead(service, (KEEP_SECONDS + 60) * 1000)
-        await expectDelivered(service, record)
         expect(await originals(service)).to.deep.equal([`first/${key}`])
         await expectNoFindings(service)
+        // Whatever was broken off, the bucket has it as stored by now.
+        await service.stop({ keepData: true })
+        await backend.emptyIndex(dataDir)
+        await expectDelivered(await next(), record)
       })
   })
