@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { connectRedis } from '../../../src/adapters/redis-connection.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
 import { redisUsage } from '../../../src/adapters/usage/redis.ts'
 import { dayOf, daysBefore, USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
 import { usageStoreContract } from '../../contracts/usage.ts'
@@ -24,8 +24,13 @@ usageStoreContract('Redis', async () => {
 })
 
 describe('usage in Redis', () => {
+  let redis: RedisConnection
+  before(async () => {
+    redis = await connected()
+  })
+  after(() => redis.close())
+
   it('keeps its days for their time, and leaves nothing for ever', async () => {
-    const redis = await connected()
     const keyPrefix = newKeyPrefix()
     const day = daysBefore(dayOf(Date.now()), 1)
     await redisUsage(redis, { keyPrefix }).add([
@@ -36,6 +41,5 @@ describe('usage in Redis', () => {
     expect(names.sort()).to.deep.equal(['a', 'b'].map((id) => `${keyPrefix}usage:${id}/${day}`))
     const seconds = USAGE_KEPT_DAYS * 86_400
     for (const name of names) expect(await redis.client.ttl(name)).to.be.within(seconds - 60, seconds)
-    await redis.close()
   })
 })
