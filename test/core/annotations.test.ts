@@ -186,7 +186,13 @@ describe('a record with annotations', () => {
     ],
     ['has none that are empty', { key: 'k' }, { tags: [], metadata: {} }, { key: 'k' }],
     [
-      'loses those it had',
+      'loses all it had',
+      { key: 'k', tags: ['a'], metadata: { b: 'c' } },
+      { tags: [], metadata: {} },
+      { key: 'k' },
+    ],
+    [
+      'loses those it had and gets others',
       { key: 'k', tags: ['a'], metadata: { b: 'c' } },
       { tags: [], metadata: { d: 'e' } },
       { key: 'k', metadata: { d: 'e' } },
