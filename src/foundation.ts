@@ -191,6 +191,10 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       clients,
       managedClients,
       findClient: (id: string) => store.find(id),
+      async presentClient(id: string) {
+        await store.refresh()
+        return store.find(id)
+      },
       originals,
       complete: createCompletion({ index, locks, reindex, log }),
       records,
