@@ -113,6 +113,7 @@ async function openApp(
     managedClients,
     keys,
     findClient,
+    presentClient,
     originals,
     complete,
     records,
@@ -153,7 +154,7 @@ async function openApp(
     deliveries,
     derivations,
     jobs: backends.jobs,
-    findClient,
+    presentClient,
     isBusy: () => admit.load().waiting > 0,
     log,
   })

@@ -156,7 +156,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
   const learnMs = clientChanges ? LEARN_MS : 0
-  const reindex = createReindex({ index, buckets, clients: store, originals })
+  const reindex = createReindex({ index, buckets, clients: store, originals, records })
   const hasFiles = createHasFiles({ buckets, index })
   const managedClients = createManagedClients({
     ...{ clients, store },
@@ -193,6 +193,10 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
       clients,
       managedClients,
       findClient: (id: string) => store.find(id),
+      async presentClient(id: string) {
+        await store.refresh()
+        return store.find(id)
+      },
       originals,
       complete: createCompletion({ index, locks, reindex, log }),
       records,

@@ -46,7 +46,7 @@ const THREADS_FOR_FILES = 2
 
 /** What makes derivatives, and finds them: what a web process and a worker both stand on. */
 export function openTransformations(
-  { backends, buckets, index, events, findClient, originals }: Foundation,
+  { backends, buckets, index, events, presentClient, originals }: Foundation,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
@@ -86,7 +86,7 @@ export function openTransformations(
     ...(plugins.detector ? { detector: plugins.detector } : {}),
   })
   const media = createMediaJobs({
-    ...{ originals, derivations, plan, jobs: backends.jobs, findClient },
+    ...{ originals, derivations, plan, jobs: backends.jobs, presentClient },
     urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
     // The web processes may have been set up without it.
     ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),

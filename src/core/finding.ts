@@ -12,7 +12,8 @@ export const FINDINGS = {
   'original missing':
     'the index has it as stored, but the bucket has no bytes: delete it, or restore the bytes',
   'record missing': 'the bucket has the bytes, but what is known of them is in the index only',
-  'record differs': 'what the bucket holds as its record is not what the index knows',
+  'record differs':
+    'what the bucket holds as its record is not what the index knows: reindex takes that over',
   'derivative missing':
     'the index has it as stored, but the bucket has no bytes: it is made again when asked for',
   'size differs': 'the bucket holds another number of bytes than the index knows',

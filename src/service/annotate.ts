@@ -6,7 +6,7 @@ import type { Records } from './records.ts'
 
 /**
  * Changes what is said of a stored original: its record in the bucket first, which is the truth, then the index. Broken off in
- * between, it has not been told of, and the next change begins with what the bucket says. Two at once are one after the other.
+ * between, it has not been told of, and the next change, or a reindex, has the index say what the bucket says. Two at once are one after the other.
  *
  * @param request.change makes the new record of the one there is; may refuse by throwing
  * @throws Problem 404, 503, and what `change` throws
@@ -25,6 +25,8 @@ export function createAnnotate({ originals, records }: { originals: Originals; r
       async (held) => {
         const present = await originals.inBucket(client, name.key)
         if (!present || present.trash) throw fileNotFound()
+        // Should one have been broken off, the index would go on telling another version than the one that If-Match has to name.
+        await records.amend(client, present.record)
         const record = change(present.record)
         await records.put(client, record, { signal: held })
         return { name, record: await records.amend(client, record) }

@@ -58,7 +58,7 @@ export function createEagerTransforms({
   deliveries,
   derivations,
   jobs,
-  findClient,
+  presentClient,
   isBusy,
   patienceMs = 30_000,
   log,
@@ -67,7 +67,8 @@ export function createEagerTransforms({
   deliveries: Deliveries
   derivations: Derivations
   jobs: Jobs
-  findClient: (id: string) => Client | undefined
+  /** As another process may just have made it, or changed its rules. @throws Problem 503 */
+  presentClient: (id: string) => Promise<Client | undefined>
   /** Whether requests wait for their turn. */
   isBusy: () => boolean
   /** How long a derivative lets requests go first. */
@@ -104,7 +105,7 @@ export function createEagerTransforms({
 
   /** Resolves when it is stored, or when nobody can want it any more. */
   async function make({ clientId, original, query }: QueuedTransform, signal: AbortSignal): Promise<void> {
-    const client = findClient(clientId)
+    const client = await presentClient(clientId)
     const name = parseKey(original)
     if (!client || !name) return
     await requestsFirst(signal)

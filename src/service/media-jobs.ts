@@ -74,7 +74,7 @@ export function createMediaJobs({
   derivations,
   plan,
   jobs,
-  findClient,
+  presentClient,
   urlOf,
   ensureInstalled,
   timeoutMs,
@@ -87,7 +87,8 @@ export function createMediaJobs({
   derivations: Derivations
   plan: Planner
   jobs: Jobs
-  findClient: (id: string) => Client | undefined
+  /** As another process may just have made it, or changed its rules. @throws Problem 503 */
+  presentClient: (id: string) => Promise<Client | undefined>
   /** Where a job is told of. */
   urlOf: (client: Client, key: ObjectKey) => string
   /** Looks whether what is queued can be made here. @throws Problem 501 */
@@ -134,7 +135,7 @@ export function createMediaJobs({
     { clientId, original, derivative, query, accept }: QueuedMedia,
     how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
   ): Promise<boolean> {
-    const client = findClient(clientId)
+    const client = await presentClient(clientId)
     const name = parseKey(original)
     const found = client && name && (await originals.resolve(client, { full: name }))
     if (!client || !name || !found) return false

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
 import { alone } from '../core/alone.ts'
 import type { Client } from '../core/client.ts'
 import { type ObjectKey, recordKey } from '../core/object-key.ts'
@@ -62,7 +63,8 @@ export function createRecords({
           await takeBack(client, key)
           throw fileNotFound()
         }
-        const { probe } = original.record
+        const { probe, ...known } = original.record
+        if (isDeepStrictEqual(known, record)) return original.record
         const amended = probe === undefined ? record : { ...record, probe }
         if (await index.amend(client.id, original.record, amended)) return amended
       }

@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import type { FindingKind } from '../core/finding.ts'
 import { keyMeaning, type ObjectKey, recordPrefix } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
-import type { FileIndex } from '../core/ports/file-index.ts'
-import { Problem } from '../core/problem.ts'
+import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
+import { Problem, unlessStatus } from '../core/problem.ts'
 import type { Originals } from './originals.ts'
+import type { Records } from './records.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
 import { withEachClient } from './walked-clients.ts'
 
@@ -28,8 +30,8 @@ interface Filled {
 
 /**
  * Fills the index from the bucket: originals from their records, then derivatives from their keys. What the index knows
- * stays as it is, so this may run beside a live service, break off, and run again; what is deleted meanwhile stays
- * deleted. Once it has gone through all clients, lists of originals can be believed.
+ * stays, so this may run beside a live service, break off, and run again; what is deleted meanwhile stays
+ * deleted. Of an original it knows, it says from now on what the record does. Once it has gone through all clients, lists of originals can be believed.
  *
  * @throws Problem 404 when there is no such client, 503 when bucket or index are away
  */
@@ -42,24 +44,40 @@ export function createReindex({
   buckets,
   clients,
   originals,
+  records,
 }: {
   index: FileIndex
   buckets: Buckets
   clients: ClientStore
   originals: Originals
+  records: Records
 }): Reindex {
+  /** Ends a change that was broken off between bucket and index. */
+  async function agree(client: Client, { probe: _, ...known }: OriginalRecord): Promise<void> {
+    const { key } = known
+    const present = await originals.inBucket(client, key)
+    if (!present || isDeepStrictEqual(present.record, known)) return
+    const work = async () => {
+      const now = await originals.inBucket(client, key)
+      // One that goes meanwhile is nobody's any more.
+      if (now && !now.trash) await unlessStatus(404, records.amend(client, now.record))
+    }
+    await records.alone(client, key, work)
+  }
+
   async function takeInOriginal(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
     const meaning = keyMeaning(key)
     if (meaning?.kind !== 'record') return undefined
     const full = meaning.original
     const ref = { clientId: client.id, key: full.key }
     const { original: known } = await index.find(ref)
-    if (known) {
-      // An older version has kept no lists.
-      if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
-      return 'known'
-    }
     try {
+      if (known) {
+        // An older version has kept no lists.
+        if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
+        if (known.state === 'stored') await agree(client, known.record)
+        return 'known'
+      }
       if (await originals.resolve(client, { full })) return 'added'
       if ((await index.find(ref)).original?.state === 'trashed') return 'added'
     } catch (error) {

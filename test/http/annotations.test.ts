@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { storedKey } from '../../src/core/object-key.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../support/client.ts'
+import { command } from '../support/command.ts'
 import { exchange } from '../support/exchange.ts'
 import { ask, filePath, listAll, listPart, type WireFile } from '../support/files.ts'
 import type { Service } from '../support/service.ts'
@@ -224,17 +225,47 @@ onEveryBackend('what is said of files', (start, backend) => {
     expect(((await ask(second, path)).body as WireFile).metadata).to.deep.equal({ a: 'new' })
   })
 
-  it('begins anew with what the bucket says, should a change have got no further', async () => {
-    const { s3PathOriginal: key } = await text()
-    await change(key, { metadata: { a: '1' } })
-    const { index } = service.storage
-    const ref = { clientId: client.id, key: storedKey(key) }
-    const { original } = await index.find(ref)
-    if (original?.state !== 'stored') throw new Error('it is not stored')
-    // As if the step had been lost.
-    await index.amend(client.id, original.record, { ...original.record, metadata: { a: '0' }, probe: 'kept' })
-    await change(key, { metadata: { b: '2' } })
-    expect((await told(key)).metadata).to.deep.equal({ a: '1', b: '2' })
-    expect((await index.find(ref)).original).to.have.nested.property('record.probe', 'kept')
+  describe('when a change was broken off behind the bucket', () => {
+    let key: string
+    let ref: { clientId: string; key: ReturnType<typeof storedKey> }
+    beforeEach(async () => {
+      key = (await text()).s3PathOriginal
+      ref = { clientId: client.id, key: storedKey(key) }
+      await change(key, { metadata: { a: '1' } })
+      const { index } = service.storage
+      const { original } = await index.find(ref)
+      if (original?.state !== 'stored') throw new Error('it is not stored')
+      // As if the step had been lost.
+      const before = { ...original.record, metadata: { a: '0' }, probe: 'kept' }
+      await index.amend(client.id, original.record, before)
+      expect((await told(key)).metadata).to.deep.equal({ a: '0' })
+    })
+    afterEach(async () => {
+      expect((await service.storage.index.find(ref)).original).to.have.nested.property('record.probe', 'kept')
+      expect((await command(service, 'check', { clientId: client.id })).findings).to.deep.equal([])
+    })
+
+    it('begins anew with what the bucket says', async () => {
+      await change(key, { metadata: { b: '2' } })
+      expect((await told(key)).metadata).to.deep.equal({ a: '1', b: '2' })
+    })
+
+    it('refuses the version that was told once, and tells the other one from then on', async () => {
+      const seen = async () => String((await ask(client, filePath(key))).headers.get('etag'))
+      const changed = async () =>
+        (await change(key, { tags: ['new'] }, { headers: { 'If-Match': await seen() } })).status
+      expect(await changed()).to.equal(412)
+      expect((await told(key)).metadata).to.deep.equal({ a: '1' })
+      expect(await changed()).to.equal(200)
+      expect(await told(key)).to.deep.include({ tags: ['new'], metadata: { a: '1' } })
+    })
+
+    it('is what the bucket says after a reindex', async () => {
+      const { answer, findings } = await command(service, 'reindex', { clientId: client.id })
+      expect(answer).to.deep.include({ originals: { known: 1, added: 0, left: 0 } })
+      expect(findings).to.deep.equal([])
+      expect((await told(key)).metadata).to.deep.equal({ a: '1' })
+      expect((await listAll(client))[0]?.metadata).to.deep.equal({ a: '1' })
+    })
   })
 })

@@ -1,11 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
+import { ADMIN_PASSWORD, signedIn } from '../support/admin.ts'
 import { uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
 import { type Running, type RunningServer, run } from '../support/process.ts'
+import { s3Server } from '../support/s3-server.ts'
 import { PROJECT } from '../support/service.ts'
 import { longFilm, probed, video } from '../support/videos.ts'
 
@@ -17,7 +20,7 @@ describe('workers', function () {
   let web: RunningServer
   let media: string
   before(async () => {
-    fleet = await newFleet({ env: { LOG_LEVEL: 'error' } })
+    fleet = await newFleet({ env: { LOG_LEVEL: 'error', ADMIN_PASSWORD } })
     media = join(fleet.env.DATA_DIR ?? '', 'media')
     web = await fleet.start()
   })
@@ -110,6 +113,38 @@ describe('workers', function () {
     )
     for (const playlist of named(await get(pathname)))
       expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
+    expect(await readdir(media)).to.deep.equal([])
+    running.child.kill('SIGTERM')
+    expect(await running.ended).to.equal(0)
+  })
+
+  it('put what they make for a client with a bucket of its own there, and nowhere else', async () => {
+    const s3 = await s3Server()
+    const bucket = await s3.newBucket()
+    const { endpoint, region, credentials, forcePathStyle } = s3.connection
+    const { accessKeyId, secretAccessKey } = credentials
+    const keys = { accessKeyId, secretAccessKey }
+    const storage = { endpoint, region, forcePathStyle, ...keys, bucket, prefix: 'shop/files' }
+    // It hears of the client when it has begun.
+    const running = await worker()
+    const created = await (await signedIn(web))('POST', '', { storage })
+    expect(created.status, JSON.stringify(created.json)).to.equal(200)
+    const client = { url: web.url, tokens: created.json }
+    const before = await fleet.state()
+
+    const { src, s3PathOriginal: key } = await uploadOne(client, { name: 'film.mp4', bytes: await video() })
+    const get = () => exchange(web, `${new URL(src).pathname}?f=webm&wait=30`)
+    let made = await get()
+    while (made.status === 423) made = await get()
+    expect(made.status, String(made.body)).to.equal(200)
+    expect((await probed(made.body)).videoCodec).to.equal('vp9')
+
+    const { Contents = [] } = await s3.client.send(new ListObjectsV2Command({ Bucket: bucket }))
+    const names = [`.sluice/meta/${key}.json`, key, `${key}_f=webm`].map((name) => `shop/files/${name}`)
+    expect(Contents.map(({ Key }) => Key)).to.deep.equal(names.sort())
+    const stored = Contents.find(({ Key }) => Key?.endsWith('_f=webm'))
+    expect(stored?.Size).to.equal(made.body.length)
+    expect((await fleet.state()).files).to.deep.equal(before.files)
     expect(await readdir(media)).to.deep.equal([])
     running.child.kill('SIGTERM')
     expect(await running.ended).to.equal(0)

@@ -52,7 +52,7 @@ describe('eager transforms', () => {
         pause: undefined as never,
         close: undefined as never,
       },
-      findClient: (id) => (state.known && id === client.id ? client : undefined),
+      presentClient: async (id) => (state.known && id === client.id ? client : undefined),
       isBusy: () => state.busy,
       patienceMs: 200,
       log,

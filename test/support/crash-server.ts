@@ -27,6 +27,7 @@ function die(): Promise<never> {
 
 function kindOf(key: ObjectKey | undefined): string {
   if (key?.startsWith('.sluice/clients/')) return 'client'
+  if (key?.startsWith('.sluice/remote/')) return 'note'
   if (key?.startsWith('.sluice/tus/')) return key.includes('/pieces/') ? 'piece' : 'resumable'
   if (key?.startsWith('.sluice/')) return 'record'
   if (key?.endsWith('/live.m3u8')) return 'provisional'
