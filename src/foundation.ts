@@ -44,6 +44,7 @@ import { createTrashing } from './service/trash.ts'
 import { createUpload } from './service/upload.ts'
 import { createUrlKeys } from './service/url-keys.ts'
 import { createUsage } from './service/usage.ts'
+import { every } from './upkeep.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -111,14 +112,14 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
+  const { UPLOAD_MAX_BYTES: maxBytes } = config
   const bounds = {
-    uploadMaxBytes: config.UPLOAD_MAX_BYTES,
+    uploadMaxBytes: maxBytes,
     wrongPresets: (settings: PresetSettings) => readPresets(settings, plugins.transforms).wrong,
   }
-  const urlKeys = createUrlKeys(keys)
   const clients = createClients({
     store,
-    urlKeys,
+    urlKeys: createUrlKeys(keys),
     events,
     keepFirst,
     bounds,
@@ -130,7 +131,6 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const removals = createRemovals({ index, buckets, originals, trash, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const { UPLOAD_MAX_BYTES: maxBytes, TUS_EXPIRE_SECONDS } = config
   const { admits } = clients
   const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
   const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
@@ -140,7 +140,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     findClient: (id) => store.find(id),
   })
   const pieces = createResumablePieces(firstBucket)
-  const expireMs = TUS_EXPIRE_SECONDS * 1000
+  const expireMs = config.TUS_EXPIRE_SECONDS * 1000
   const resumables = createResumables({
     ...{ bucket: firstBucket, buckets, pieces, index, locks, originals, upload, signedLinks, admits },
     linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
@@ -180,31 +180,28 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     sweepResumables,
   })
   return {
-    ...{
-      backends,
-      buckets,
-      index,
-      keys,
-      urlKeys,
-      events,
-      delivery,
-      clients,
-      managedClients,
-      findClient: (id: string) => store.find(id),
-      originals,
-      complete: createCompletion({ index, locks, reindex, log }),
-      records,
-      removals,
-      usage,
-      trash,
-      sweep,
-      sweepPuts,
-      upload,
-      signedLinks,
-      resumables,
-      sweepResumables,
-      commands,
-    },
+    backends,
+    buckets,
+    index,
+    keys,
+    events,
+    delivery,
+    clients,
+    managedClients,
+    findClient: (id: string) => store.find(id),
+    originals,
+    complete: createCompletion({ index, locks, reindex, log }),
+    records,
+    removals,
+    usage,
+    trash,
+    sweep,
+    sweepPuts,
+    upload,
+    signedLinks,
+    resumables,
+    sweepResumables,
+    commands,
     credentialsFile,
     /** Goes on hearing of clients that other processes have changed, where there may be others. */
     followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
@@ -223,24 +220,4 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
 function installationRoot(config: Config): Root | undefined {
   const { S3_BUCKET: bucket, S3_PREFIX = '', AWS_ENDPOINT_URL_S3: endpoint } = config
   return bucket === undefined ? undefined : { endpoint, bucket, prefix: normalPrefix(S3_PREFIX) }
-}
-
-/** Runs `work` now and then again and again, never twice at a time. */
-export function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let running: Promise<unknown>
-  const run = () => {
-    running = work().finally(() => {
-      if (!stopped) timer = setTimeout(run, milliseconds)
-    })
-  }
-  run()
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
-  }
 }
