@@ -64,7 +64,8 @@ export interface FoundationOptions {
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
-// How often a process asks whether others have changed a client, and how long a removal waits until all have heard.
+// How often a process asks whether others have changed a client, and how long a removal waits until all have heard: for so
+// long, a secret that was taken away elsewhere may still be accepted here.
 const REFRESH_EVERY_MS = 2000
 const LEARN_MS = 5000
 // What a killed process has not written down yet is lost.
@@ -149,7 +150,6 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const sweepResumables = createSweepResumables({
     ...{ bucket: firstBucket, clients: store, resumables, pieces, expireMs, log },
   })
-  // A secret that was taken away elsewhere is still accepted here for so long.
   const tellDeaf = rarely((err) =>
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )

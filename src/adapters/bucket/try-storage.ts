@@ -2,18 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { readAll } from '../../core/asset.ts'
 import { FIRST_CLIENT_ID } from '../../core/client.ts'
+import type { ClientStorage } from '../../core/client-storage.ts'
 import { type ObjectKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { clipped, Problem } from '../../core/problem.ts'
 
 /** How a bucket is reached, with the secret in the clear. */
-export interface StorageToTry {
-  endpoint: string
-  region: string
-  bucket: string
-  prefix: string
-  forcePathStyle: boolean
-  accessKeyId: string
+export type StorageToTry = Omit<ClientStorage, 'sealedSecret' | 'address' | 'publicUrl'> & {
   secretAccessKey: string
 }
 
