@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { readResumable, writeResumable } from '../../src/service/resumable-record.ts'
+import { ask } from '../support/ask.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { type Caller, newClient } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -18,18 +19,15 @@ onEveryBackend('resumable uploads by a signed link', (start) => {
   })
 
   const link = async (body: object = {}) => {
-    const answer = await exchange(service, '/v1/sign', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: client.tokens.secretClientToken },
-      body: JSON.stringify({ expiresIn: 600, ...body }),
-    })
-    return String(jsonOf(answer).url).slice(service.url.length)
+    const answer = await ask(client, '/v1/sign', { method: 'POST', json: { expiresIn: 600, ...body } })
+    return (answer.body as { url: string }).url.slice(service.url.length)
   }
   const create = (target: string, size: number, metadata?: string) =>
     exchange(service, target, {
       method: 'POST',
       headers: {
-        ...{ ...TUS, 'Upload-Length': String(size) },
+        ...TUS,
+        'Upload-Length': String(size),
         ...(metadata ? { 'Upload-Metadata': metadata } : {}),
       },
     })
@@ -41,9 +39,7 @@ onEveryBackend('resumable uploads by a signed link', (start) => {
   const send = (address: string, bytes: Uint8Array, offset = 0) =>
     exchange(service, address, {
       method: 'PATCH',
-      headers: {
-        ...{ ...TUS, ...OFFSET_STREAM, 'Upload-Offset': String(offset) },
-      },
+      headers: { ...TUS, ...OFFSET_STREAM, 'Upload-Offset': String(offset) },
       body: bytes,
     })
 
