@@ -28,6 +28,7 @@ export function wildcardPath(req: Request): string {
 /** Names and values of a query in their order; repeated names stay repeated. */
 export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
 
+/** The query of a request. */
 export function queryPairs(req: Request): QueryPairs {
   const at = req.url.indexOf('?')
   return at === -1 ? [] : [...new URLSearchParams(req.url.slice(at + 1))]

@@ -18,6 +18,7 @@ export function deliveryQuery(req: Request) {
   }
 }
 
+/** What is sent, and how. */
 export interface SendDeliveryOptions extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'signal'> {
   delivery: Pick<Delivery, 'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'notes'>
   /** The name to save the file by, empty for its own; absent where it is only to be shown. */

@@ -14,6 +14,7 @@ import { deliveryQuery, sendDelivery, tellNotes } from './send-delivery.ts'
 import { cacheControl, signedLike } from './signed-url.ts'
 import { derivativeUrl } from './urls.ts'
 
+/** A file of a client, as a route has found it named. */
 export interface StoredFile {
   client: Client
   group: MediaGroup
