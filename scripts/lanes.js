@@ -43,7 +43,8 @@ export async function runLanes({ folder, options, env }) {
 async function runLane(files, at, { options, env, seen }) {
   const printed = seen ? undefined : `${at}.txt`
   const noted = `${at}.json`
-  const output = printed === undefined ? 'inherit' : openSync(printed, 'w')
+  const output = printed === undefined ? undefined : openSync(printed, 'w')
+  const where = output === undefined ? { isApart: true } : { stdio: ['ignore', output, output] }
   const args = [
     // A second try, since many tests measure time and other work may take the machine away from them.
     ...['--forbid-only', '--retries', '1'],
@@ -52,10 +53,10 @@ async function runLane(files, at, { options, env, seen }) {
     ...files,
   ]
   try {
-    const code = await run('node_modules/.bin/mocha', args, { env, stdio: ['ignore', output, output] })
+    const code = await run('node_modules/.bin/mocha', args, { env, ...where })
     return { code, printed, noted }
   } finally {
-    if (output !== 'inherit') closeSync(output)
+    if (output !== undefined) closeSync(output)
   }
 }
 
