@@ -1,5 +1,4 @@
 import { Router } from 'express'
-import { isMediaGroup } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { clipped, Problem } from '../core/problem.ts'
@@ -7,9 +6,9 @@ import { DOWNLOAD_WORD, isPassedOver } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
 import { callerByToken } from './caller.ts'
-import { methodNotAllowed, notFound } from './problem.ts'
+import { methodNotAllowed } from './problem.ts'
 import { readableByAll } from './readable-by-all.ts'
-import { clientGone, queryPairs, wildcardPath } from './request.ts'
+import { clientGone, groupOf, queryPairs, wildcardPath } from './request.ts'
 import type { FullContentRange } from './send.ts'
 import { sendDelivery } from './send-delivery.ts'
 import { etagOf, storedFiles } from './stored-files.ts'
@@ -57,9 +56,8 @@ export function deliverRoutes({
   })
 
   const send = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
-  routes.get(upload, async (req, res, next) => {
-    const group = String(req.params.group)
-    if (!isMediaGroup(group)) return notFound(req, res, next)
+  routes.get(upload, async (req, res) => {
+    const group = groupOf(req)
     const client = callerByToken(req, clients)
     await send(req, res, { client, group, findPath: async () => wildcardPath(req) })
   })

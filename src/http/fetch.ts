@@ -1,6 +1,5 @@
 import { type Request, type Response, Router } from 'express'
 import type { Client } from '../core/client.ts'
-import { isMediaGroup } from '../core/media.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
 import { parseRemoteUrl } from '../core/remote-url.ts'
@@ -9,10 +8,10 @@ import type { Deliveries } from '../service/deliver.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import { callerByToken } from './caller.ts'
-import { methodNotAllowed, notFound } from './problem.ts'
+import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import { readableByAll } from './readable-by-all.ts'
-import { clientGone } from './request.ts'
+import { clientGone, groupOf } from './request.ts'
 import type { FullContentRange } from './send.ts'
 import { deliveryQuery, sendDelivery } from './send-delivery.ts'
 import { storedFiles } from './stored-files.ts'
@@ -54,9 +53,8 @@ export function fetchRoutes({
 
   for (const path of all) routes.all(path, readableByAll)
 
-  routes.get(keep, async (req, res, next) => {
-    const group = String(req.params.group)
-    if (!isMediaGroup(group)) return notFound(req, res, next)
+  routes.get(keep, async (req, res) => {
+    const group = groupOf(req)
     const client = callerByToken(req, clients)
     const url = parseRemoteUrl(String(req.params.url))
     const beforeFetching = () => takePublicPoints(req, res, client)
@@ -68,9 +66,8 @@ export function fetchRoutes({
     })
   })
 
-  routes.get(onTheFly, async (req, res, next) => {
-    const group = String(req.params.group)
-    if (!isMediaGroup(group)) return notFound(req, res, next)
+  routes.get(onTheFly, async (req, res) => {
+    const group = groupOf(req)
     const client = callerByToken(req, clients)
     if (group !== 'image') throw onlyPictures(group)
     const url = parseRemoteUrl(String(req.params.url))
@@ -87,8 +84,8 @@ export function fetchRoutes({
     }
   })
 
-  routes.get(notEncoded, (req, res, next) => {
-    if (!isMediaGroup(String(req.params.group))) return notFound(req, res, next)
+  routes.get(notEncoded, (req) => {
+    groupOf(req)
     throw new Problem({
       status: 400,
       code: 'url_not_allowed',

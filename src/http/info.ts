@@ -1,16 +1,15 @@
 import { type Request, Router } from 'express'
 import { assetFromBytes } from '../core/asset.ts'
 import { sha256 } from '../core/digest.ts'
-import { isMediaGroup } from '../core/media.ts'
 import { nearest } from '../core/nearest.ts'
 import { clipped, Problem } from '../core/problem.ts'
 import { isPassedOver } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Information, Informations } from '../service/information.ts'
 import { callerByToken } from './caller.ts'
-import { methodNotAllowed, notFound } from './problem.ts'
+import { methodNotAllowed } from './problem.ts'
 import { readableByAll } from './readable-by-all.ts'
-import { clientGone, flagOf, queryPairs, wildcardPath } from './request.ts'
+import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from './request.ts'
 import { sendAsset } from './send.ts'
 
 interface Dependencies {
@@ -32,9 +31,8 @@ export function infoRoutes({ clients, informations, ignoredParams }: Dependencie
   const info = '/v1/:group/info/:token/*path'
 
   routes.all(info, readableByAll)
-  routes.get(info, async (req, res, next) => {
-    const group = String(req.params.group)
-    if (!isMediaGroup(group)) return notFound(req, res, next)
+  routes.get(info, async (req, res) => {
+    const group = groupOf(req)
     const client = callerByToken(req, clients)
     const withLocation = wantsLocation(req, ignoredParams)
     const signal = clientGone(res)

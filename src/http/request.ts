@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express'
+import { isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { parseParameter } from '../core/parameter.ts'
 import { badParameter } from '../core/problem.ts'
+import { routeNotFound } from './problem.ts'
 
 /** Aborted when the client has left before its answer was complete. */
 export function clientGone(res: Response): AbortSignal {
@@ -17,6 +19,13 @@ export function clientGone(res: Response): AbortSignal {
 /** Whether the `Content-Type` is this media type, with or without parameters; Express's `is` is false of no body. */
 export function isOfType({ headers }: Request, mediaType: string): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === mediaType
+}
+
+/** The media group in a path that begins with `/v1/:group/`. @throws Problem 404 for what is none */
+export function groupOf({ params }: Request): MediaGroup {
+  const group = String(params.group)
+  if (!isMediaGroup(group)) throw routeNotFound()
+  return group
 }
 
 /** The path that a wildcard route has matched: decoded once by Express, segment by segment. */
