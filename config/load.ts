@@ -17,6 +17,8 @@ type Optional =
   | 'REDIS_URL'
   | 'METRICS_TOKEN'
   | 'METRICS_PORT'
+  | 'FETCH_PORTS'
+  | 'FETCH_ALLOW_ADDRESSES'
   | Extract<VariableName, `AWS_${string}` | `WEBHOOK_${string}`>
 
 /** Every variable's value, by its name. Frozen. */

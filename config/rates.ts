@@ -26,7 +26,7 @@ function rate<const N extends string>(
     }),
     [`${name}_RATE_ADDRESS_POINTS`]: integer({
       ...{ ...bounds, default: addressPoints },
-      help: `The same from one address, whichever clients; 0 is no limit`,
+      help: 'The same from one address, whichever clients; 0 is no limit',
     }),
     [`${name}_RATE_SECONDS`]: integer({
       ...{ min: 1, max: 86_400, unit: 'seconds', default: seconds },

@@ -1,5 +1,7 @@
-import { isEndpoint, isPort, isRange, readBaseUrl, readProxies, readRedisUrl } from './address.ts'
+import { isEndpoint, isPort, isRange, readBaseUrl, readProxies } from './address.ts'
 import { RATE_VARIABLES } from './rates.ts'
+import { STORAGE_VARIABLES } from './storage.ts'
+import { TRANSFORMATION_VARIABLES } from './transformations.ts'
 import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 
 const GIB = 1024 ** 3
@@ -19,70 +21,7 @@ export const VARIABLES = {
     default: 'http://localhost:<PORT>',
     read: readBaseUrl,
   },
-  DATA_DIR: text({
-    pattern: /^[^\0]+$/,
-    expected: 'a path',
-    default: './data',
-    help: 'Folder for what is in neither S3 nor Redis, and for credentials; belongs to one process unless there is REDIS_URL',
-  }),
-  S3_BUCKET: text({
-    pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
-    expected: "a bucket's name",
-    help: 'Keeps files in this bucket of S3, or of a compatible store, instead of DATA_DIR',
-  }),
-  S3_PREFIX: text({
-    pattern: /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{1,200}$/,
-    expected: 'folders of letters, digits, "_", "-" and ".", with "/" between',
-    help: 'Folder of S3_BUCKET that is used; all of it when absent',
-  }),
-  S3_PUBLIC_URL: {
-    help: 'Address under which the bucket can be read, of a CDN for example; its own in S3 when absent',
-    expected: 'an http or https URL without query',
-    read: readBaseUrl,
-  },
-  S3_FORCE_PATH_STYLE: oneOf({
-    words: ['false', 'true'],
-    default: 'false',
-    help: 'Puts the bucket in the path of requests instead of the host name; many compatible stores want it',
-  }),
-  AWS_REGION: text({
-    pattern: /^[a-z0-9-]{1,64}$/,
-    expected: 'a region',
-    help: "The bucket's region; from the AWS SDK's files when absent",
-  }),
-  AWS_ENDPOINT_URL_S3: {
-    help: 'Address of a compatible store; that of Amazon in AWS_REGION when absent',
-    expected: 'an http or https URL without query',
-    read: readBaseUrl,
-  },
-  AWS_ACCESS_KEY_ID: text({
-    pattern: /^[\x21-\x7e]{1,128}$/,
-    expected: 'an access key',
-    help: "Key for S3; from the AWS SDK's files or the machine's role when absent",
-  }),
-  AWS_SECRET_ACCESS_KEY: text({
-    pattern: /^[\x21-\x7e]{1,128}$/,
-    expected: 'the secret of the access key',
-    secret: true,
-    help: 'Goes with AWS_ACCESS_KEY_ID',
-  }),
-  AWS_SESSION_TOKEN: text({
-    pattern: /^[\x21-\x7e]+$/,
-    expected: 'a session token',
-    secret: true,
-    help: 'Goes with a temporary AWS_ACCESS_KEY_ID',
-  }),
-  REDIS_URL: {
-    help: 'Keeps index, locks, jobs and rate limits in Redis instead of DATA_DIR, so that several processes can share them',
-    expected: 'redis://[user:password@]host[:port][/database], or rediss:// for TLS',
-    secret: true,
-    read: readRedisUrl,
-  },
-  REDIS_TLS_VERIFY: oneOf({
-    words: ['true', 'false'],
-    default: 'true',
-    help: "Whether the certificate of a rediss:// server must be signed by a known authority; Heroku's is not",
-  }),
+  ...STORAGE_VARIABLES,
   CLIENT_TOKEN: text({
     pattern: /^[\w-]{8,128}$/,
     expected: '8 to 128 letters, digits, "-" or "_"',
@@ -133,74 +72,7 @@ export const VARIABLES = {
     default: 86_400,
     help: 'Time from its beginning after which a resumable upload that is not complete is deleted',
   }),
-  IMAGE_MAX_BYTES: integer({
-    min: 1,
-    max: 1_000_000_000,
-    unit: 'bytes',
-    default: 40_000_000,
-    help: 'Largest image that is transformed; larger ones are only stored and delivered',
-  }),
-  VIDEO_MAX_BYTES: integer({
-    min: 1,
-    max: 1_000_000_000_000,
-    unit: 'bytes',
-    default: 4_000_000_000,
-    help: 'Largest video that is transformed; larger ones are only stored and delivered',
-  }),
-  IMAGE_MAX_PIXELS: integer({
-    min: 1,
-    // What sharp takes.
-    max: 268_402_689,
-    unit: 'pixels',
-    default: 50_000_000,
-    help: 'Most pixels, over all frames, of an image that is transformed',
-  }),
-  TRANSFORM_TIMEOUT_SECONDS: integer({
-    min: 1,
-    max: 300,
-    unit: 'seconds',
-    default: 30,
-    help: 'Time for a transformation',
-  }),
-  TRANSFORM_HANG_SECONDS: integer({
-    min: 1,
-    max: 300,
-    unit: 'seconds',
-    default: 10,
-    help: 'Time for one of an SVG, of a TIFF, or from or to AVIF, whose process is killed then',
-  }),
-  TRANSFORM_MAX_MEMORY_BYTES: integer({
-    min: 200_000_000,
-    unit: 'bytes',
-    default: 1_000_000_000,
-    help: 'Memory at which a process that transforms is killed, and what all large transformations at a time may take together',
-  }),
-  MEDIA_TIMEOUT_SECONDS: integer({
-    min: 1,
-    max: 86_400,
-    unit: 'seconds',
-    default: 1800,
-    help: 'Time for making one video',
-  }),
-  MEDIA_JOBS_LIMIT: integer({
-    min: 1,
-    max: 10_000,
-    unit: 'videos',
-    default: 20,
-    help: 'Videos of one client in the making, those that wait included; another one is a 429',
-  }),
-  MEDIA_CONCURRENCY: integer({
-    min: 1,
-    max: 64,
-    unit: 'videos',
-    default: 1,
-    help: 'Videos that one process makes at a time; one keeps all cores busy',
-  }),
-  MEDIA_JOBS_IN: oneOf({
-    words: ['worker', 'web'],
-    default: 'worker',
-    help: 'Which processes make videos with REDIS_URL: those of npm run worker, or web processes; without it, the only one does',
-  }),
+  ...TRANSFORMATION_VARIABLES,
   UV_THREADPOOL_SIZE: integer({
     min: 1,
     max: 1024,

@@ -1,21 +1,20 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Config } from '../config/load.ts'
 import { type Credentials, loadCredentials } from './adapters/credentials.ts'
-import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import type { Commands } from './core/command.ts'
 import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
-import type { FetchAccess } from './core/ports/fetcher.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
 import { imageInspector } from './engines/image-inspector.ts'
-import { every, type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
+import { type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './loaded.ts'
 import { controlPath, openControl } from './process/control.ts'
+import { openRemotes } from './remotes.ts'
 import { createAdminSessions } from './service/admin-sessions.ts'
 import { createAnnotate } from './service/annotate.ts'
 import { createArchive } from './service/archive.ts'
@@ -23,14 +22,11 @@ import type { Clients } from './service/clients.ts'
 import { createDescribe } from './service/describe.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
-import { createKeptRemotes } from './service/kept-remotes.ts'
 import { createList } from './service/list.ts'
 import { createManyFiles } from './service/many-files.ts'
-import { createRemotes } from './service/remote.ts'
-import { createRemotePictures } from './service/remote-pictures.ts'
-import { createRemoteUpload } from './service/remote-upload.ts'
 import type { Sweep } from './service/sweep.ts'
 import { isLeftToWorkers, openTransformations } from './transformations.ts'
+import { startUpkeep } from './upkeep.ts'
 
 export { DataDirError } from './adapters/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
@@ -65,8 +61,6 @@ export interface App {
   close(): Promise<void>
 }
 
-const SWEEP_EVERY_MS = 60_000
-const SWEEP_PUTS_EVERY_MS = 3_600_000
 // Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
 const JOBS_GRACE_MS = 1_500
 
@@ -115,17 +109,14 @@ async function openApp(
     findClient,
     presentClient,
     originals,
-    complete,
     records,
     removals,
     trash,
     usage,
     sweep,
-    sweepPuts,
     upload,
     signedLinks,
     resumables,
-    sweepResumables,
     commands,
   } = foundation
   const { chain, ffmpeg, plugins } = loaded
@@ -137,10 +128,8 @@ async function openApp(
 
   await ffmpeg.start(log)
 
-  const { admit, assets, derivations, limits, plan, media, deliveries, pool, run } = openTransformations(
-    foundation,
-    { config, baseUrl, log, loaded, metrics },
-  )
+  const transformations = openTransformations(foundation, { config, baseUrl, log, loaded, metrics })
+  const { admit, derivations, plan, media, deliveries, pool } = transformations
   if (!isLeftToWorkers(config)) media.work()
   const informations = createInformations({
     originals,
@@ -159,16 +148,7 @@ async function openApp(
     log,
   })
   eager.work()
-  const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
-  const storeTimeoutMs = config.FETCH_STORE_TIMEOUT_SECONDS * 1000
-  const remoteUpload = createRemoteUpload({
-    ...{ remotes, upload, timeoutMs: storeTimeoutMs, maxBytes: config.UPLOAD_MAX_BYTES },
-  })
-  const remotePictures = createRemotePictures({
-    ...{ remotes, spool: loaded.spool, plan, assets, run, limits, log },
-    timeoutMs: config.FETCH_TIMEOUT_SECONDS * 1000,
-    onLimit: chain.onLimit,
-  })
+  const remotes = openRemotes(foundation, { config, log, loaded, transformations })
   const list = createList({ index, buckets })
   const handle = createHttp({
     clients,
@@ -190,11 +170,7 @@ async function openApp(
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ originals, records }),
     upload,
-    remoteUpload,
-    keptRemotes: createKeptRemotes({
-      ...{ remotes, remoteUpload, originals, buckets, locks: backends.locks, timeoutMs: storeTimeoutMs },
-    }),
-    remotePictures,
+    ...remotes,
     tus: {
       resumables,
       handover: backends.handover,
@@ -224,18 +200,7 @@ async function openApp(
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
   const following = foundation.followClients()
-  const tried = (work: () => Promise<number>) => () =>
-    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
-  const sweeping = every(SWEEP_EVERY_MS, tried(sweep))
-  const closing = new AbortController()
-  const completing = every(SWEEP_EVERY_MS, () =>
-    complete(closing.signal).catch((error) => {
-      if (!closing.signal.aborted)
-        log.warn({ err: error }, 'not all files are listed yet; the next try goes on')
-    }),
-  )
-  const sweepingPuts = every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts))
-  const sweepingResumables = every(SWEEP_EVERY_MS, tried(sweepResumables))
+  const upkeep = startUpkeep(foundation, { log })
   return {
     handle,
     refuseUnreadable: (server) =>
@@ -248,17 +213,13 @@ async function openApp(
     async close() {
       await control?.close()
       await following?.stop()
-      closing.abort(new DOMException('the service ends', 'AbortError'))
-      await completing.stop()
-      await sweeping.stop()
-      await sweepingPuts.stop()
       await resumables.stop()
-      await sweepingResumables.stop()
+      await upkeep.stop()
       backends.jobs.pause()
       eager.stop()
       media.stop()
       await derivations.idle()
-      await remotePictures.idle()
+      await remotes.remotePictures.idle()
       await pool.close()
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
@@ -280,11 +241,6 @@ export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Pr
   const { plugins } = await loadEverything(options)
   const { commands, close } = await openFoundation({ ...options, plugins })
   return { commands, close: () => close({ graceMs: 0 }) }
-}
-
-/** What files of other servers may be fetched from, beside the public web. */
-function fetchAccess({ FETCH_PORTS, FETCH_ALLOW_ADDRESSES }: Config): FetchAccess {
-  return { ports: (FETCH_PORTS ?? []).map(Number), addresses: FETCH_ALLOW_ADDRESSES ?? [] }
 }
 
 /** Whether there is a way to read what would be measured. */

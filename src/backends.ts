@@ -140,20 +140,26 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
     const locked = error.cause?.code === 'LEVEL_LOCKED'
     throw locked ? await dataDirTaken(DATA_DIR, error) : storeUnusable(DATA_DIR, { name: 'index', error })
   })
+  // The last one first.
+  const closings = [() => index.close()]
+  const opened = async <T>(
+    name: string,
+    { open, close }: { open: (folder: string) => Promise<T>; close: (store: T) => Promise<void> },
+  ): Promise<T> => {
+    const store = await open(join(DATA_DIR, name)).catch((error) => {
+      throw storeUnusable(DATA_DIR, { name, error })
+    })
+    closings.unshift(() => close(store))
+    return store
+  }
   try {
     await signDataDir(DATA_DIR, baseUrl)
-    const jobs = await embeddedJobs({ folder: join(DATA_DIR, 'jobs'), log }).catch((error) => {
-      throw storeUnusable(DATA_DIR, { name: 'jobs', error })
+    const jobs = await opened('jobs', {
+      open: (folder) => embeddedJobs({ folder, log }),
+      close: (store) => store.close({ graceMs: 0 }),
     })
-    const ledger = await embeddedLedger(join(DATA_DIR, 'ledger')).catch(async (error) => {
-      await jobs.close({ graceMs: 0 })
-      throw storeUnusable(DATA_DIR, { name: 'ledger', error })
-    })
-    const usage = await embeddedUsage(join(DATA_DIR, 'usage')).catch(async (error) => {
-      await jobs.close({ graceMs: 0 })
-      await ledger.close()
-      throw storeUnusable(DATA_DIR, { name: 'usage', error })
-    })
+    const ledger = await opened('ledger', { open: embeddedLedger, close: (store) => store.close() })
+    const usage = await opened('usage', { open: embeddedUsage, close: (store) => store.close() })
     return {
       shared: false,
       index,
@@ -170,7 +176,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       },
     }
   } catch (error) {
-    await index.close()
+    for (const close of closings) await close()
     throw error
   }
 }

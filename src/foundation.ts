@@ -45,6 +45,7 @@ import { createTrashing } from './service/trash.ts'
 import { createUpload } from './service/upload.ts'
 import { createUrlKeys } from './service/url-keys.ts'
 import { createUsage } from './service/usage.ts'
+import { every } from './upkeep.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -64,7 +65,8 @@ export interface FoundationOptions {
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
-// How often a process asks whether others have changed a client, and how long a removal waits until all have heard.
+// How often a process asks whether others have changed a client, and how long a removal waits until all have heard: for so
+// long, a secret that was taken away elsewhere may still be accepted here.
 const REFRESH_EVERY_MS = 2000
 const LEARN_MS = 5000
 // What a killed process has not written down yet is lost.
@@ -112,14 +114,14 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
+  const { UPLOAD_MAX_BYTES: maxBytes } = config
   const bounds = {
-    uploadMaxBytes: config.UPLOAD_MAX_BYTES,
+    uploadMaxBytes: maxBytes,
     wrongPresets: (settings: PresetSettings) => readPresets(settings, plugins.transforms).wrong,
   }
-  const urlKeys = createUrlKeys(keys)
   const clients = createClients({
     store,
-    urlKeys,
+    urlKeys: createUrlKeys(keys),
     events,
     keepFirst,
     bounds,
@@ -131,7 +133,6 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const removals = createRemovals({ index, buckets, originals, trash, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const { UPLOAD_MAX_BYTES: maxBytes, TUS_EXPIRE_SECONDS } = config
   const { admits } = clients
   const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
   const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
@@ -141,7 +142,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     findClient: (id) => store.find(id),
   })
   const pieces = createResumablePieces(firstBucket)
-  const expireMs = TUS_EXPIRE_SECONDS * 1000
+  const expireMs = config.TUS_EXPIRE_SECONDS * 1000
   const resumables = createResumables({
     ...{ bucket: firstBucket, pieces, locks, signedLinks, admits },
     resumableOriginals: createResumableOriginals({ pieces, index, buckets, originals, upload, signedLinks }),
@@ -151,7 +152,6 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const sweepResumables = createSweepResumables({
     ...{ bucket: firstBucket, clients: store, resumables, pieces, expireMs, log },
   })
-  // A secret that was taken away elsewhere is still accepted here for so long.
   const tellDeaf = rarely((err) =>
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
@@ -182,35 +182,32 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     sweepResumables,
   })
   return {
-    ...{
-      backends,
-      buckets,
-      index,
-      keys,
-      urlKeys,
-      events,
-      delivery,
-      clients,
-      managedClients,
-      findClient: (id: string) => store.find(id),
-      async presentClient(id: string) {
-        await store.refresh()
-        return store.find(id)
-      },
-      originals,
-      complete: createCompletion({ index, locks, reindex, log }),
-      records,
-      removals,
-      usage,
-      trash,
-      sweep,
-      sweepPuts,
-      upload,
-      signedLinks,
-      resumables,
-      sweepResumables,
-      commands,
+    backends,
+    buckets,
+    index,
+    keys,
+    events,
+    delivery,
+    clients,
+    managedClients,
+    findClient: (id: string) => store.find(id),
+    async presentClient(id: string) {
+      await store.refresh()
+      return store.find(id)
     },
+    originals,
+    complete: createCompletion({ index, locks, reindex, log }),
+    records,
+    removals,
+    usage,
+    trash,
+    sweep,
+    sweepPuts,
+    upload,
+    signedLinks,
+    resumables,
+    sweepResumables,
+    commands,
     credentialsFile,
     /** Goes on hearing of clients that other processes have changed, where there may be others. */
     followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
@@ -229,24 +226,4 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
 function installationRoot(config: Config): Root | undefined {
   const { S3_BUCKET: bucket, S3_PREFIX = '', AWS_ENDPOINT_URL_S3: endpoint } = config
   return bucket === undefined ? undefined : { endpoint, bucket, prefix: normalPrefix(S3_PREFIX) }
-}
-
-/** Runs `work` now and then again and again, never twice at a time. */
-export function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let running: Promise<unknown>
-  const run = () => {
-    running = work().finally(() => {
-      if (!stopped) timer = setTimeout(run, milliseconds)
-    })
-  }
-  run()
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
-  }
 }

@@ -101,6 +101,8 @@ export function openTransformations(
   return { admit, assets, derivations, limits, plan, media, deliveries, pool, run }
 }
 
+export type Transformations = ReturnType<typeof openTransformations>
+
 export interface TransformationsOptions {
   config: Config
   /** Where clients reach the service; without a slash at its end. */

@@ -1,5 +1,18 @@
 import { z } from 'zod'
 
+/** Both bounds inclusive. `expected` as messages say it. */
+export function boundedInteger({
+  min,
+  max,
+  expected = `an integer from ${min} to ${max}`,
+}: {
+  min: number
+  max: number
+  expected?: string
+}) {
+  return z.int(expected).min(min, expected).max(max, expected)
+}
+
 // Zod looks at every element, and makes an issue of each, before it asks how many there are: a megabyte of wrong ones takes seconds.
 
 /** An array whose length is checked before its elements. `min` and `max` inclusive; `expected` as messages say it. */

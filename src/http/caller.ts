@@ -4,12 +4,12 @@ import type { Action, Grant } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import { admitUrl } from './signed-url.ts'
 
-const callers = new WeakMap<Request, string>()
+const callerIds = new WeakMap<Request, string>()
 
 /** What a request's secret token is good for; the log has the client's id from here on. @throws Problem 401, 403 */
 export function callerBySecret(req: Request, clients: Clients, action: Action): Grant {
   const grant = clients.authenticate(req.headers.authorization, action)
-  known(req, grant.client)
+  nameCaller(req, grant.client)
   return grant
 }
 
@@ -18,22 +18,18 @@ export function callerBySecret(req: Request, clients: Clients, action: Action): 
  * @throws Problem 403, 404
  */
 export function callerByToken(req: Request, clients: Clients): Client {
-  const client = known(req, clients.ofToken(String(req.params.token)))
+  const client = clients.ofToken(String(req.params.token))
+  nameCaller(req, client)
   admitUrl(req, client, clients)
   return client
 }
 
-/** The id of the client that a request was found to belong to. */
+/** Whose a request was found to be; the log has the id from here on. */
+export function nameCaller(req: Request, { id }: Client): void {
+  callerIds.set(req, id)
+}
+
+/** The id of the client that a request was found to belong to; undefined when it is not known. */
 export function callerId(req: Request): string | undefined {
-  return callers.get(req)
-}
-
-/** Whose a request was found to be in another way; the log has the id from here on. */
-export function nameCaller(req: Request, client: Client): void {
-  known(req, client)
-}
-
-function known(req: Request, client: Client): Client {
-  callers.set(req, client.id)
-  return client
+  return callerIds.get(req)
 }

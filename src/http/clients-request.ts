@@ -3,13 +3,11 @@ import { badParameter } from '../core/problem.ts'
 import type { NewSecret } from '../service/client-credentials.ts'
 import type { ClientChanges } from '../service/clients.ts'
 import type { StorageSettings } from '../service/storage-settings.ts'
-import { boundedArray, boundedRecord } from './bounded.ts'
+import { boundedArray, boundedInteger, boundedRecord } from './bounded.ts'
 import { checkedBody } from './checked-body.ts'
 
 const MAX_SECONDS = 365 * 86_400
-const EXPECTED_SECONDS = (least: number) => `an integer from ${least} to ${MAX_SECONDS}`
-const seconds = (least: number) =>
-  z.int(EXPECTED_SECONDS(least)).min(least, EXPECTED_SECONDS(least)).max(MAX_SECONDS, EXPECTED_SECONDS(least))
+const seconds = (min: number) => boundedInteger({ min, max: MAX_SECONDS })
 
 /** `null`, which ends a rule, as services say it. */
 const orNull = <T extends z.ZodType>(schema: T, expected: string) =>

@@ -1,6 +1,5 @@
 import { type Request, type Response, Router } from 'express'
 import type { Client } from '../core/client.ts'
-import { isMediaGroup } from '../core/media.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
 import { parseRemoteUrl } from '../core/remote-url.ts'
@@ -9,18 +8,13 @@ import type { Deliveries } from '../service/deliver.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import { callerByToken } from './caller.ts'
-import {
-  deliveryQuery,
-  downloadAs,
-  INSTEAD_MAX_AGE_SECONDS,
-  readableByAll,
-  storedFiles,
-  tellNotes,
-} from './deliver.ts'
-import { methodNotAllowed, notFound } from './problem.ts'
+import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
-import { clientGone } from './request.ts'
-import { type FullContentRange, sendAsset } from './send.ts'
+import { readableByAll } from './readable-by-all.ts'
+import { clientGone, groupOf } from './request.ts'
+import type { FullContentRange } from './send.ts'
+import { deliveryQuery, sendDelivery } from './send-delivery.ts'
+import { storedFiles } from './stored-files.ts'
 
 interface Dependencies {
   clients: Clients
@@ -49,9 +43,9 @@ export function fetchRoutes({
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const keep = '/v1/:group/fetch/keep/:token/:url'
-  const fetch = '/v1/:group/fetch/:token/:url'
+  const onTheFly = '/v1/:group/fetch/:token/:url'
   const notEncoded = '/v1/:group/fetch/:token/*path'
-  const all = [keep, fetch, notEncoded]
+  const all = [keep, onTheFly, notEncoded]
   const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
 
   const takePublicPoints = (req: Request, res: Response, client: Client) =>
@@ -59,9 +53,8 @@ export function fetchRoutes({
 
   for (const path of all) routes.all(path, readableByAll)
 
-  routes.get(keep, async (req, res, next) => {
-    const group = String(req.params.group)
-    if (!isMediaGroup(group)) return notFound(req, res, next)
+  routes.get(keep, async (req, res) => {
+    const group = groupOf(req)
     const client = callerByToken(req, clients)
     const url = parseRemoteUrl(String(req.params.url))
     const beforeFetching = () => takePublicPoints(req, res, client)
@@ -73,9 +66,8 @@ export function fetchRoutes({
     })
   })
 
-  routes.get(fetch, async (req, res, next) => {
-    const group = String(req.params.group)
-    if (!isMediaGroup(group)) return notFound(req, res, next)
+  routes.get(onTheFly, async (req, res) => {
+    const group = groupOf(req)
     const client = callerByToken(req, clients)
     if (group !== 'image') throw onlyPictures(group)
     const url = parseRemoteUrl(String(req.params.url))
@@ -84,22 +76,16 @@ export function fetchRoutes({
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
     const picture = { client, url, query, accept, beforeFetching, signal }
-    const { value, release } = await remotePictures.deliver(picture)
+    const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
-      const { asset, etag, variesByAccept, insteadFor } = value
-      tellNotes(res, value)
-      await sendAsset(req, res, {
-        ...{ asset, etag, variesByAccept, fullContentRange, signal },
-        ...(insteadFor ? { maxAgeSeconds: INSTEAD_MAX_AGE_SECONDS } : {}),
-        ...downloadAs(download, value),
-      })
+      await sendDelivery(req, res, { delivery, etag: delivery.etag, download, fullContentRange, signal })
     } finally {
       release()
     }
   })
 
-  routes.get(notEncoded, (req, res, next) => {
-    if (!isMediaGroup(String(req.params.group))) return notFound(req, res, next)
+  routes.get(notEncoded, (req) => {
+    groupOf(req)
     throw new Problem({
       status: 400,
       code: 'url_not_allowed',

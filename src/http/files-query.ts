@@ -5,9 +5,7 @@ import { parseFolder } from '../core/object-key.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import type { ListRequest } from '../service/list.ts'
-import { onlyValue } from './request.ts'
-
-type Query = ReadonlyArray<readonly [name: string, value: string]>
+import { flagOf, onlyValue, type QueryPairs } from './request.ts'
 
 type Sort = Pick<ListRequest, 'by' | 'direction'>
 
@@ -18,7 +16,8 @@ const SORTS: Readonly<Record<string, Sort>> = {
   '-key': { by: 'key', direction: 'down' },
 }
 const NAMES = ['prefix', 'type', 'search', 'tag', 'sort', 'limit', 'cursor', 'deleted']
-const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, default: 100, help: '' }
+const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
+const DEFAULT_LIMIT = 100
 const SEARCH_MAX_BYTES = 255
 
 export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signal'> {
@@ -27,33 +26,26 @@ export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signa
   cursor: string | undefined
 }
 
-/** The query of a listing, but for who asks. @throws Problem 400 */
-export function readListQuery(query: Query): ListQuery {
+/** The query of a list of files. @throws Problem 400 */
+export function readListQuery(query: QueryPairs): ListQuery {
   const unknown = query.find(([name]) => !NAMES.includes(name))
   if (unknown) throw unknownParameter(unknown[0])
   const value = (name: string) => onlyValue(query, name)
   const sort = value('sort') ?? '-uploaded'
   const order = Object.hasOwn(SORTS, sort) ? SORTS[sort] : undefined
   if (!order)
-    throw badParameter({
-      param: 'sort',
-      expected: `one of ${Object.keys(SORTS).join(', ')}`,
-      received: sort,
-    })
-  const deleted = value('deleted')
-  const isOfDeleted =
-    deleted !== undefined && parseParameter('deleted', { type: 'flag', help: '' }, deleted) === true
+    throw badParameter({ param: 'sort', expected: `one of ${Object.keys(SORTS).join(', ')}`, received: sort })
   const limit = value('limit')
   return {
     ...order,
     sort,
-    state: isOfDeleted ? 'trashed' : 'stored',
+    state: flagOf(query, 'deleted') ? 'trashed' : 'stored',
     folder: folderOf(value('prefix')),
     group: groupOf(value('type')),
     search: searched('search', value('search')),
     tag: searched('tag', value('tag')),
     cursor: value('cursor'),
-    limit: limit === undefined ? 100 : Number(parseParameter('limit', LIMIT, limit)),
+    limit: limit === undefined ? DEFAULT_LIMIT : Number(parseParameter('limit', LIMIT, limit)),
   }
 }
 

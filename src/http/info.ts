@@ -2,17 +2,15 @@ import { type Request, Router } from 'express'
 import { assetFromBytes } from '../core/asset.ts'
 import { clipped } from '../core/clipped.ts'
 import { sha256 } from '../core/digest.ts'
-import { isMediaGroup } from '../core/media.ts'
 import { nearest } from '../core/nearest.ts'
-import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import { Problem } from '../core/problem.ts'
 import { isPassedOver } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Information, Informations } from '../service/information.ts'
 import { callerByToken } from './caller.ts'
-import { readableByAll } from './deliver.ts'
-import { methodNotAllowed, notFound } from './problem.ts'
-import { clientGone, onlyValue, queryPairs, wildcardPath } from './request.ts'
+import { methodNotAllowed } from './problem.ts'
+import { readableByAll } from './readable-by-all.ts'
+import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from './request.ts'
 import { sendAsset } from './send.ts'
 
 interface Dependencies {
@@ -25,8 +23,8 @@ interface Dependencies {
 // More may be known by then: a limit was raised, a library has learnt a format.
 const PROBLEM_MAX_AGE_SECONDS = 60
 
+// Also where a photo was taken.
 const LOCATION = 'location'
-const LOCATION_SPEC: ParameterSpec = { type: 'flag', help: 'Also where a photo was taken' }
 
 /** `GET /v1/<group>/info/<client token>/<path>`: what is known of an original, as JSON. */
 export function infoRoutes({ clients, informations, ignoredParams }: Dependencies): Router {
@@ -34,9 +32,8 @@ export function infoRoutes({ clients, informations, ignoredParams }: Dependencie
   const info = '/v1/:group/info/:token/*path'
 
   routes.all(info, readableByAll)
-  routes.get(info, async (req, res, next) => {
-    const group = String(req.params.group)
-    if (!isMediaGroup(group)) return notFound(req, res, next)
+  routes.get(info, async (req, res) => {
+    const group = groupOf(req)
     const client = callerByToken(req, clients)
     const withLocation = wantsLocation(req, ignoredParams)
     const signal = clientGone(res)
@@ -63,8 +60,7 @@ function wantsLocation(req: Request, ignoredParams: readonly string[]): boolean 
   const query = queryPairs(req)
   const unknown = query.find(([name]) => name !== LOCATION && !isPassedOver(name, ignoredParams))
   if (unknown) throw unknownParameter(unknown[0])
-  const value = onlyValue(query, LOCATION)
-  return value !== undefined && parseParameter(LOCATION, LOCATION_SPEC, value) === true
+  return flagOf(query, LOCATION)
 }
 
 function unknownParameter(word: string): Problem {

@@ -30,8 +30,9 @@ function originOf(segment: string): string {
 }
 
 /**
- * A path with `…` for the signature of a link, and for each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of
- * a secret that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
+ * A path with `…` for what gives access to something in it: the signature of a link, the address of an upload that was begun
+ * by one, and each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of a secret
+ * that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
  */
 export function maskedPath(path: string, { secrets, isSecret }: SecretsKnown): string {
   const unsigned = path

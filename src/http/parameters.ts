@@ -1,8 +1,8 @@
 import { Router } from 'express'
 import type { DescribedParameters } from '../core/described.ts'
 import { sha256 } from '../core/digest.ts'
-import { readableByAll } from './deliver.ts'
 import { methodNotAllowed } from './problem.ts'
+import { readableByAll } from './readable-by-all.ts'
 
 // They change with a restart only, and a document of them that is five minutes old harms nobody.
 const CACHE_CONTROL = 'public, max-age=300'

@@ -49,8 +49,13 @@ export function problemCode(res: Response): string | undefined {
 }
 
 /** For paths that no route has. */
-export const notFound: RequestHandler = (_req, _res) => {
-  throw new Problem({ status: 404, code: 'route_not_found', detail: 'there is no such address' })
+export const notFound: RequestHandler = () => {
+  throw routeNotFound()
+}
+
+/** 404 */
+export function routeNotFound(): Problem {
+  return new Problem({ status: 404, code: 'route_not_found', detail: 'there is no such address' })
 }
 
 /** For routes that have no such method. `allowed`: what they have. */

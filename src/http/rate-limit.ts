@@ -3,7 +3,7 @@ import type { Client } from '../core/client.ts'
 import type { Limit, LimitName, Limits, RateLimiter, RateVerdict } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
 import type { Asker } from '../service/remote.ts'
-import { addressOf } from './address.ts'
+import { callerAddress } from './caller-address.ts'
 
 interface Taken {
   /** As the headers call it: `zip` for a client's, `zip_address` for an address's. */
@@ -59,7 +59,7 @@ function countersOf(
   { limited, req, client, asker = 'secret' }: Asked & { req: Request },
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
   return [
-    [`${limited}_address`, limit.byAddress, addressOf(req)],
+    [`${limited}_address`, limit.byAddress, callerAddress(req)],
     // What no client asks for has one count for all.
     [
       limited,

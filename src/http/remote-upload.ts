@@ -3,7 +3,7 @@ import { checkMetadata, checkTags } from '../core/annotations.ts'
 import { NAME_MAX_BYTES } from '../core/file-name.ts'
 import { badParameter } from '../core/problem.ts'
 import { parseRemoteUrl } from '../core/remote-url.ts'
-import { bodyRefusal } from './body-refusal.ts'
+import { checkedBody } from './checked-body.ts'
 import { type AskedOfUpload, readTransforms } from './upload-fields.ts'
 
 const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
@@ -31,9 +31,7 @@ export interface RemoteUploadBody {
 
 /** Checks a request to store a file of another server. @param queryPath as in the address @throws Problem 400 */
 export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
-  const read = remoteUpload.safeParse(body)
-  if (!read.success) throw bodyRefusal(read.error, body)
-  const { url, name, path, info, transforms, tags, metadata } = read.data
+  const { url, name, path, info, transforms, tags, metadata } = checkedBody(remoteUpload, body)
   if (path !== undefined && queryPath !== undefined)
     throw badParameter({ param: 'path', expected: 'one value', received: `${queryPath}, ${path}` })
   return {

@@ -1,12 +1,11 @@
 import { Router } from 'express'
 import { parsePath } from '../core/object-key.ts'
-import { parseParameter } from '../core/parameter.ts'
 import { meaningsWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Removals } from '../service/remove.ts'
 import { callerBySecret } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
-import { onlyValue, queryPairs, wildcardPath } from './request.ts'
+import { flagOf, queryPairs, wildcardPath } from './request.ts'
 
 /**
  * `DELETE /v1/upload/<key>`: deletes an original with everything derived from it; with `?now` also one that its client's rules
@@ -17,9 +16,7 @@ export function removeRoutes({ clients, removals }: { clients: Clients; removals
   routes.delete('/v1/upload/*path', async (req, res) => {
     const grant = callerBySecret(req, clients, 'manage')
     const meanings = meaningsWithin(parsePath(wildcardPath(req)), grant)
-    const now = onlyValue(queryPairs(req), 'now')
-    const isForGood = now !== undefined && parseParameter('now', { type: 'flag', help: '' }, now) === true
-    const how = isForGood ? 'for good' : undefined
+    const how = flagOf(queryPairs(req), 'now') ? 'for good' : undefined
     const { key, derivatives, until } = await removals.remove(grant.client, meanings, how)
     res.setHeader('Cache-Control', 'no-store')
     res.json({

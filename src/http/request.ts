@@ -1,5 +1,8 @@
 import type { Request, Response } from 'express'
+import { isMediaGroup, type MediaGroup } from '../core/media.ts'
+import { parseParameter } from '../core/parameter.ts'
 import { badParameter } from '../core/problem.ts'
+import { routeNotFound } from './problem.ts'
 
 /** Aborted when the client has left before its answer was complete. */
 export function clientGone(res: Response): AbortSignal {
@@ -23,24 +26,46 @@ export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
+/** The media group in a path that begins with `/v1/:group/`. @throws Problem 404 for what is none */
+export function groupOf({ params }: Request): MediaGroup {
+  const group = String(params.group)
+  if (!isMediaGroup(group)) throw routeNotFound()
+  return group
+}
+
 /** The path that a wildcard route has matched: decoded once by Express, segment by segment. */
 export function wildcardPath(req: Request): string {
   const { path } = req.params as { path?: string | string[] }
   return Array.isArray(path) ? path.join('/') : (path ?? '')
 }
 
-/** Names and values of the query in their order; repeated names stay repeated. */
-export function queryPairs(req: Request): Array<[name: string, value: string]> {
+/** Names and values of a query in their order; repeated names stay repeated. */
+export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
+
+/** The query of a request. */
+export function queryPairs(req: Request): QueryPairs {
   const at = req.url.indexOf('?')
   return at === -1 ? [] : [...new URLSearchParams(req.url.slice(at + 1))]
 }
 
 /** The one value of a name in a query; undefined when it is not there. @throws Problem 400 when there are several */
-export function onlyValue(
-  query: ReadonlyArray<readonly [name: string, value: string]>,
-  param: string,
-): string | undefined {
+export function onlyValue(query: QueryPairs, param: string): string | undefined {
   const values = query.filter(([name]) => name === param).map(([, value]) => value)
   if (values.length > 1) throw badParameter({ param, expected: 'one value', received: values.join(', ') })
   return values[0]
+}
+
+/** Whether a flag of the query is set: `?now` or `?now=1`. @throws Problem 400 for another value, or several */
+export function flagOf(query: QueryPairs, param: string): boolean {
+  const value = onlyValue(query, param)
+  return value !== undefined && parseParameter(param, { type: 'flag', help: '' }, value) === true
+}
+
+/** @throws Problem 400 for a name in the query that is none of these */
+export function checkNames(query: QueryPairs, names: readonly string[]): void {
+  const other = query.find(([name]) => !names.includes(name))
+  if (!other) return
+  const [param, received] = other
+  const expected = `only ${names.join(' and ')} in the query, and nothing`
+  throw badParameter({ param, expected, received })
 }

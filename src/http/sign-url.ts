@@ -8,8 +8,9 @@ import { type Grant, isAllWithin } from '../core/scope.ts'
 import { signUrl } from '../core/signed-url.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries } from '../service/deliver.ts'
-import { bodyRefusal } from './body-refusal.ts'
+import { boundedInteger } from './bounded.ts'
 import { callerBySecret } from './caller.ts'
+import { checkedBody } from './checked-body.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
@@ -25,15 +26,19 @@ interface Dependencies {
 }
 
 const BODY_MAX_BYTES = 64 * 1024
+const URL_MAX_LENGTH = 4000
+// Ten years.
+const EXPIRES_MAX_SECONDS = 315_360_000
 
 const signUrlRequest = z.strictObject(
   {
-    url: z.string('a delivery URL of this client').max(4000, 'a URL of at most 4000 characters'),
-    expiresIn: z
-      .int('a whole number of seconds from 1 to 315360000')
-      .min(1, 'a whole number of seconds from 1 to 315360000')
-      .max(315_360_000, 'a whole number of seconds from 1 to 315360000')
-      .optional(),
+    url: z
+      .string('a delivery URL of this client')
+      .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`),
+    expiresIn: boundedInteger({
+      ...{ min: 1, max: EXPIRES_MAX_SECONDS },
+      expected: `a whole number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
+    }).optional(),
   },
   'an object of url and expiresIn',
 )
@@ -53,9 +58,7 @@ export function signUrlRoutes({
   routes.post('/v1/sign/url', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
-    const read = signUrlRequest.safeParse(body)
-    if (!read.success) throw bodyRefusal(read.error, body)
-    const { url, expiresIn } = read.data
+    const { url, expiresIn } = checkedBody(signUrlRequest, body)
     const key = clients.urlKeys.newest(grant.client)
     if (!key) throw noUrlKey()
     const target = ownTarget(url, { grant, baseUrl, deliveries })

@@ -1,18 +1,18 @@
-import { Router } from 'express'
+import { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
-import type { Client } from '../core/client.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter } from '../core/problem.ts'
 import { folderWithin, type Grant } from '../core/scope.ts'
+import { EXPIRES_MAX_SECONDS, USES_MAX } from '../core/signed-link.ts'
 import type { Clients } from '../service/clients.ts'
 import type { LinkRequest, SignedLinks } from '../service/signed-links.ts'
-import { bodyRefusal } from './body-refusal.ts'
 import { boundedArray } from './bounded.ts'
 import { callerBySecret } from './caller.ts'
+import { checkedBody } from './checked-body.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
-import { onlyValue, queryPairs, wildcardPath } from './request.ts'
+import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from './request.ts'
 
 interface Dependencies {
   clients: Clients
@@ -27,16 +27,17 @@ interface Dependencies {
 const BODY_MAX_BYTES = 64 * 1024
 const EXPIRATION = 'expirationIn'
 const TYPES_MAX = 50
+const EXPECTED_SECONDS = `a whole number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`
 
 const signRequest = z.strictObject(
   {
     folder: z.string('a string').optional(),
-    expiresIn: z.number('a whole number of seconds from 1 to 604800'),
+    expiresIn: z.number(EXPECTED_SECONDS),
     maxBytes: z.number('a whole number of bytes from 1').optional(),
     types: boundedArray(z.string('a media type'), {
       ...{ min: 1, max: TYPES_MAX, expected: `an array of 1 to ${TYPES_MAX} media types` },
     }).optional(),
-    uses: z.number('a whole number of uses from 1 to 100').optional(),
+    uses: z.number(`a whole number of uses from 1 to ${USES_MAX}`).optional(),
   },
   'an object of folder, expiresIn, maxBytes, types and uses',
 )
@@ -53,52 +54,43 @@ export function signRoutes({
   minBytesPerSecond,
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
-  const sign = (client: Client, grant: Grant, request: LinkRequest) => {
+  const answerLink = async (req: Request, res: Response, { grant, ...request }: AskedLink) => {
+    const { client, until } = grant
     const folder = folderWithin(request.folder, grant)
-    const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until: grant.until }, baseUrl)
-    return { url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() }
+    const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
+    // After all checks: what is refused costs nothing.
+    await takePoints(req, res, { limits, limited: 'sign', client })
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({ url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() })
   }
 
   routes.post('/v1/sign', async (req, res) => {
     const grant = callerBySecret(req, clients, 'upload')
     const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
-    const read = signRequest.safeParse(body)
-    if (!read.success) throw bodyRefusal(read.error, body)
-    const { expiresIn, folder, ...link } = read.data
-    const answer = sign(grant.client, grant, { ...link, folder, expiresInSeconds: expiresIn })
-    await takePoints(req, res, { limits, limited: 'sign', client: grant.client })
-    res.setHeader('Cache-Control', 'no-store')
-    res.json(answer)
+    const { expiresIn, folder, ...link } = checkedBody(signRequest, body)
+    await answerLink(req, res, { grant, ...link, folder, expiresInSeconds: expiresIn })
   })
   routes.all('/v1/sign', methodNotAllowed('POST'))
 
   routes.get('/v1/sign/*path', async (req, res) => {
     const grant = callerBySecret(req, clients, 'upload')
     const path = wildcardPath(req)
-    const answer = sign(grant.client, grant, {
-      folder: path === '_' ? undefined : path,
-      expiresInSeconds: expirationOf(queryPairs(req)),
-    })
-    await takePoints(req, res, { limits, limited: 'sign', client: grant.client })
-    res.setHeader('Cache-Control', 'no-store')
-    res.json(answer)
+    const folder = path === '_' ? undefined : path
+    await answerLink(req, res, { grant, folder, expiresInSeconds: expirationOf(queryPairs(req)) })
   })
   routes.all('/v1/sign/*path', methodNotAllowed('GET', 'HEAD'))
   return routes
 }
 
-function expirationOf(query: ReadonlyArray<readonly [string, string]>): number {
-  for (const [name, value] of query)
-    if (name !== EXPIRATION)
-      throw badParameter({
-        param: name,
-        expected: `only ${EXPIRATION} in the query, and nothing`,
-        received: value,
-      })
+type AskedLink = Omit<LinkRequest, 'until'> & { grant: Grant }
+
+/** In seconds; its bounds are looked at where links are made. @throws Problem 400 */
+function expirationOf(query: QueryPairs): number {
+  checkNames(query, [EXPIRATION])
   const received = onlyValue(query, EXPIRATION)
   if (received !== undefined && /^\d{1,6}$/.test(received)) return Number(received)
   throw badParameter({
-    ...{ param: EXPIRATION, expected: 'a whole number of seconds from 1 to 604800' },
+    ...{ param: EXPIRATION, expected: EXPECTED_SECONDS },
     ...(received === undefined ? {} : { received }),
   })
 }

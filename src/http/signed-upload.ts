@@ -6,7 +6,7 @@ import { nameCaller } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import type { Receive } from './receive.ts'
-import { TUS_HEADERS } from './tus-request.ts'
+import { TUS_ALLOWED_HEADERS } from './tus-headers.ts'
 
 interface Dependencies {
   signedLinks: SignedLinks
@@ -14,6 +14,7 @@ interface Dependencies {
   receive: Receive
 }
 
+/** The path of a signed link. */
 export const SIGNED_LINK = '/v1/upload/sign/:id/:signature/*folder'
 
 /**
@@ -59,7 +60,7 @@ const usableByAll: RequestHandler = (req, res, next) => {
   if (req.method !== 'OPTIONS') return next()
   res.setHeader('Allow', 'PUT, POST, OPTIONS, DELETE')
   res.setHeader('Access-Control-Allow-Methods', 'PUT, POST')
-  res.setHeader('Access-Control-Allow-Headers', TUS_HEADERS.join(', '))
+  res.setHeader('Access-Control-Allow-Headers', TUS_ALLOWED_HEADERS)
   res.setHeader('Access-Control-Max-Age', '86400')
   res.status(204).end()
 }

@@ -66,7 +66,7 @@ export function cacheControl(req: Request, maxAgeSeconds: number): string {
 /**
  * An address of a client's files as whoever has made this request may use it: signed where theirs was, for as long.
  *
- * @param target of a file, or of the entry of a bundle, without a query; its path as in a URL
+ * @param url of a file, of the entry of a bundle, or of a job; without a query, its path percent-encoded
  */
 export function signedLike(req: Request, url: string, client: Client, clients: Clients): string {
   const admission = admissions.get(req)

@@ -5,12 +5,13 @@ import type { Request } from 'express'
 export interface TakenBody {
   /** It ends with the body, and also where that is broken off: what came until then counts. */
   bytes: ReadableStream<Uint8Array>
-  /** Ends it there. */
+  /** Ends `bytes` with what has come by now. */
   end(): void
   /** Gives the request back, whatever of it was read. */
   leave(): void
 }
 
+/** Takes the body over until `leave`, and reads no more of it than is asked for. */
 export function takeBody(req: Request): TakenBody {
   const body = new Readable({ read: () => void req.resume() })
   const take = (chunk: Buffer) => {

@@ -5,19 +5,6 @@ import { CHECKSUM_ALGORITHMS, type Checksum } from '../service/resumable-pieces.
 
 export const TUS_VERSION = '1.0.0'
 
-/** Headers that a page may send. */
-export const TUS_HEADERS = [
-  ...[
-    'Authorization',
-    'Content-Type',
-    'Tus-Resumable',
-    'Upload-Offset',
-    'Upload-Length',
-    'Upload-Defer-Length',
-  ],
-  ...['Upload-Metadata', 'Upload-Checksum', 'X-HTTP-Method-Override', 'X-Requested-With', 'X-Request-Id'],
-]
-
 /**
  * What a request means: `X-HTTP-Method-Override` is for those who cannot send a PATCH.
  *

@@ -116,7 +116,7 @@ function tusStore(
     getExpiration: () => expireMs,
     async create(upload: Upload) {
       const { id, size, metadata } = upload
-      const options = { id, size, link, ...wishes(metadata ?? {}), ...(metadata ? { metadata } : {}) }
+      const options = { id, size, link, ...nameAndFolder(metadata ?? {}), ...(metadata ? { metadata } : {}) }
       const created = toTus(id, await resumables.create(grant, options))
       if (created.creation_date) upload.creation_date = created.creation_date
       return upload
@@ -131,8 +131,8 @@ function tusStore(
 
 type AppendedStream = Parameters<Resumables['append']>[2]['bytes']
 
-/** What the metadata says of the file: its name, and where it is to lie. Uppy has `name` for the first. */
-function wishes(metadata: Readonly<Record<string, string | null>>) {
+/** What the metadata says of the file: its name, and where it is to lie. Uppy has `name` for the first. @throws Problem 400 */
+function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
   const [folder, other] = ['folder', 'path'].map((name) => metadata[name] || undefined)
   if (folder !== undefined && other !== undefined && folder !== other)
     throw badParameter({

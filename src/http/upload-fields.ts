@@ -24,6 +24,7 @@ const TRANSFORMS_MAX = 20
 const QUERY_MAX_LENGTH = 2000
 const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings, like ["w=300", "w=600&f=webp"],`
 
+/** Those of one form, of which none has come yet. */
 export function uploadFields(): UploadFields {
   const asked: AskedOfUpload = {
     info: false,
@@ -37,15 +38,14 @@ export function uploadFields(): UploadFields {
     },
     transforms(value) {
       // What a form sends whose field was left empty.
-      if (value !== '') asked.transforms = parseTransforms(value)
+      if (value !== '') asked.transforms = readTransforms(jsonOf(value), value)
     },
     tags(value) {
-      const { metadata } = asked.annotations
-      if (value !== '') asked.annotations = { metadata, tags: checkTags(jsonOf(value) ?? value) }
+      if (value !== '') asked.annotations = { ...asked.annotations, tags: checkTags(jsonOf(value) ?? value) }
     },
     metadata(value) {
-      const { tags } = asked.annotations
-      if (value !== '') asked.annotations = { tags, metadata: checkMetadata(jsonOf(value) ?? value) }
+      if (value === '') return
+      asked.annotations = { ...asked.annotations, metadata: checkMetadata(jsonOf(value) ?? value) }
     },
   }
   return {
@@ -59,10 +59,6 @@ export function uploadFields(): UploadFields {
       read(value)
     },
   }
-}
-
-function parseTransforms(text: string): string[] {
-  return readTransforms(jsonOf(text), text)
 }
 
 /** Reads the value of `transforms`. @param received as it came, for the message @throws Problem 400 */

@@ -1,7 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import type { Format } from '../core/media.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
-import { badParameter } from '../core/problem.ts'
 import { folderWithin } from '../core/scope.ts'
 import type { Clients } from '../service/clients.ts'
 import type { EagerTransforms } from '../service/eager.ts'
@@ -13,7 +12,7 @@ import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import type { Receive, StoredAnswer } from './receive.ts'
 import { readRemoteUpload } from './remote-upload.ts'
-import { clientGone, isOfType, onlyValue, queryPairs } from './request.ts'
+import { checkNames, clientGone, isOfType, onlyValue, queryPairs } from './request.ts'
 
 interface Dependencies {
   clients: Clients
@@ -52,7 +51,7 @@ export function uploadRoutes({
   const routes = Router({ strict: true, caseSensitive: true })
   const callerOf = (req: Request) => {
     const grant = callerBySecret(req, clients, 'upload')
-    return { grant, client: grant.client, folder: folderWithin(onlyPath(queryPairs(req)), grant) }
+    return { grant, client: grant.client, folder: folderWithin(pathOf(req), grant) }
   }
 
   async function storeRemote(req: Request, res: Response): Promise<void> {
@@ -60,7 +59,7 @@ export function uploadRoutes({
     const { client } = grant
     await takePoints(req, res, { limits, limited: 'upload', client })
     const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
-    const { url, name, path, asked } = readRemoteUpload(body, onlyPath(queryPairs(req)))
+    const { url, name, path, asked } = readRemoteUpload(body, pathOf(req))
     const folder = folderWithin(path, grant)
     await takePoints(req, res, { limits, limited: 'fetch', client })
     const signal = clientGone(res)
@@ -94,9 +93,8 @@ export function uploadRoutes({
   return routes
 }
 
-function onlyPath(query: ReadonlyArray<readonly [string, string]>): string | undefined {
-  for (const [name, value] of query)
-    if (name !== 'path')
-      throw badParameter({ param: name, expected: 'only path in the query, and nothing', received: value })
+function pathOf(req: Request): string | undefined {
+  const query = queryPairs(req)
+  checkNames(query, ['path'])
   return onlyValue(query, 'path')
 }

@@ -7,7 +7,7 @@ import type { Clients } from '../service/clients.ts'
 import type { Usage } from '../service/usage.ts'
 import { callerBySecret } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
-import { onlyValue, queryPairs } from './request.ts'
+import { checkNames, onlyValue, type QueryPairs, queryPairs } from './request.ts'
 
 const DEFAULT_DAYS = 30
 
@@ -32,14 +32,8 @@ export function usageRoutes({ clients, usage }: { clients: Clients; usage: Usage
 }
 
 /** @throws Problem 400 */
-function readPeriod(query: ReadonlyArray<readonly [string, string]>): { from: Day; to: Day } {
-  for (const [name, value] of query)
-    if (name !== 'from' && name !== 'to')
-      throw badParameter({
-        param: name,
-        expected: 'only from and to in the query, and nothing',
-        received: value,
-      })
+function readPeriod(query: QueryPairs): { from: Day; to: Day } {
+  checkNames(query, ['from', 'to'])
   const to = dayIn(query, 'to') ?? dayOf(Date.now())
   const from = dayIn(query, 'from') ?? daysBefore(to, DEFAULT_DAYS - 1)
   const count = from > to ? 0 : daysBetween(from, daysBefore(to, 0)).length
@@ -52,7 +46,7 @@ function readPeriod(query: ReadonlyArray<readonly [string, string]>): { from: Da
   return { from, to }
 }
 
-function dayIn(query: ReadonlyArray<readonly [string, string]>, param: string): Day | undefined {
+function dayIn(query: QueryPairs, param: string): Day | undefined {
   const received = onlyValue(query, param)
   if (received === undefined) return undefined
   const at = /^20\d\d-\d\d-\d\d$/.test(received) ? Date.parse(received) : Number.NaN

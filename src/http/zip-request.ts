@@ -5,8 +5,8 @@ import { MEDIA_GROUPS } from '../core/media.ts'
 import { parsePath } from '../core/object-key.ts'
 import { badPath } from '../core/problem.ts'
 import type { ArchiveItem } from '../service/archive.ts'
-import { bodyRefusal } from './body-refusal.ts'
 import { boundedArray, boundedRecord } from './bounded.ts'
+import { checkedBody } from './checked-body.ts'
 
 const MAX_ITEMS = 100
 const MAX_PARAMS = 50
@@ -45,9 +45,7 @@ const zipRequest = z.strictObject(
 
 /** Checks all of a request before any of its files is looked for. @throws Problem 400 that names the item */
 export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
-  const read = zipRequest.safeParse(body)
-  if (!read.success) throw bodyRefusal(read.error, body)
-  const { files, archiveName } = read.data
+  const { files, archiveName } = checkedBody(zipRequest, body)
   const items = files.map(({ path, type, params, name }, i) => {
     const param = `files[${i}].path`
     const decoded = decodeOnce(path, param)

@@ -4,6 +4,7 @@ import { DURATION, parseDuration } from './duration.ts'
 
 // What the arguments of the command mean. Each throws InvalidArgumentError for what means nothing.
 
+/** In milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text)
   if (ms === undefined) throw new InvalidArgumentError(`expected ${DURATION} but received "${text}"`)
@@ -33,6 +34,11 @@ export function fetchHosts(text: string): string[] | 'any' | false {
   if (text === 'default') return false
   if (text === 'any') return text
   return text === 'none' ? [] : text.split(',')
+}
+
+/** False for none. */
+export function fetchDenyHosts(text: string): string[] | false {
+  return text === 'none' ? false : text.split(',')
 }
 
 /** False for the default. */

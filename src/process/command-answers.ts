@@ -1,52 +1,27 @@
 import type { Totals } from '../core/ports/file-index.ts'
 import { USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { columns } from './command-output.ts'
-import { shownDuration } from './duration.ts'
-
-/** A client as commands describe it. */
-interface ShownClient {
-  id: string
-  name?: string
-  clientToken: string
-  createdAt: string
-  state: 'active' | 'removing'
-  oldSecretUntil?: string
-  secrets?: ShownSecret[]
-  storage?: { endpoint: string; bucket: string; prefix: string; accessKeyId: string }
-  urlKeys?: readonly number[]
-  rules?: {
-    signedUrls?: true
-    presetsOnly?: true
-    allowedWidths?: readonly number[]
-    variantLimit?: number
-    fetchHosts?: readonly string[] | 'any'
-    fetchDenyHosts?: readonly string[]
-    keepDeletedSeconds?: number
-    dedupe?: string
-    uploadMaxBytes?: number
-    rates?: Record<string, number>
-    presets?: object
-  }
-}
-
-interface ShownSecret {
-  id: string
-  name?: string
-  only?: 'upload' | 'read'
-  folder?: string
-  until?: string
-}
-
-type WithSecret = ShownClient & { secretClientToken: string }
+import { counted } from './counted.ts'
+import {
+  NO_RULES,
+  type ShownClient,
+  type ShownSecret,
+  shownClient,
+  shownRules,
+  shownScope,
+  shownState,
+  shownTokens,
+  type WithSecret,
+} from './shown-client.ts'
 
 /** How each command's answer is shown to a person. */
 export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
-  'client create': (client: WithSecret) => withSecret(client),
-  'client rotate': (client: WithSecret) => withSecret(client),
+  'client create': (client: WithSecret) => shownTokens(client),
+  'client rotate': (client: WithSecret) => shownTokens(client),
   'client set': ({ id, rules }: ShownClient) =>
     columns([
       ['client', id],
-      ['rules', shownRules(rules) || 'none: as for everyone'],
+      ['rules', shownRules(rules) || NO_RULES],
     ]),
   'client show': (client: ShownClient) => shownClient(client),
   'client secret add': (secret: ShownSecret & { secretClientToken: string }) =>
@@ -124,103 +99,7 @@ interface Filled {
   left: number
 }
 
-function shownState({ state, oldSecretUntil, secrets = [] }: ShownClient): string {
-  return [
-    state,
-    oldSecretUntil ? `old secret until ${oldSecretUntil}` : '',
-    secrets.length > 0 ? `${counted(secrets.length, 'secret')} with a scope` : '',
-  ]
-    .filter(Boolean)
-    .join(', ')
-}
-
-function shownClient(client: ShownClient): string {
-  const { id, name, clientToken, createdAt, rules, storage, secrets = [], urlKeys = [] } = client
-  const facts = columns([
-    ['client', id],
-    ...(name === undefined ? [] : [['name', name]]),
-    ['client token (public, in URLs)', clientToken],
-    ['created', createdAt],
-    ['state', shownState({ ...client, secrets: [] })],
-    ['rules', shownRules(rules) || 'none: as for everyone'],
-    ...(storage ? [['bucket', shownStorage(storage)]] : []),
-    ...(urlKeys.length > 0 ? [['keys that count', urlKeys.join(', ')]] : []),
-  ])
-  if (secrets.length === 0) return facts
-  const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'for good'])
-  return `${facts}\n${columns([['SECRET', 'NAME', 'FOR', 'UNTIL'], ...rows])}`
-}
-
-function shownStorage({
-  endpoint,
-  bucket,
-  prefix,
-  accessKeyId,
-}: NonNullable<ShownClient['storage']>): string {
-  return `${bucket}${prefix ? `, folder ${prefix}` : ''} at ${endpoint}, with the key ${accessKeyId}`
-}
-
-/** `uploads only, in team/a`. */
-function shownScope({ only, folder }: ShownSecret): string {
-  const what = only === undefined ? 'everything' : only === 'upload' ? 'uploads only' : 'reading only'
-  return folder === undefined ? what : `${what}, in ${folder}`
-}
-
-function withSecret({ id, name, clientToken, secretClientToken, oldSecretUntil }: WithSecret): string {
-  const rows = [
-    ['client', id],
-    ...(name === undefined ? [] : [['name', name]]),
-    ['client token (public, in URLs)', clientToken],
-    ['secret client token', secretClientToken],
-    ...(oldSecretUntil === undefined ? [] : [['old secret works until', oldSecretUntil]]),
-  ]
-  return `${columns(rows)}\nKeep the secret now: it is not shown again.\n`
-}
-
-/** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
-function shownRules({
-  signedUrls,
-  presetsOnly,
-  allowedWidths,
-  variantLimit,
-  fetchHosts,
-  fetchDenyHosts,
-  keepDeletedSeconds,
-  dedupe,
-  uploadMaxBytes,
-  rates = {},
-  presets = {},
-}: ShownClient['rules'] = {}): string {
-  const own = Object.keys(presets)
-  return [
-    signedUrls ? 'signed URLs only' : '',
-    presetsOnly ? 'presets only' : '',
-    allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
-    variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
-    fetchHosts === undefined ? '' : `fetches from ${shownHosts(fetchHosts)}`,
-    fetchDenyHosts ? `never from ${shownHosts(fetchDenyHosts)}` : '',
-    keepDeletedSeconds === undefined ? '' : `deleted kept for ${shownDuration(keepDeletedSeconds * 1000)}`,
-    dedupe === 'reuse' ? 'equal files reused' : '',
-    uploadMaxBytes === undefined ? '' : `uploads of ${counted(uploadMaxBytes, 'byte')}`,
-    ...Object.entries(rates).map(
-      ([name, points]) => `${name} rate ${points === 0 ? 'without limit' : points}`,
-    ),
-    own.length > 0 ? `presets ${own.join(', ')}` : '',
-  ]
-    .filter(Boolean)
-    .join('; ')
-}
-
-function shownHosts(hosts: readonly string[] | 'any'): string {
-  if (hosts === 'any') return 'any host'
-  return hosts.length === 0 ? 'nowhere' : hosts.join(', ')
-}
-
 /** `uploadedBytes` as `UPLOADED BYTES`. */
 function heading(name: string): string {
   return name.replace(/[A-Z]/g, ' $&').toUpperCase()
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`
 }

@@ -19,7 +19,7 @@ export interface CheckedSettings extends StorageConnection {
   secretAccessKey: string
 }
 
-// As S3_BUCKET, S3_PREFIX, AWS_REGION and the keys of config/schema.ts have them.
+// As S3_BUCKET, S3_PREFIX, AWS_REGION and the keys of config/storage.ts have them.
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const PREFIX = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{0,200}$/
 const REGION = /^[a-z0-9-]{1,64}$/

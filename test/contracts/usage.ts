@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type DayUsage, daysBetween, USAGE_NAMES, type UsageStore } from '../../src/core/ports/usage.ts'
+import { daysBetween } from '../../src/core/day.ts'
+import { type DayUsage, USAGE_NAMES, type UsageStore } from '../../src/core/ports/usage.ts'
 
 export interface OpenedUsageStore {
   store: UsageStore

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ask } from '../support/ask.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import {
   type Caller,
@@ -10,7 +11,7 @@ import {
 } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
-import { ask, filePath, listAll } from '../support/files.ts'
+import { filePath, listAll } from '../support/files.ts'
 import type { Service } from '../support/service.ts'
 
 onEveryBackend('an upload of what is there already', (start) => {

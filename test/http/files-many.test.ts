@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import { ask } from '../support/ask.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
-import { ask, listAll } from '../support/files.ts'
+import { listAll } from '../support/files.ts'
 import type { Service } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
 

@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { readResumable, writeResumable } from '../../src/service/resumable-record.ts'
+import { ask } from '../support/ask.ts'
 import { onEveryBackend } from '../support/backends.ts'
-import { type Caller, newClient, type WireRecord } from '../support/client.ts'
+import { type Caller, newClient } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { OFFSET_STREAM, recordIn, TUS } from '../support/tus.ts'
 
 onEveryBackend('resumable uploads by a signed link', (start) => {
   let service: Service
@@ -16,20 +18,16 @@ onEveryBackend('resumable uploads by a signed link', (start) => {
     client = await newClient(service)
   })
 
-  const TUS = { 'Tus-Resumable': '1.0.0' }
   const link = async (body: object = {}) => {
-    const answer = await exchange(service, '/v1/sign', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: client.tokens.secretClientToken },
-      body: JSON.stringify({ expiresIn: 600, ...body }),
-    })
-    return String(jsonOf(answer).url).slice(service.url.length)
+    const answer = await ask(client, '/v1/sign', { method: 'POST', json: { expiresIn: 600, ...body } })
+    return (answer.body as { url: string }).url.slice(service.url.length)
   }
   const create = (target: string, size: number, metadata?: string) =>
     exchange(service, target, {
       method: 'POST',
       headers: {
-        ...{ ...TUS, 'Upload-Length': String(size) },
+        ...TUS,
+        'Upload-Length': String(size),
         ...(metadata ? { 'Upload-Metadata': metadata } : {}),
       },
     })
@@ -41,16 +39,9 @@ onEveryBackend('resumable uploads by a signed link', (start) => {
   const send = (address: string, bytes: Uint8Array, offset = 0) =>
     exchange(service, address, {
       method: 'PATCH',
-      headers: {
-        ...{ ...TUS, 'Upload-Offset': String(offset) },
-        'Content-Type': 'application/offset+octet-stream',
-      },
+      headers: { ...TUS, ...OFFSET_STREAM, 'Upload-Offset': String(offset) },
       body: bytes,
     })
-  const recordIn = (answer: Answer) => {
-    expect(answer.status, String(answer.body)).to.equal(204)
-    return JSON.parse(String(answer.headers['upload-record']))[0] as WireRecord
-  }
 
   it('go on by their address alone, and end as an original in the link’s folder', async () => {
     const address = await created(await link({ folder: 'a/b', types: ['image/*'] }))

@@ -120,7 +120,7 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
     else if (status === 200 && !target.includes('/info/')) expect(body.equals(file.bytes)).to.equal(true)
   }
 
-  async function bundle(as: Side, file: ModelFile): Promise<void> {
+  async function archive(as: Side, file: ModelFile): Promise<void> {
     const { body } = await exchange(as, '/v1/zip', {
       ...{ method: 'POST', headers: asSecret(as, json) },
       body: JSON.stringify({ files: [{ path: file.key, type: 'text', name: 'a.txt' }] }),
@@ -181,7 +181,7 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
     else if (dice < 25) await sign(as)
     else if (dice < 40) await replay(as)
     else if (dice < 60) await read(as, file)
-    else if (dice < 68) await bundle(as, file)
+    else if (dice < 68) await archive(as, file)
     else if (dice < 78) await manage(as, file)
     else if (dice < 90) await remove(as, file)
     else await restore(as, file)

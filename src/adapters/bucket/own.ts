@@ -1,5 +1,4 @@
-import type { Client } from '../../core/client.ts'
-import { FIRST_CLIENT_ID } from '../../core/client.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../core/client.ts'
 import { type ClientStorage, sealedPlace } from '../../core/client-storage.ts'
 import type { Log } from '../../core/log.ts'
 import { encodedPath } from '../../core/object-key.ts'

@@ -40,8 +40,16 @@ export interface Answer {
  * connection made under other rules, nor one that the server is just closing. By Node's own client: undici 7, the last for
  * Node 20, ends the process when a server closes while its body waits for a reader (nodejs/undici issue 5360).
  */
-export async function exchange(exchange: Exchange): Promise<Answer> {
-  const { url, addresses, method, headers, body, signal, limits, ca } = exchange
+export async function exchange({
+  url,
+  addresses,
+  method,
+  headers,
+  body,
+  signal,
+  limits,
+  ca,
+}: Exchange): Promise<Answer> {
   const request = (url.protocol === 'https:' ? requestSecure : requestPlain)(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) },
@@ -53,13 +61,13 @@ export async function exchange(exchange: Exchange): Promise<Answer> {
     ...(ca === undefined ? {} : { ca }),
   })
   // Not Node's own `signal`: it ends the connection, which is how a body without a length ends well.
-  const leave = () => (answered ?? request).destroy(asError(signal.reason))
   let answered: IncomingMessage | undefined
+  const leave = () => (answered ?? request).destroy(asError(signal.reason))
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   request.once('close', () => signal.removeEventListener('abort', leave))
-  answered = await responseOf(request, body, limits)
-  const response = answered
+  const response = await responseOf(request, body, limits)
+  answered = response
   const { socket } = request
   if (socket) watchIdle(response, { socket, idleMs: limits.bodyIdleMs })
   // A body that nobody listens to yet must not end the process when it breaks.

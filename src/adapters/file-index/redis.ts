@@ -1,18 +1,16 @@
-import { type ObjectKey, storedKey } from '../../core/object-key.ts'
+import { storedKey } from '../../core/object-key.ts'
 import type {
-  DerivativeEntry,
-  DerivativeRecord,
   DerivativeStart,
   FileIndex,
   FileRef,
   IndexedFile,
-  OriginalEntry,
-  OriginalRecord,
   Overdue,
   PageRequest,
+  Totals,
 } from '../../core/ports/file-index.ts'
 import type { RedisConnection } from '../redis-connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
+import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './redis-entries.ts'
 import * as scripts from './redis-scripts.ts'
 
 // What one answer brings of what is overdue: some 200 kB.
@@ -25,9 +23,9 @@ const HASHES = 50
  * instants are those of the callers' clocks, which have to agree within some seconds.
  *
  * One hash per original holds its entry and those of its derivatives, so that a delete needs no search, one sorted
- * set what is not settled, and six for each client what there is, in order: see `redis-scripts.ts`. Each step is one script
- * over them. So on a Redis that spreads its
- * keys over several machines all have to be on one of them, by a `keyPrefix` with a hash tag: `{sluice}:`.
+ * set what is not settled, and six for each client what there is, in order: see `redis-step.ts`. Each step is one
+ * script over them. So on a Redis that spreads its keys over several machines all have to be on one of them, by a
+ * `keyPrefix` with a hash tag: `{sluice}:`.
  *
  * How durable a step is depends on how that Redis writes to its disk; the connection is closed by who opened it.
  */
@@ -96,10 +94,20 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       return (await scripts.beginDerivative(redis, keys(ref), args)) as DerivativeStart
     },
     async finishDerivative(ref, record) {
-      return (await scripts.finishDerivative(redis, keys(ref), [nameOf(ref), record.key, json(record)])) === 1
+      return (
+        (await scripts.finishDerivative(redis, keys(ref), [
+          nameOf(ref),
+          record.key,
+          derivativeJson(record),
+        ])) === 1
+      )
     },
     async adoptDerivative(ref, record) {
-      const entry = await scripts.adoptDerivative(redis, keys(ref), [nameOf(ref), record.key, json(record)])
+      const entry = await scripts.adoptDerivative(redis, keys(ref), [
+        nameOf(ref),
+        record.key,
+        derivativeJson(record),
+      ])
       return entry === null ? undefined : derivativeEntry(record.key, entry as string)
     },
     async dropDerivative(ref, derivative, deadline) {
@@ -161,11 +169,11 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async totals(clientId) {
       const counts = await redis.send((client) => client.hgetall(totalsOf(clientId)))
-      const [stored, trashed] = LISTED_STATES.map((state) => ({
+      const totalOf = (state: keyof Totals) => ({
         files: Number(counts[`${state} files`] ?? 0),
         bytes: Number(counts[`${state} bytes`] ?? 0),
-      })) as [TotalOfState, TotalOfState]
-      return { stored, trashed }
+      })
+      return { stored: totalOf('stored'), trashed: totalOf('trashed') }
     },
     async isComplete() {
       return (await redis.send((client) => client.exists(complete))) === 1
@@ -243,51 +251,6 @@ function overdueItem({ name, instant }: { name: string; instant: string }): Over
   const ref = refNamed(original)
   if (derivative === undefined) return { kind: 'original', ref }
   return { kind: 'derivative', ref, derivative: storedKey(derivative), deadline: Number(instant) }
-}
-
-type TotalOfState = { files: number; bytes: number }
-
-/** Without the key, under which it is kept anyway. */
-function json({ key: _, ...record }: DerivativeRecord): string {
-  return JSON.stringify(record)
-}
-
-/** The same, with what its owner has said at the end: the scripts take the first digest that they see. */
-function originalJson({ key: _, tags, metadata, ...record }: OriginalRecord): string {
-  return JSON.stringify({ ...record, ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) })
-}
-
-function originalEntry(key: ObjectKey, text: string): OriginalEntry {
-  const { state, rest } = takenApart(text)
-  switch (state) {
-    case 'stored':
-      return { state, record: { key, ...JSON.parse(rest) } }
-    case 'trashed': {
-      const [until = '', at = ''] = rest.split(' ', 2)
-      const record = JSON.parse(rest.slice(until.length + at.length + 2))
-      return { state, record: { key, ...record }, trash: { at: Number(at), until: Number(until) } }
-    }
-    case 'pending':
-    case 'going':
-      return { state, leaseUntil: Number(rest) }
-    case 'gone':
-      return { state }
-    default:
-      throw new Error(`not an entry of the index: ${text}`)
-  }
-}
-
-function derivativeEntry(key: ObjectKey, text: string): DerivativeEntry {
-  const { state, rest } = takenApart(text)
-  if (state === 'stored') return { state, record: { key, ...JSON.parse(rest) } }
-  return { state: 'pending', deadline: Number(rest) }
-}
-
-function takenApart(text: string): { state: string; rest: string } {
-  const space = text.indexOf(' ')
-  return space === -1
-    ? { state: text, rest: '' }
-    : { state: text.slice(0, space), rest: text.slice(space + 1) }
 }
 
 function pairs(flat: readonly string[]): Array<{ name: string; instant: string }> {

@@ -3,16 +3,18 @@ import { type DayUsage, USAGE_KEPT_DAYS, type UsageStore } from '../../core/port
 import { createInTurn } from '../in-turn.ts'
 import { lastingLevel } from '../lasting-level.ts'
 
-/** For a power cut: only counters are lost. */
+// What a power cut undoes is counters only.
 const NOT_FLUSHED = { durable: false }
 
 /**
- * Counts in a LevelDB folder, which belongs to one process at a time: a row for each client and day, `<client> <day>`, with NUL
- * in between. What is too old is dropped when it is opened.
+ * Counts in a LevelDB folder, which belongs to one process at a time: a row for each client and day, `<client> <day>`,
+ * with NUL in between. What is too old is dropped when it is opened.
+ *
+ * @throws when another process has the folder open
  */
 export async function embeddedUsage(
   folder: string,
-  now = Date.now,
+  { now = Date.now }: { now?: () => number } = {},
 ): Promise<UsageStore & { close(): Promise<void> }> {
   const level = await lastingLevel(folder)
   const inTurn = createInTurn()

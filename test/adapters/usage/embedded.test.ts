@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { embeddedUsage } from '../../../src/adapters/usage/embedded.ts'
-import { dayOf, daysBefore, USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
+import { dayOf, daysBefore } from '../../../src/core/day.ts'
+import { USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
 import { usageStoreContract } from '../../contracts/usage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -24,12 +25,12 @@ describe('embedded usage', () => {
     let now = Date.parse('2026-11-22T12:00:00Z')
     const days = [daysBefore(dayOf(now), 1), dayOf(now)]
     const countedDays = async () => {
-      const store = await embeddedUsage(folder, () => now)
+      const store = await embeddedUsage(folder, { now: () => now })
       const found = await store.read('a', days)
       await store.close()
       return found.filter(({ counts }) => counts.uploads === 1).map(({ day }) => day)
     }
-    const first = await embeddedUsage(folder, () => now)
+    const first = await embeddedUsage(folder, { now: () => now })
     await first.add(days.map((day) => ({ clientId: 'a', day, counts: { uploads: 1 } })))
     await first.close()
     expect(await countedDays()).to.deep.equal(days)

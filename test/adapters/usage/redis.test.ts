@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
 import { redisUsage } from '../../../src/adapters/usage/redis.ts'
-import { dayOf, daysBefore, USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
+import { dayOf, daysBefore } from '../../../src/core/day.ts'
+import { USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
 import { usageStoreContract } from '../../contracts/usage.ts'
 import { newKeyPrefix, sharedRedis } from '../../support/redis-server.ts'
 

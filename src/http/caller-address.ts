@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
  * Where a request comes from, as limits count it: an IPv4 address, or the first 64 bits of an IPv6 one, which is what one
  * subscriber has. What `X-Forwarded-For` says is heard from the proxies of `TRUST_PROXY` only.
  */
-export function addressOf({ ip = '' }: Pick<Request, 'ip'>): string {
+export function callerAddress({ ip = '' }: Pick<Request, 'ip'>): string {
   if (!ipaddr.isValid(ip)) return 'unknown'
   const address = ipaddr.process(ip)
   if (address.kind() === 'ipv4') return address.toString()

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { addressOf } from '../../src/http/address.ts'
+import { callerAddress } from '../../src/http/caller-address.ts'
 
 describe('the address of a caller', () => {
   for (const [ip, expected] of [
@@ -13,6 +13,6 @@ describe('the address of a caller', () => {
     [undefined, 'unknown'],
   ] as const)
     it(`${ip} counts as ${expected}`, () => {
-      expect(addressOf({ ip } as Parameters<typeof addressOf>[0])).to.equal(expected)
+      expect(callerAddress({ ip } as Parameters<typeof callerAddress>[0])).to.equal(expected)
     })
 })

@@ -1,0 +1,21 @@
+import type { RequestHandler } from 'express'
+
+/** Pages of any site may show and read what is at this address. */
+export const readableByAll: RequestHandler = (req, res, next) => {
+  res.setHeader('Access-Control-Allow-Origin', '*')
+  res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
+  res.setHeader('X-Content-Type-Options', 'nosniff')
+  res.setHeader(
+    'Access-Control-Expose-Headers',
+    'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Retry-After, X-Request-Id, X-Sluice-Transform',
+  )
+  if (req.method !== 'OPTIONS') return next()
+  res.setHeader('Allow', 'GET, HEAD, OPTIONS')
+  res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, OPTIONS')
+  res.setHeader(
+    'Access-Control-Allow-Headers',
+    'Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, If-Range',
+  )
+  res.setHeader('Access-Control-Max-Age', '86400')
+  res.status(204).end()
+}

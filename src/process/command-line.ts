@@ -1,0 +1,30 @@
+import { Command } from 'commander'
+import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
+import { leafCommand } from './leaf-command.ts'
+
+const WRONG_USAGE = 2
+
+/** The command line: what there is, with which arguments. What is not of it ends the process with the code 2. */
+export function commandLine(options: ClientCommandsOptions): Command {
+  const { perform } = options
+  const sluice = new Command('sluice')
+    .description("The operator's command of Sluice; it reads the same environment variables as the server.")
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
+    .showHelpAfterError('(--help tells more)')
+
+  addClientCommands(sluice, options)
+  for (const [name, description] of [
+    ['check', 'Compares bucket and index, and changes nothing. Exit code 1 when they differ.'],
+    ['reindex', 'Fills the index from the bucket. What the index knows stays as it is.'],
+  ] as const)
+    leafCommand(sluice, name, description)
+      .option('--client <id>', "only this client's files")
+      .action(({ client: clientId, json }) => perform(name, { clientId }, { json }))
+  leafCommand(sluice, 'usage', 'What clients store, and what they have used in the last 30 days.')
+    .option('--client <id>', 'only this client')
+    .action(({ client: clientId, json }) => perform('usage', { clientId }, { json }))
+  leafCommand(sluice, 'sweep', 'Ends what nobody works on any more, as the server does every minute.').action(
+    ({ json }) => perform('sweep', {}, { json }),
+  )
+  return sluice
+}
