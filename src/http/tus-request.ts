@@ -3,6 +3,7 @@ import { clipped } from '../core/clipped.ts'
 import { badParameter, Problem, unsupportedMediaType } from '../core/problem.ts'
 import { CHECKSUM_ALGORITHMS, type Checksum } from '../service/resumable-pieces.ts'
 
+export const TUS_PATH = '/v1/tus'
 export const TUS_VERSION = '1.0.0'
 
 /**

@@ -4,6 +4,7 @@ import type { Handover } from '../core/ports/handover.ts'
 import { badParameter, Problem, tooLarge } from '../core/problem.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../service/resumable.ts'
 import type { Checksum } from '../service/resumable-pieces.ts'
+import { TUS_PATH } from './tus-request.ts'
 
 /** What an exchange of tus stands on, whoever it is with. */
 export interface TusOptions {
@@ -34,7 +35,6 @@ export interface TusExchange {
   finished(id: string): Promise<Record<string, string>>
 }
 
-export const TUS_PATH = '/v1/tus'
 // How long a request that is under way has, once another one for the same upload has come, and how long that one waits:
 // a phone that has changed its network is back before its old connection is known to be dead.
 const HAND_OVER_MS = 1000

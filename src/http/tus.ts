@@ -13,8 +13,8 @@ import { SIGNED_LINK } from './signed-upload.ts'
 import { takeBody } from './tus-body.ts'
 import { readableByPages, tusOptions } from './tus-headers.ts'
 import { finishedRecord } from './tus-record.ts'
-import { checkPatch, checksumOf, checkVersion, TUS_VERSION, tusMethod } from './tus-request.ts'
-import { exchangeTus, TUS_PATH, type TusOptions } from './tus-server.ts'
+import { checkPatch, checksumOf, checkVersion, TUS_PATH, TUS_VERSION, tusMethod } from './tus-request.ts'
+import type { TusOptions } from './tus-server.ts'
 
 interface Dependencies extends TusOptions {
   clients: Clients
@@ -63,6 +63,8 @@ export function tusRoutes({
       return record === undefined ? {} : { 'Upload-Record': record }
     }
     try {
+      // The package takes 5 MB of memory, which most services never need.
+      const { exchangeTus } = await import('./tus-server.ts')
       const answer = await exchangeTus(
         {
           ...{ grant, method, id, headers: tusHeaders(req), body: body.bytes, checksum },
