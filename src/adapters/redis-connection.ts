@@ -1,6 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../core/log.ts'
 import { type Problem, unavailable } from '../core/problem.ts'
+import { RedisConnector } from './redis-connector.ts'
 
 /**
  * One connection to Redis, which comes back by itself. Nothing is queued while it is away: a command fails at once, and
@@ -72,6 +73,7 @@ function parsedUrl(url: string) {
 
 const BEHAVIOUR = {
   replyMapping: 'legacy',
+  Connector: RedisConnector,
   connectionName: 'sluice',
   connectTimeout: ANSWER_MS,
   commandTimeout: ANSWER_MS,

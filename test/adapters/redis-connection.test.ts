@@ -335,6 +335,16 @@ describe('rediss://', () => {
       await redis.close()
     }
   })
+
+  it('ends no process when it is closed in the middle of a handshake', async () => {
+    // Mocha fails the test, and stops, for an error that nobody hears.
+    for (let i = 0; i < 100; i += 1) {
+      const redis = connectRedis({ url: server.url })
+      await pause(i % 25)
+      await redis.close()
+    }
+    await pause(500)
+  })
 })
 
 describe('warnings about Redis', () => {
