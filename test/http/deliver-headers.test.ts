@@ -130,11 +130,13 @@ onEveryBackend('delivery headers', (start) => {
         buckets,
         index: {
           ...index,
-          finishUpload: (client, records) =>
-            index.finishUpload(
-              client,
-              records.map((one) => ({ ...one, storedAt: one.storedAt + 3_600_000 })),
-            ),
+          async find(ref, derivative) {
+            const found = await index.find(ref, derivative)
+            if (found.original?.state !== 'stored') return found
+            const { record, ...original } = found.original
+            const storedAt = record.storedAt + 3_600_000
+            return { ...found, original: { ...original, record: { ...record, storedAt } } }
+          },
         },
       }),
     })
