@@ -8,7 +8,11 @@ import { root, run } from './ready/run.js'
  * with servers of its own, beside the others: most tests wait for most of their time, and a single lane would leave three
  * quarters of two cores idle. The lanes take about as long as one another.
  */
-const LANES = [['process/'], ['http/'], ['', 'process/crash.', 'process/random-work.']]
+const LANES = [
+  ['process/'],
+  ['http/'],
+  ['', 'http/peers/', 'http/video', 'process/crash.', 'process/random-work.'],
+]
 
 /**
  * Runs all tests below `test/`, with these options of mocha. What the first lane prints is seen as it comes, what the others
