@@ -213,7 +213,8 @@ onEveryBackend('a video that is streamed while it is made', (start, backend) => 
       for (const url of [address, ...playlists]) expect((await get(url)).status, url).to.equal(404)
     })
     expect((await objectsOf(record)).join()).not.to.include('_hls/')
-    expect(await job(record)).to.deep.equal({ state: 'waiting', progress: 0 })
+    // It is tried again, which has begun by now on a slow machine.
+    expect((await job(record)).state).to.be.oneOf(['waiting', 'running'])
     expect((await get(`${record.src}?hls`)).status).to.equal(423)
     await deleteFile(service, record.s3PathOriginal)
   })
