@@ -157,9 +157,9 @@ onEveryBackend('resumable uploads by a signed link', (start) => {
     expectProblem(await send(text, Buffer.from('plain text')), 415, 'type_not_allowed')
     expect(await leftOf(text)).to.deep.equal([])
     expect((await create(small.replace(/=600$/, '=601'), 10)).status).to.equal(403)
-    const ending = await link({ expiresIn: 1 })
+    const ending = await link({ expiresIn: 4 })
     const address = await created(ending)
-    await new Promise((done) => setTimeout(done, 2000))
+    await new Promise((done) => setTimeout(done, 5000))
     expect((await create(ending, 10)).status).to.equal(403)
     // What was begun in time may end later.
     recordIn(await send(address, png))

@@ -100,8 +100,8 @@ onEveryBucket('a <video> in Chromium seeks', (start) => {
         })
       }
       if (keepsWhole) return
-      // The index at the end, after a little of the beginning, without all that is between them.
-      expect(asked.findIndex((at) => at > 0.9 * bytes.length)).to.be.within(0, 3)
+      // The index at the end, after a little of the beginning, without all that is between them: the slices would be 40.
+      expect(asked.findIndex((at) => at > 0.9 * bytes.length)).to.be.within(0, 10)
     })
   }
 })
