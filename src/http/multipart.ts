@@ -43,6 +43,8 @@ export async function* fileParts(
     signal: AbortSignal
   },
 ): AsyncGenerator<FilePart> {
+  // A body whose sender has left ends in silence, and whoever reads it would wait for ever.
+  signal.throwIfAborted()
   const parser = createParser(req, maxFiles)
   // A queue for the parts that the parser finds in one chunk, and its only end.
   const parts = new PassThrough({ objectMode: true })

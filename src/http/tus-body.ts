@@ -31,6 +31,8 @@ export function takeBody(req: Request): TakenBody {
   }
   req.on('data', take).pause()
   req.once('end', end).once('close', end).on('error', end)
+  // Its sender has left already, of which nothing is told any more.
+  if (req.destroyed) end()
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
   return {
     end,
