@@ -102,7 +102,6 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
   const tellUncounted = rarely((err) => log.warn({ err }, 'usage is written down later'))
-  const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(tellUncounted))
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
@@ -181,6 +180,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     usage,
     sweepResumables,
   })
+  // Once nothing can fail any more: it would go on for ever.
+  const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(tellUncounted))
   return {
     backends,
     buckets,

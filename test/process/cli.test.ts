@@ -464,6 +464,18 @@ describe('the sluice command', function () {
       expect(existsSync(nowhere)).to.equal(false)
     })
 
+    it('ends, and names the file, when it cannot read a client', async () => {
+      await end(await start())
+      const name = join('.sluice', 'clients', 'broken.json')
+      await writeFile(join(dataDir, 'bucket', 'first', name), 'broken')
+      const { child, ended } = startCli(['check'], env)
+      const late = setTimeout(() => child.kill('SIGKILL'), 15_000)
+      const { code, stderr } = await ended
+      clearTimeout(late)
+      expect({ code, stderr }).to.have.property('code', 1)
+      expect(stderr).to.include(name)
+    })
+
     it('ends quietly when nobody reads on', async () => {
       await end(await start())
       const { child, ended } = startCli(['client', 'list'], env)
