@@ -39,6 +39,7 @@ export async function runLanes({ folder, options, env }) {
     ...{ passes: sum('passes'), failures: sum('failures'), pending: sum('pending') },
     failed: totals.flatMap(({ failed }) => failed),
     unsteady: totals.flatMap(({ unsteady }) => unsteady),
+    leftOpen: totals.flatMap(({ leftOpen }) => leftOpen),
     files: totals.flatMap(({ files }) => files).sort((one, other) => other.seconds - one.seconds),
   }
 }

@@ -64,13 +64,15 @@ async function test(options) {
       env,
       options: options.filter((option) => option !== '--coverage'),
     })
-    const { code, passes, failures, pending, failed, unsteady, files } = totals
+    const { code, passes, failures, pending, failed, unsteady, leftOpen, files } = totals
     if (isCovered) await run('node_modules/.bin/c8', ['report', '--temp-directory', coverage])
     const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
     console.log(`\nThe slowest files: ${slowest.join(', ')}`)
     // Once more, where whoever looks at the end of a long log finds them.
     tell('Passed only at its second try', unsteady)
     tell('Failed', failed)
+    if (leftOpen.length > 0)
+      say(`Left open by a test, so that a process had to be ended: ${leftOpen.join(', ')}.`)
     if (code !== 0 && failures === 0) say(`No test has failed, but the run ended with exit code ${code}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
     // No test at all has failed, too.

@@ -4,9 +4,13 @@ import Mocha from 'mocha'
 
 const told = (test, error) => ({ title: test.fullTitle(), message: String(error?.message) })
 
+// What the last tests have begun ends within this time, if it ends at all.
+const LINGER_MS = 30_000
+
 /**
  * The usual report, and as JSON in the file that the reporter option `totals` names: the totals, what failed, what
- * passed only at its second try, and the seconds that each file took, hooks included, the slowest first.
+ * passed only at its second try, the seconds that each file took, hooks included, the slowest first, and what was left open
+ * and would have kept the process from its end.
  */
 // biome-ignore lint/style/noDefaultExport: mocha takes a reporter from the default export
 export default class TotalsReporter extends Mocha.reporters.Spec {
@@ -29,7 +33,16 @@ export default class TotalsReporter extends Mocha.reporters.Spec {
       const files = [...milliseconds]
         .map(([file, time]) => ({ file: relative('', file), seconds: Math.round(time / 1000) }))
         .sort((one, other) => other.seconds - one.seconds)
-      writeFileSync(options.reporterOption.totals, JSON.stringify({ ...this.stats, failed, unsteady, files }))
+      const write = (leftOpen) =>
+        writeFileSync(
+          options.reporterOption.totals,
+          JSON.stringify({ ...this.stats, failed, unsteady, files, leftOpen }),
+        )
+      write([])
+      setTimeout(() => {
+        write(process.getActiveResourcesInfo())
+        process.exit()
+      }, LINGER_MS).unref()
     })
   }
 }

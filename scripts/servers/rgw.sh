@@ -44,7 +44,7 @@ start() {
   running gateway || launch gateway radosgw -n client.rgw --rgw-frontends "beast endpoint=127.0.0.1:$port tcp_nodelay=1"
 
   for _ in $(seq 300); do
-    if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; then return; fi
+    if answers 2> /dev/null; then return; fi
     if ! running gateway; then
       cat "$folder/log/gateway.out" >&2
       exit 1
@@ -54,6 +54,14 @@ start() {
   echo "the gateway has not come up within 30 s: see $folder/log" >&2
   exit 1
 }
+
+# Whether it is HTTP that answers: another program may have taken the port, also one of ours.
+answers() (
+  exec 3<> "/dev/tcp/127.0.0.1/$port"
+  printf 'GET / HTTP/1.0\r\n\r\n' >&3
+  read -r -n 5 -t 5 start <&3
+  [ "$start" = HTTP/ ]
+)
 
 stop() {
   for name in gateway disk monitor; do

@@ -25,6 +25,7 @@ onEveryBackend('a video that is streamed while it is made', (start, backend) => 
   let staleFinds = 0
   let isIndexAway = false
   let release = () => {}
+  const uploaded: WireRecord[] = []
   const wrapStorage = (storage: Storage): Storage => {
     const wrap = wrapBuckets((bucket) => ({
       put: (...args) => put(bucket)(...args),
@@ -52,12 +53,18 @@ onEveryBackend('a video that is streamed while it is made', (start, backend) => 
     put = (bucket) => bucket.put
     isIndexAway = false
     release()
+    // What a test that has failed left is no longer made, so that its next try begins afresh.
+    for (const { s3PathOriginal } of uploaded.splice(0)) await deleteFile(service, s3PathOriginal)
     await eventually(async () =>
       expect(await readdir(join(service.dataDir, 'media')).catch(() => [])).to.deep.equal([]),
     )
   })
 
-  const upload = async () => uploadOne(service, { name: 'film.mp4', bytes: await (source ?? longFilm()) })
+  const upload = async () => {
+    const record = await uploadOne(service, { name: 'film.mp4', bytes: await (source ?? longFilm()) })
+    uploaded.push(record)
+    return record
+  }
   const get = (address: string, headers = {}): Promise<Answer> => exchange(service, address, { headers })
   /** Of what a playlist names, by its own address. */
   const named = (playlist: Answer, address: string) =>

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { ClassicLevel } from 'classic-level'
@@ -32,12 +33,24 @@ export async function embeddedRows(dataDir: string): Promise<string[]> {
  */
 export async function filesInBucket(dataDir: string): Promise<string[]> {
   const bucket = join(dataDir, 'bucket')
-  const entries = await readdir(bucket, { recursive: true, withFileTypes: true })
+  const entries = await entriesBelow(bucket)
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(bucket, join(entry.parentPath, entry.name)))
     .filter((file) => !/^[^/]+\/\.sluice\/clients\//.test(file))
     .sort()
+}
+
+/** Anew while folders go. */
+async function entriesBelow(folder: string): Promise<Dirent[]> {
+  for (;;) {
+    try {
+      return await readdir(folder, { recursive: true, withFileTypes: true })
+    } catch (error) {
+      const { code, path } = error as NodeJS.ErrnoException
+      if (code !== 'ENOENT' || path === folder) throw error
+    }
+  }
 }
 
 /** The state in which these originals are stored, each with the variants that have been made of it. */
