@@ -96,16 +96,19 @@ describe('scripts', () => {
     expect(calls()).to.deep.equal(['npm ci --include=dev --no-audit --no-fund --loglevel=error', 'tsc'])
   })
 
-  it('starts Node with few arenas and a thread for each core and more, unless the environment says otherwise', async () => {
+  it('starts Node with what it has to have from its start, unless the environment says otherwise', async () => {
     const printed = (env: Record<string, string>) => {
-      const print =
-        'console.log(process.env.MALLOC_ARENA_MAX, process.env.UV_THREADPOOL_SIZE, process.argv[1])'
+      const print = `const { MALLOC_ARENA_MAX, UV_THREADPOOL_SIZE } = process.env
+        for (const filled = []; filled.length < 1e6; ) filled.push({})
+        const { space_size: size } = v8.getHeapSpaceStatistics().find((one) => one.space_name === 'new_space')
+        console.log(MALLOC_ARENA_MAX, UV_THREADPOOL_SIZE, size / 2 ** 20, process.argv[1])`
       const { PATH = '' } = process.env
       const options = { env: { PATH, ...env }, encoding: 'utf8' } as const
       return execFileSync('sh', ['scripts/node.sh', '-e', print, 'argument'], options)
     }
-    expect(printed({})).to.equal(`2 ${availableParallelism() + 3} argument\n`)
-    expect(printed({ MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7' })).to.equal('5 7 argument\n')
+    expect(printed({})).to.equal(`2 ${availableParallelism() + 3} 8 argument\n`)
+    const own = { MALLOC_ARENA_MAX: '5', UV_THREADPOOL_SIZE: '7', NODE_OPTIONS: '--max-semi-space-size=2' }
+    expect(printed(own)).to.equal('5 7 4 argument\n')
   })
 
   it('start does nothing twice', async () => {
