@@ -13,6 +13,7 @@ export async function* rawFile(
   req: Request,
   { name, minBytesPerSecond, signal }: { name: string; minBytesPerSecond: number; signal: AbortSignal },
 ): AsyncGenerator<FilePart> {
+  signal.throwIfAborted()
   const { 'content-range': range, 'content-encoding': encoding } = req.headers
   // RFC 9110 section 14.5: what cannot put a part of a file has to refuse it.
   if (range !== undefined) throw partOfFile(range)
@@ -23,7 +24,6 @@ export async function* rawFile(
   // Until it is read, its failure has nobody to tell.
   bytes.on('error', () => {})
   const leave = () => breakOff(signal.reason)
-  if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   const unwatch = watchRate(req, minBytesPerSecond, breakOff)
   req.pipe(bytes)
