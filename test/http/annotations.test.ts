@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { storedKey } from '../../src/core/object-key.ts'
 import { ask } from '../support/ask.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { exchange } from '../support/exchange.ts'
@@ -10,7 +10,7 @@ import type { Service } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('what is said of files', (start, backend) => {
+onTwoBackends('what is said of files', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {

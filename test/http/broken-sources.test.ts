@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import type { Asset } from '../../src/core/asset.ts'
 import { fileNotFound } from '../../src/core/problem.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { breakable } from '../support/breakable.ts'
 import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
@@ -48,7 +48,7 @@ function failing(asset: Asset, bytes: Readable): Readable {
   )
 }
 
-onEveryBackend('sources that break', (start) => {
+onTwoBackends('sources that break', (start) => {
   const source = breakable()
   const watched = watchedEngine()
   let service: Service

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ADMIN_PASSWORD, type Admin, signedIn } from '../support/admin.ts'
-import { BACKENDS, onEveryBackend } from '../support/backends.ts'
+import { BACKENDS, onOneBackend } from '../support/backends.ts'
 import { type Caller, newClient, postFiles, postZip, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
@@ -10,7 +10,7 @@ import { patch, tus } from '../support/tus.ts'
 
 const [, , , S3_REDIS] = BACKENDS
 
-onEveryBackend("a client's own", (start, backend) => {
+onOneBackend("a client's own", (start, backend) => {
   const env = { ADMIN_PASSWORD, UPLOAD_MAX_BYTES: '1000000', UPLOAD_RATE_POINTS: '3', ZIP_RATE_POINTS: '2' }
   let service: Service
   let ask: Admin

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { entriesOf } from '../support/archive.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { type Caller, newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('the rules of a client', (start) => {
+onOneBackend('the rules of a client', (start) => {
   let service: Service
   let client: Caller & { id: string }
   let record: WireRecord

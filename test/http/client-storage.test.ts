@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
 import { ADMIN_PASSWORD, type Admin, signedIn } from '../support/admin.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, deleteFile, postFiles, postZip, uploadOne } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
@@ -23,7 +23,7 @@ import type { Service } from '../support/service.ts'
 /** What callers are promised for any answer. */
 const PROMISED_MS = 5000
 
-onEveryBackend('a bucket of a client’s own', (start, backend) => {
+onTwoBackends('a bucket of a client’s own', (start, backend) => {
   const env = { ADMIN_PASSWORD }
   let service: Service
   let ask: Admin

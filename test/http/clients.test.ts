@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { ADMIN_PASSWORD, type Admin, askAs, signedIn } from '../support/admin.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { type Caller, postFiles, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('clients over HTTP', (start) => {
+onOneBackend('clients over HTTP', (start) => {
   let service: Service
   let ask: Admin
   let png: Buffer

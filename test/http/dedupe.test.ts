@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ask } from '../support/ask.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import {
   type Caller,
   deleteFile,
@@ -14,7 +14,7 @@ import { exchange } from '../support/exchange.ts'
 import { filePath, listAll } from '../support/files.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('an upload of what is there already', (start) => {
+onTwoBackends('an upload of what is there already', (start) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {

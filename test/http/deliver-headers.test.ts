@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange, sendBytes } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('delivery headers', (start) => {
+onOneBackend('delivery headers', (start) => {
   let service: Service
   let record: WireRecord
   let png: Buffer
@@ -278,7 +278,7 @@ onEveryBackend('delivery headers', (start) => {
   })
 })
 
-onEveryBackend('Content-Range on a full answer', (start) => {
+onOneBackend('Content-Range on a full answer', (start) => {
   const PROXIES: Record<string, string> = {
     Via: '1.1 varnish',
     Forwarded: 'for=192.0.2.1',

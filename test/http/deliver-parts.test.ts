@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { partsOf } from '../support/byteranges.ts'
 import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -25,7 +25,7 @@ interface Target {
   mediaType: string
 }
 
-onEveryBackend('parts and conditions', (start) => {
+onTwoBackends('parts and conditions', (start) => {
   let service: Service
   let text: WireRecord
   let png: WireRecord

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
@@ -9,7 +9,7 @@ import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('delivery by path and parameters', (start) => {
+onOneBackend('delivery by path and parameters', (start) => {
   let service: Service
   let plain: WireRecord
   let inFolder: WireRecord

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { pluginFolder } from '../support/drop-ins.ts'
 import { exchange } from '../support/exchange.ts'
@@ -10,7 +10,7 @@ import { settled } from '../support/settled.ts'
 
 const NOTE = 'func=auto for face: no plugin detects faces'
 
-onEveryBackend('func=face without a detector', (start) => {
+onOneBackend('func=face without a detector', (start) => {
   let service: Service
   let record: WireRecord
   before(async () => {
@@ -44,7 +44,7 @@ onEveryBackend('func=face without a detector', (start) => {
   })
 })
 
-onEveryBackend('func=face with a detector', (start) => {
+onOneBackend('func=face with a detector', (start) => {
   let folder: string
   let service: Service
   before(async () => {

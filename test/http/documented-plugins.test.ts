@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { uploadOne } from '../support/client.ts'
 import { pluginFolder } from '../support/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
@@ -9,7 +9,7 @@ import { colourAt, picture } from '../support/images.ts'
 import { PROJECT, type Service } from '../support/service.ts'
 
 for (const document of ['README.md', 'docs/plugins.md']) {
-  onEveryBackend(`the plugins of ${document}`, (start) => {
+  onOneBackend(`the plugins of ${document}`, (start) => {
     let folder: string
     let service: Service
     before(async () => {

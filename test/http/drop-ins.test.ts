@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, postFiles, postZip, uploadOne } from '../support/client.ts'
 import { pluginFolder, projectFolder, recolouring, recorded, recorder } from '../support/drop-ins.ts'
 import { watchedEngine } from '../support/engines.ts'
@@ -13,7 +13,7 @@ import { colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('drop-in transforms', (start) => {
+onOneBackend('drop-in transforms', (start) => {
   const RED = { r: 200, g: 0, b: 0, a: 255 }
   const BLUE = { r: 0, g: 0, b: 200, a: 255 }
   let plugins: string
@@ -113,7 +113,7 @@ onEveryBackend('drop-in transforms', (start) => {
   })
 })
 
-onEveryBackend('drop-in event handlers', (start) => {
+onOneBackend('drop-in event handlers', (start) => {
   let folder: string
   let file: string
   let service: Service

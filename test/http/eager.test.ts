@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import type { Engine } from '../../src/core/plugin.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { deleteFile, newClient, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -26,7 +26,7 @@ const file = (name: string, bytes: Uint8Array | string): RawPart => ({
 type Transform = { key: string; src: string; state: string }
 type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[] } }
 
-onEveryBackend('eager transforms', (start) => {
+onTwoBackends('eager transforms', (start) => {
   const watched = watchedEngine()
   let service: Service
   let failingPuts = 0

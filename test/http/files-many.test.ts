@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ask } from '../support/ask.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 import { listAll } from '../support/files.ts'
@@ -12,7 +12,7 @@ interface Answer {
   more: boolean
 }
 
-onEveryBackend('deleting many files', (start) => {
+onTwoBackends('deleting many files', (start) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { ask } from '../support/ask.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
@@ -11,7 +11,7 @@ import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('the list of files', (start, backend) => {
+onTwoBackends('the list of files', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer

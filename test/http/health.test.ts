@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import supertest from 'supertest'
 import type { Storage } from '../../src/app.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('health', (start) => {
+onOneBackend('health', (start) => {
   let service: Service
   let gone: keyof Storage | undefined
   before(async () => {

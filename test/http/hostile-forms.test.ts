@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import type { WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 const FILE = 'name="file"; filename="a.txt"'
 const WHOLE = multipart([{ disposition: FILE, bytes: 'bytes' }])
 
-onEveryBackend('hostile forms', (start) => {
+onOneBackend('hostile forms', (start) => {
   let service: Service
   before(async () => {
     service = await start({ env: { UPLOAD_MAX_BYTES: String(20 * MIB) } })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, sendBytes } from '../support/exchange.ts'
@@ -35,7 +35,7 @@ const FRAMINGS: Record<string, string> = {
   'bare line feeds': `Content-Length: 0\n\n${SMUGGLED}`,
 }
 
-onEveryBackend('requests of a doubtful form', (start) => {
+onOneBackend('requests of a doubtful form', (start) => {
   let service: Service
   let png: WireRecord
   before(async () => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { onEveryBackend, stoppedAtTheEnd } from '../support/backends.ts'
+import { onOneBackend, stoppedAtTheEnd } from '../support/backends.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { endless, type Remote, rawRemote, remote } from '../support/remote.ts'
@@ -143,7 +143,7 @@ describe('files of other servers: where nobody goes', () => {
       })
 })
 
-onEveryBackend('files of hostile servers', (start) => {
+onOneBackend('files of hostile servers', (start) => {
   let service: Service
   let outside: Remote
   let denied: Remote

@@ -2,7 +2,7 @@ import { decode as decodeBlurHash } from 'blurhash'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { thumbHashToAverageRGBA, thumbHashToRGBA } from 'thumbhash'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -13,7 +13,7 @@ import { settled } from '../support/settled.ts'
 /** The address of what is known of a file. */
 const infoOf = ({ src }: Pick<WireRecord, 'src'>) => src.replace('/upload/', '/info/')
 
-onEveryBackend('information', (start) => {
+onOneBackend('information', (start) => {
   const watched = watchedEngine()
   let service: Service
   before(async () => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { EMBEDDED } from '../support/backend.ts'
-import { onEveryBackend, S3_EMBEDDED } from '../support/backends.ts'
+import { onTwoBackends, S3_EMBEDDED } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,7 +15,7 @@ import { wrapBuckets } from '../support/storage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { film } from '../support/videos.ts'
 
-onEveryBackend('a remote file that is kept', (start, backend) => {
+onTwoBackends('a remote file that is kept', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   let server: Remote

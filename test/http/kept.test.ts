@@ -2,14 +2,14 @@ import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../src/core/object-key.ts'
 import { unavailable } from '../../src/core/problem.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { deleteFile, newClient, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('what the service keeps', (start, backend) => {
+onTwoBackends('what the service keeps', (start, backend) => {
   let dataDir: string
   beforeEach(async () => {
     dataDir = await temporaryFolder()

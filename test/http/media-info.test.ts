@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { postForm } from '../support/multipart.ts'
@@ -12,7 +12,7 @@ import { film, sound } from '../support/videos.ts'
 /** The address of what is known of a file. */
 const infoOf = ({ src }: Pick<WireRecord, 'src'>) => src.replace('/upload/', '/info/')
 
-onEveryBackend('information on videos and sound', (start) => {
+onOneBackend('information on videos and sound', (start) => {
   let service: Service
   let movie: Buffer
   before(async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, sendBytes } from '../support/exchange.ts'
@@ -18,7 +18,7 @@ async function scrape(service: Service): Promise<string> {
   return String(body)
 }
 
-onEveryBackend('metrics', (start) => {
+onOneBackend('metrics', (start) => {
   let service: Service
   beforeEach(async () => {
     service = await start({ env: { METRICS_TOKEN } })

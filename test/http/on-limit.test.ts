@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import { notTransformable } from '../../src/core/problem.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
 import { entriesOf } from '../support/archive.ts'
-import { onEveryBackend, stoppedAtTheEnd } from '../support/backends.ts'
+import { onOneBackend, stoppedAtTheEnd } from '../support/backends.ts'
 import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { pluginFolder } from '../support/drop-ins.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -21,7 +21,7 @@ async function rootWith(onLimit: 'refuse' | 'original'): Promise<string> {
   return folder
 }
 
-onEveryBackend('with onLimit: original', (start) => {
+onOneBackend('with onLimit: original', (start) => {
   let root: string
   let service: Service
   let png: Buffer

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { newClient, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 import { rejection } from '../support/rejection.ts'
@@ -8,7 +8,7 @@ import type { Service } from '../support/service.ts'
 // What a URL has to write in another way, and what it need not.
 const FOLDERS = [undefined, 'a/b/c', 'größe/写真/🙂', `semi;colon, & = + % " '`]
 
-onEveryBackend('originalSrc', (start, backend) => {
+onOneBackend('originalSrc', (start, backend) => {
   let service: Service
   before(async () => {
     service = await start()

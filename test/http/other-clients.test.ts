@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -11,7 +11,7 @@ type Trespass = (file: WireRecord, own: Caller) => Promise<Answer>
 
 const MARK = 'a-mark-of-the-owner'
 
-onEveryBackend("another client's tokens", (start) => {
+onTwoBackends("another client's tokens", (start) => {
   let service: Service
   let owner: Caller & { id: string }
   let other: Caller & { id: string }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { entriesOf, manifestOf } from '../support/archive.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { colourAt } from '../support/images.ts'
@@ -13,7 +13,7 @@ const plain = (background: string) =>
     .png()
     .toBuffer()
 
-onEveryBackend('overlays', (start) => {
+onOneBackend('overlays', (start) => {
   let service: Service
   let blue: WireRecord
   let red: WireRecord

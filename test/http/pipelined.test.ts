@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { breakable } from '../support/breakable.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
@@ -21,7 +21,7 @@ const HUGE = 30_000_000
 const TAKEN = 33
 const METRICS_TOKEN = 'a-token-for-metrics'
 
-onEveryBackend('requests that do not wait for answers', (start) => {
+onOneBackend('requests that do not wait for answers', (start) => {
   const source = breakable()
   const watched = watchedEngine()
   let service: Service

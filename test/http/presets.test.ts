@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { entriesOf } from '../support/archive.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { postZip, uploadOne } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -19,7 +19,7 @@ async function rootWith(presets: object): Promise<string> {
   return folder
 }
 
-onEveryBackend('presets', (start) => {
+onOneBackend('presets', (start) => {
   const roots: string[] = []
   const startWith = async (presets: object, dataDir?: string) => {
     const root = await rootWith(presets)

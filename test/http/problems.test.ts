@@ -2,14 +2,14 @@ import { STATUS_CODES } from 'node:http'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
 import supertest from 'supertest'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { newClient, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
 
-onEveryBackend('problem documents', (start) => {
+onOneBackend('problem documents', (start) => {
   let failing: string | undefined
   let service: Service
   let record: WireRecord

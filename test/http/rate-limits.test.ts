@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { newClient, postFiles, postZip, uploadOne } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 
-onEveryBackend('rate limits', (start) => {
+onTwoBackends('rate limits', (start) => {
   const text = { name: 'a.txt', bytes: 'text' }
 
   it('of uploads are by client, say what is left, and refuse before anything is kept', async () => {

@@ -2,14 +2,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import type { WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf, openSocket } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('uploads of raw bytes', (start) => {
+onOneBackend('uploads of raw bytes', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {

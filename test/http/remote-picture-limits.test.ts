@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { type Caller, newClient } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { fetchingFrom, fetchPath, fileServer, keepPath, postUrl } from '../support/remote-files.ts'
 
-onEveryBackend('the limit of remote pictures', (start) => {
+onOneBackend('the limit of remote pictures', (start) => {
   it('counts every request, by client and by address', async () => {
     const server = await fileServer({ '/a.png': await picture() })
     const service = await start({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { sha256 } from '../../src/core/digest.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { type Caller, newClient, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -17,7 +17,7 @@ import type { Service } from '../support/service.ts'
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
 const HTML = '<!doctype html><script>alert(1)</script>'
 
-onEveryBackend('a remote picture', (start) => {
+onOneBackend('a remote picture', (start) => {
   let service: Service
   let client: Caller & { id: string }
   let server: Remote

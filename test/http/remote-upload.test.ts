@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { SecretScope } from '../../src/core/scope.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { newClient, rawPath, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
@@ -12,7 +12,7 @@ import type { Service } from '../support/service.ts'
 const NAMED = (disposition: string) => (_req: unknown, res: import('node:http').ServerResponse) =>
   res.writeHead(200, { 'Content-Disposition': disposition }).end('named')
 
-onEveryBackend('storing a remote file', (start) => {
+onOneBackend('storing a remote file', (start) => {
   let service: Service
   let server: Remote
   let raw: Remote
@@ -243,7 +243,7 @@ onEveryBackend('storing a remote file', (start) => {
   })
 })
 
-onEveryBackend('the limit of fetches', (start) => {
+onOneBackend('the limit of fetches', (start) => {
   it('counts uploads by URL as fetches, by client and address', async () => {
     const server = await fileServer({ '/a': 'a' })
     const service = await start({

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, openSocket } from '../support/exchange.ts'
@@ -82,7 +82,7 @@ describe('the log of requests', () => {
   })
 })
 
-onEveryBackend('the log of requests that are cut', (start) => {
+onOneBackend('the log of requests that are cut', (start) => {
   let service: Service
   let record: WireRecord
   before(async function () {

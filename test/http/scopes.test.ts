@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { SecretScope } from '../../src/core/scope.ts'
 import { entriesOf } from '../support/archive.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, postFiles, postZip, uploadOne } from '../support/client.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('secrets with a scope', (start) => {
+onOneBackend('secrets with a scope', (start) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Asset, ByteRange, OpenOptions } from '../../src/core/asset.ts'
 import { fileNotFound } from '../../src/core/problem.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { partsOf } from '../support/byteranges.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -24,7 +24,7 @@ const RANGE = `bytes=${PARTS.map(({ start, end }) => `${start}-${end}`).join(','
 
 type Open = (options: OpenOptions, open: Asset['open']) => Promise<Readable>
 
-onEveryBackend('several parts of a large file', (start) => {
+onTwoBackends('several parts of a large file', (start) => {
   const plain: Open = (options, open) => open(options)
   let opening = plain
   let asked: Array<ByteRange | undefined> = []

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { ADMIN_PASSWORD, askAs, postSignIn, signedIn } from '../support/admin.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { postFiles } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 
-onEveryBackend('signing in', (start) => {
+onOneBackend('signing in', (start) => {
   it('takes the password for a token, which opens /v1/clients and nothing else', async () => {
     const service = await start({ env: { ADMIN_PASSWORD } })
     const before = Date.now()

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { MULTIPART, multipart } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('signed upload links', (start) => {
+onTwoBackends('signed upload links', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import type { SecretScope } from '../../src/core/scope.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { type Caller, newClient, rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
@@ -17,7 +17,7 @@ function signed(target: string, { version, key }: { version: number; key: string
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
-onEveryBackend('signed delivery URLs', (start) => {
+onOneBackend('signed delivery URLs', (start) => {
   let service: Service
   let client: Caller & { id: string }
   let key: { version: number; key: string }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { FileRef } from '../../src/core/ports/file-index.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
 import { openSocket, received } from '../support/exchange.ts'
 import { MULTIPART, multipart } from '../support/multipart.ts'
@@ -20,7 +20,7 @@ interface Sending {
   atOnce?: number
 }
 
-onEveryBackend('bodies that come slowly', (start) => {
+onOneBackend('bodies that come slowly', (start) => {
   const form = (bytes: number) =>
     multipart([{ disposition: 'name="file"; filename="a.bin"', bytes: Buffer.alloc(bytes) }])
   const json = Buffer.from(`{"files": [${' '.repeat(20_000)}]}`)

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { openSocket } from '../support/exchange.ts'
 import { MULTIPART } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('senders that do not end', (start) => {
+onOneBackend('senders that do not end', (start) => {
   let service: Service
   before(async () => {
     service = await start({ env: { ZIP_RATE_POINTS: '1000' } })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import {
   type Caller,
   deleteFile,
@@ -17,7 +17,7 @@ import { picture } from '../support/images.ts'
 import { MULTIPART, multipart } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('tokens', (start, backend) => {
+onOneBackend('tokens', (start, backend) => {
   let service: Service
   let other: Caller & { id: string }
   let png: Buffer

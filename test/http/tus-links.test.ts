@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { readResumable, writeResumable } from '../../src/service/resumable-record.ts'
 import { ask } from '../support/ask.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, newClient } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { OFFSET_STREAM, recordIn, TUS } from '../support/tus.ts'
 
-onEveryBackend('resumable uploads by a signed link', (start) => {
+onTwoBackends('resumable uploads by a signed link', (start) => {
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer

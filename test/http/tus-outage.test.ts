@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { unavailable } from '../../src/core/problem.ts'
-import { onEveryBackend, stoppedAtTheEnd } from '../support/backends.ts'
+import { onTwoBackends, stoppedAtTheEnd } from '../support/backends.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { type Service, startService } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
 import { begin, offsetAt, patch, recordIn, tus } from '../support/tus.ts'
 
-onEveryBackend('resumable uploads in an outage', (start) => {
+onTwoBackends('resumable uploads in an outage', (start) => {
   let service: Service
   let png: Buffer
   /** Which puts fail. */

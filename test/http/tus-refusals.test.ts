@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { type Answer, jsonOf, openSocket, received } from '../support/exchange.ts'
 import type { Service } from '../support/service.ts'
 import { begin, metadata, OFFSET_STREAM, offsetAt, patch, TUS, tus } from '../support/tus.ts'
 
 const MAX = 1000
 
-onEveryBackend('resumable uploads that are refused', (start) => {
+onOneBackend('resumable uploads that are refused', (start) => {
   let service: Service
   before(async () => {
     service = await start({ env: { UPLOAD_MAX_BYTES: String(MAX), BODY_MIN_BYTES_PER_SECOND: '1000' } })

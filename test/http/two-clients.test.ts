@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { newClient } from '../support/client.ts'
 import { actAsTwoClients, type Side } from '../support/two-clients.ts'
 
 const STEPS = 250
 
-onEveryBackend('two clients', (start) => {
+onTwoBackends('two clients', (start) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9)
 
   it(`never see each other's files, whatever they do (SEED=${seed})`, async function () {

@@ -4,13 +4,13 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { openSocket, received, sendBytes } from '../support/exchange.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('what is no request', (start) => {
+onOneBackend('what is no request', (start) => {
   let service: Service
   before(async () => {
     service = await start()

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { newClient, postFiles, rawPath, uploadOne } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('upload folders', (start) => {
+onOneBackend('upload folders', (start) => {
   let service: Service
   before(async () => {
     service = await start()

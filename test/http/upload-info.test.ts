@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import type { WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -20,7 +20,7 @@ const optionsOf = (answer: Answer): Options[] => {
   return (jsonOf(answer) as unknown as WireRecord[]).map(({ options }) => options as Options)
 }
 
-onEveryBackend('information in an upload', (start) => {
+onOneBackend('information in an upload', (start) => {
   const watched = watchedEngine()
   let service: Service
   before(async () => {

@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
@@ -21,7 +21,7 @@ function downloadName(disposition: string | undefined): string {
   return (plain?.[1] ?? plain?.[2] ?? '').replace(/\\(.)/g, '$1')
 }
 
-onEveryBackend('file names', (start) => {
+onOneBackend('file names', (start) => {
   let service: Service
   before(async () => {
     service = await start()

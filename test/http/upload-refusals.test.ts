@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import type { FileRef } from '../../src/core/ports/file-index.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { postFiles, uploadOne } from '../support/client.ts'
 import { withClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
@@ -20,7 +20,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const MAX_BYTES = 100_000
 const FILE = 'name="file"; filename="a.txt"'
 
-onEveryBackend('refused uploads', (start) => {
+onOneBackend('refused uploads', (start) => {
   let service: Service
   const begun: FileRef[] = []
   const clock = { aheadMs: 0 }

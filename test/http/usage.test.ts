@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { ask } from '../support/ask.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { type Caller, deleteFile, newClient, postZip, uploadOne } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
@@ -23,7 +23,7 @@ interface WireUsage {
   >
 }
 
-onEveryBackend('usage', (start, backend) => {
+onTwoBackends('usage', (start, backend) => {
   let service: Service
   let client: Caller & { id: string }
   before(async () => {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { entriesOf } from '../support/archive.ts'
-import { DISK_REDIS, onEveryBackend, stoppedAtTheEnd } from '../support/backends.ts'
+import { DISK_REDIS, onTwoBackends, stoppedAtTheEnd } from '../support/backends.ts'
 import { deleteFile, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -9,7 +9,7 @@ import { type Service, startService } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onEveryBackend('variants of a file', (start) => {
+onTwoBackends('variants of a file', (start) => {
   let service: Service
   let png: Buffer
   let record: WireRecord

@@ -5,7 +5,7 @@ import type { Storage } from '../../src/app.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { unavailable } from '../../src/core/problem.ts'
 import { EMBEDDED } from '../support/backend.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
@@ -17,7 +17,7 @@ import { longFilm } from '../support/videos.ts'
 const env = { MEDIA_JOBS_IN: 'web' }
 let source: Promise<Buffer> | undefined
 
-onEveryBackend('a video that is streamed while it is made', (start, backend) => {
+onOneBackend('a video that is streamed while it is made', (start, backend) => {
   let service: Service
   /** In the place of the bucket's own. */
   let put: (bucket: Bucket) => Bucket['put'] = (bucket) => bucket.put

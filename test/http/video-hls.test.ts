@@ -4,7 +4,7 @@ import { derivativeKey, partKey, storedKey } from '../../src/core/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { EMBEDDED } from '../support/backend.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,7 +15,7 @@ import { film } from '../support/videos.ts'
 
 const env = { MEDIA_JOBS_IN: 'web' }
 
-onEveryBackend('a video that is streamed', (start, backend) => {
+onOneBackend('a video that is streamed', (start, backend) => {
   let service: Service
   let bytes: Buffer
   let record: WireRecord

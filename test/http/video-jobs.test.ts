@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { derivativeKey, storedKey } from '../../src/core/object-key.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { EMBEDDED } from '../support/backend.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { deleteFile, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
@@ -16,7 +16,7 @@ import { film, probed, sound } from '../support/videos.ts'
 // Videos are made by the process that is asked, also where others could.
 const env = { MEDIA_JOBS_IN: 'web' }
 
-onEveryBackend('videos of videos', (start, backend) => {
+onTwoBackends('videos of videos', (start, backend) => {
   let service: Service
   let bytes: Buffer
   let record: WireRecord

@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import { derivativeKey, partKey, storedKey } from '../../src/core/object-key.ts'
 import { entriesOf, manifestOf } from '../support/archive.ts'
 import { EMBEDDED } from '../support/backend.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
@@ -16,7 +16,7 @@ import { film, sound } from '../support/videos.ts'
 
 const env = { MEDIA_JOBS_IN: 'web' }
 
-onEveryBackend('a storyboard', (start, backend) => {
+onOneBackend('a storyboard', (start, backend) => {
   let service: Service
   let bytes: Buffer
   let record: WireRecord

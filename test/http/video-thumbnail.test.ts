@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { uploadOne, type WireRecord } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
@@ -12,7 +12,7 @@ import { settled } from '../support/settled.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { sound, video } from '../support/videos.ts'
 
-onEveryBackend('thumbnails of videos', (start) => {
+onOneBackend('thumbnails of videos', (start) => {
   let service: Service
   let film: Buffer
   let record: WireRecord

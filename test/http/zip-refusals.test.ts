@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onOneBackend } from '../support/backends.ts'
 import { newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf, openSocket, received } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 
-onEveryBackend('refused archives', (start) => {
+onOneBackend('refused archives', (start) => {
   let service: Service
   let png: WireRecord
   before(async () => {
@@ -304,7 +304,7 @@ onEveryBackend('refused archives', (start) => {
   })
 })
 
-onEveryBackend('the rate limit of archives', (start) => {
+onOneBackend('the rate limit of archives', (start) => {
   let service: Service
   before(async () => {
     service = await start({ env: { ZIP_RATE_SECONDS: '6' } })

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { entriesOf, manifestOf, unpacked, unpackedByTools, type ZipEntry } from '../support/archive.ts'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { pluginFolder } from '../support/drop-ins.ts'
 import { exchange } from '../support/exchange.ts'
@@ -12,7 +12,7 @@ import { colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { emptied } from '../support/storage.ts'
 
-onEveryBackend('zip', (start) => {
+onTwoBackends('zip', (start) => {
   let service: Service
   let png: WireRecord
   let text: WireRecord

@@ -8,9 +8,19 @@ import { embeddedRows, filesInBucket } from './state.ts'
 export type StartService = (options?: ServiceOptions) => Promise<Service>
 
 /**
- * A suite about what callers see, which is the same wherever files and states are kept. What it starts is stopped at
- * its end.
+ * A suite about answers that do not depend on the storage, such as refusals before storage is touched. The services it
+ * starts are stopped at its end.
  */
+export function onOneBackend(name: string, suite: Suite): void {
+  onBackends([EMBEDDED], name, suite)
+}
+
+/** A suite about answers that bytes or index shape. */
+export function onTwoBackends(name: string, suite: Suite): void {
+  onBackends([EMBEDDED, S3_REDIS], name, suite)
+}
+
+/** A suite about crashes and consistency, which depend on each combination of bucket and index. */
 export function onEveryBackend(name: string, suite: Suite): void {
   onBackends(BACKENDS, name, suite)
 }
