@@ -66,7 +66,7 @@ export function createDispatcher({
     }
   }
   return (plan, source, context) => {
-    const { signal } = context
+    const { signal, clientId, caller } = context
     const inParts = async (timed: Timed) => {
       let asset = source
       // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
@@ -79,7 +79,7 @@ export function createDispatcher({
         const { bytes } = forecast
         const work = () => timed(() => runSteps(part, forecast, context))
         // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
-        asset = isLasting(part) ? await work() : await admit(work, { signal, bytes })
+        asset = isLasting(part) ? await work() : await admit(work, { signal, bytes, clientId, caller })
       }
       return asset
     }
