@@ -38,6 +38,27 @@ export const TRANSFORMATION_VARIABLES = {
     default: 10,
     help: 'Time for one of an SVG, of a TIFF, or from or to AVIF, whose process is killed then',
   }),
+  TRANSFORM_WAITING: integer({
+    min: 4,
+    max: 100_000,
+    unit: 'transformations',
+    default: 256,
+    help: 'Most transformations that wait for their turn: one client may have half of the places, callers without a secret three quarters',
+  }),
+  TRANSFORM_WAITING_ADDRESS: integer({
+    min: 1,
+    max: 100_000,
+    unit: 'transformations',
+    default: 64,
+    help: 'Most of them from one address without a secret',
+  }),
+  TRANSFORM_WAIT_SECONDS: integer({
+    min: 1,
+    max: 300,
+    unit: 'seconds',
+    default: 30,
+    help: 'How long a transformation waits for its turn before a 503',
+  }),
   TRANSFORM_MAX_MEMORY_BYTES: integer({
     min: 200_000_000,
     unit: 'bytes',

@@ -21,6 +21,11 @@ import { createDerivations } from './service/derive.ts'
 import { createMediaJobs } from './service/media-jobs.ts'
 import type { TransformerSetup } from './transformer.ts'
 
+/** One client may take half of the places, and callers without a secret leave a quarter to those with one. */
+function waitingOf({ TRANSFORM_WAITING: atMost, TRANSFORM_WAITING_ADDRESS: perAddress }: Config) {
+  return { atMost, perAddress, strangers: Math.ceil(atMost * 0.75), perClient: Math.ceil(atMost * 0.5) }
+}
+
 /** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
 function limitsOf(config: Config): TransformLimits {
   const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS } = config
@@ -39,8 +44,6 @@ function limitsOf(config: Config): TransformLimits {
 // more has a process of its own, so that no thread of this one is busy for longer than 10 s either: 7 MP as GIF.
 const HERE_BYTES = 100_000_000
 const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.filename)}`)
-// At half a second each, the last of them waits a minute for two cores.
-const WAITING_TRANSFORMS = 256
 // Of the four that libuv has by itself.
 const THREADS_FOR_FILES = 2
 
@@ -53,7 +56,7 @@ export function openTransformations(
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
   const admit = createAdmission({
-    ...{ atOnce, waiting: WAITING_TRANSFORMS },
+    ...{ atOnce, waiting: waitingOf(config), waitMs: config.TRANSFORM_WAIT_SECONDS * 1000 },
     ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
   })
   metrics.watchTransforms(admit.load)

@@ -1,12 +1,21 @@
+import { createAccounts } from '../core/budgets/accounts.ts'
+import type { Caller } from '../core/caller.ts'
 import { unavailable } from '../core/problem.ts'
+import { createWaitingList, payerOf, type Waiter, type WaitingLimits } from './waiting-list.ts'
 
-/** Lets work in, some at a time. @throws Problem 503 at once when too many wait already */
+/**
+ * Lets work in, some at a time.
+ * @throws Problem 503 at once when too many wait already, of all or of this caller; 503 when its turn does not come in time
+ */
 export type Admission = <T>(work: () => Promise<T>, wish: AdmissionWish) => Promise<T>
 
 export interface AdmissionWish {
   signal: AbortSignal
   /** Memory that the work will take. */
   bytes: number
+  /** The client whose file it is. */
+  clientId: string
+  caller: Caller
 }
 
 /** An admission that can be watched. */
@@ -14,7 +23,9 @@ export type WatchedAdmission = Admission & { load(): { running: number; waiting:
 
 export interface AdmissionLimits {
   atOnce: number
-  waiting: number
+  waiting: WaitingLimits
+  /** How long one waits for its turn. */
+  waitMs: number
   /** Work that takes more is heavy. */
   heavyFrom: number
   /** Bytes that the heavy ones that run together may take; one that would take more runs when no other does. */
@@ -23,15 +34,23 @@ export interface AdmissionLimits {
 
 // While both wait, one heavy one follows so many light ones.
 const LIGHT_PER_HEAVY = 4
+// Measured with JPEG, WebP and GIF of 1 to 12 MP: what memory tells of time before the work has run.
+const BYTES_PER_CPU_MS = 20_000
 
 /**
- * First come, first served, in two lines: the light ones never wait for the heavy ones alone, since one place is kept
- * from those where there are two; and of five places that become free, a heavy one that fits gets one.
+ * Serves clients in turns by what they have spent, within a client its callers' addresses; work with a secret gets every
+ * second turn while it waits. In two lines: the light ones never wait for the heavy ones alone, since one place is kept from
+ * those where there are two; and of five places that become free, a heavy one that fits gets one.
+ *
+ * @param now a clock in milliseconds that never goes back
  */
-export function createAdmission(limits: AdmissionLimits): WatchedAdmission {
-  const { atOnce, waiting, heavyFrom, heavyBytes } = limits
-  const light = new Set<Waiter>()
-  const heavy = new Set<Waiter>()
+export function createAdmission(
+  limits: AdmissionLimits,
+  now: () => number = () => performance.now(),
+): WatchedAdmission {
+  const { atOnce, heavyFrom, heavyBytes, waitMs } = limits
+  const accounts = createAccounts()
+  const waiting = createWaitingList(limits.waiting, accounts)
   let running = 0
   let heavyRunning = 0
   let bytesOfHeavy = 0
@@ -39,8 +58,8 @@ export function createAdmission(limits: AdmissionLimits): WatchedAdmission {
 
   function next(): Waiter | undefined {
     if (running >= atOnce) return undefined
-    const [firstLight] = light
-    const [firstHeavy] = heavy
+    const firstLight = waiting.first({ isHeavy: false })
+    const firstHeavy = waiting.first({ isHeavy: true })
     const fits =
       firstHeavy !== undefined &&
       (heavyRunning === 0 || (heavyRunning < atOnce - 1 && bytesOfHeavy + firstHeavy.bytes <= heavyBytes))
@@ -49,61 +68,79 @@ export function createAdmission(limits: AdmissionLimits): WatchedAdmission {
 
   function letIn(): void {
     for (let waiter = next(); waiter; waiter = next()) {
-      const isHeavy = heavy.delete(waiter)
-      light.delete(waiter)
+      waiting.take(waiter)
       running += 1
-      lightInARow = isHeavy ? 0 : lightInARow + 1
-      if (isHeavy) {
+      lightInARow = waiter.isHeavy ? 0 : lightInARow + 1
+      if (waiter.isHeavy) {
         heavyRunning += 1
         bytesOfHeavy += waiter.bytes
       }
-      waiter.begin(() => {
-        running -= 1
-        if (isHeavy) {
-          heavyRunning -= 1
-          bytesOfHeavy -= waiter.bytes
-        }
-        letIn()
-      })
+      accounts.charge(payerOf(waiter), estimateMs(waiter))
+      waiter.begin()
     }
   }
 
-  const admit: Admission = async (work, { signal, bytes }) => {
-    signal.throwIfAborted()
-    const line = bytes > heavyFrom ? heavy : light
-    const waitsForNobody = running < atOnce && (line === light || heavyRunning + heavy.size === 0)
-    if (light.size + heavy.size >= waiting && !waitsForNobody) {
-      throw unavailable('too many transformations wait already; try again in a few seconds')
+  /** @param tookMs 0 for what has not run after all */
+  function end(waiter: Waiter, tookMs: number): void {
+    running -= 1
+    if (waiter.isHeavy) {
+      heavyRunning -= 1
+      bytesOfHeavy -= waiter.bytes
     }
-    const end = await new Promise<() => void>((resolve, reject) => {
-      const waiter: Waiter = {
-        bytes,
-        begin(end) {
-          signal.removeEventListener('abort', leave)
-          resolve(end)
-        },
+    accounts.charge(payerOf(waiter), tookMs - estimateMs(waiter))
+    letIn()
+  }
+
+  /** Resolves with whose turn has come. */
+  function turn({ signal, bytes, clientId, caller }: AdmissionWish): Promise<Waiter> {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', leave)
       }
-      const leave = () => {
-        line.delete(waiter)
-        reject(signal.reason)
+      const giveUp = (reason: unknown) => {
+        stop()
+        waiting.remove(waiter)
+        reject(reason)
         // It may have been the one that kept the next from its turn.
         letIn()
       }
+      const leave = () => giveUp(signal.reason)
+      const timer = setTimeout(() => giveUp(waitedTooLong()), waitMs)
+      const waiter: Waiter = {
+        ...{ clientId, caller, bytes, isHeavy: bytes > heavyFrom },
+        begin() {
+          stop()
+          resolve(waiter)
+        },
+      }
       signal.addEventListener('abort', leave, { once: true })
-      line.add(waiter)
+      waiting.add(waiter)
       letIn()
     })
+  }
+
+  const admit: Admission = async (work, wish) => {
+    wish.signal.throwIfAborted()
+    const isHeavy = wish.bytes > heavyFrom
+    const waitsForNobody = running < atOnce && (!isHeavy || heavyRunning + waiting.heavy() === 0)
+    if (!waitsForNobody) waiting.checkRoom(wish)
+    const waiter = await turn(wish)
+    const startedAt = now()
     try {
-      signal.throwIfAborted()
+      wish.signal.throwIfAborted()
       return await work()
     } finally {
-      end()
+      end(waiter, now() - startedAt)
     }
   }
-  return Object.assign(admit, { load: () => ({ running, waiting: light.size + heavy.size }) })
+  return Object.assign(admit, { load: () => ({ running, waiting: waiting.size }) })
 }
 
-interface Waiter {
-  bytes: number
-  begin(end: () => void): void
+function estimateMs({ bytes }: Waiter): number {
+  return bytes / BYTES_PER_CPU_MS
+}
+
+function waitedTooLong() {
+  return unavailable('the turn of this transformation did not come in time; try again in a few seconds')
 }

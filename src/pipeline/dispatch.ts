@@ -10,7 +10,7 @@ import { isLasting } from './lasting.ts'
 import { measured, type Timed } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
 import type { Plan } from './plan.ts'
-import { type Runner, runsOfOneEngine } from './run.ts'
+import { type Runner, runsOfOneEngine, type WorkRunner } from './run.ts'
 
 export interface DispatchOptions {
   engines: ReadonlyMap<EngineName, Engine>
@@ -42,7 +42,7 @@ export function createDispatcher({
   room,
   hangMs,
   metrics,
-}: DispatchOptions): Runner {
+}: DispatchOptions): WorkRunner {
   const looking = pLimit(LOOKS_AT_ONCE)
   let bytesHere = 0
   let runningHere = 0
@@ -66,7 +66,7 @@ export function createDispatcher({
     }
   }
   return (plan, source, context) => {
-    const { signal } = context
+    const { signal, clientId, caller } = context
     const inParts = async (timed: Timed) => {
       let asset = source
       // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
@@ -79,7 +79,7 @@ export function createDispatcher({
         const { bytes } = forecast
         const work = () => timed(() => runSteps(part, forecast, context))
         // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
-        asset = isLasting(part) ? await work() : await admit(work, { signal, bytes })
+        asset = isLasting(part) ? await work() : await admit(work, { signal, bytes, clientId, caller })
       }
       return asset
     }

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Problem } from '../../src/core/problem.ts'
 import { createAdmission } from '../../src/pipeline/admission.ts'
+import { roomFor, STRANGER } from '../support/callers.ts'
 import { rejection } from '../support/rejection.ts'
 
 /** Work that runs until it is told to end. */
@@ -22,15 +23,16 @@ const settle = async () => {
   for (let i = 0; i < 5; i += 1) await setImmediate()
 }
 
-const WEIGHTS = { heavyFrom: 100, heavyBytes: 1000 }
+const WEIGHTS = { heavyFrom: 100, heavyBytes: 1000, waitMs: 10_000 }
 
 describe('admission', () => {
   const { signal } = new AbortController()
   setMaxListeners(0, signal)
-  const light = { signal, bytes: 100 }
+  const who = { clientId: 'a', caller: STRANGER }
+  const light = { ...who, signal, bytes: 100 }
 
   it('lets so many work at once, and the next when one has ended', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(10) })
     const { running, work } = gate()
     const outcomes = [0, 1, 2, 3].map(() => admit(work, light))
     await settle()
@@ -47,11 +49,13 @@ describe('admission', () => {
   })
 
   it('tells how many work and how many wait, without those that have left', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(10) })
     const { running, work } = gate()
     expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
     const leaver = new AbortController()
-    const left = rejection(admit(work, light).then(() => admit(work, { bytes: 1, signal: leaver.signal })))
+    const left = rejection(
+      admit(work, light).then(() => admit(work, { ...who, bytes: 1, signal: leaver.signal })),
+    )
     const outcomes = [0, 1, 2].map(() => admit(work, light))
     await settle()
     expect(admit.load()).to.deep.equal({ running: 2, waiting: 2 })
@@ -69,7 +73,7 @@ describe('admission', () => {
   })
 
   it('gives the place of one that has failed to the next, and passes the failure on', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(10) })
     const { running, work } = gate()
     const first = rejection(admit(work, light))
     const second = admit(work, light)
@@ -83,7 +87,7 @@ describe('admission', () => {
   })
 
   it('refuses at once, with a 503, whoever comes when too many wait already', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 2 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(2) })
     const { running, work } = gate()
     const inside = [admit(work, light), admit(work, light), admit(work, light)]
     await settle()
@@ -104,7 +108,7 @@ describe('admission', () => {
   })
 
   it('does not count those who work among those who wait', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 1 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(1) })
     const { running, work } = gate()
     const inside: Promise<string>[] = []
     for (let i = 0; i < 3; i += 1) {
@@ -121,11 +125,11 @@ describe('admission', () => {
   })
 
   it('does not begin for one who has left while waiting', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 10 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(10) })
     const { running, work } = gate()
     const caller = new AbortController()
     const first = admit(work, light)
-    const left = rejection(admit(work, { bytes: 1, signal: caller.signal }))
+    const left = rejection(admit(work, { ...who, bytes: 1, signal: caller.signal }))
     const last = admit(work, light)
     await settle()
     const reason = new Error('left')
@@ -139,11 +143,11 @@ describe('admission', () => {
   })
 
   it('gives the place of one who has left while waiting to the next, at once', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 1 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(1) })
     const { running, work } = gate()
     const caller = new AbortController()
     const first = admit(work, light)
-    const left = rejection(admit(work, { bytes: 1, signal: caller.signal }))
+    const left = rejection(admit(work, { ...who, bytes: 1, signal: caller.signal }))
     await settle()
     expect(await rejection(admit(work, light))).to.have.property('status', 503)
     caller.abort(new Error('left'))
@@ -158,12 +162,12 @@ describe('admission', () => {
   })
 
   it('takes no place for one who has left before', async () => {
-    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 1 })
+    const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(1) })
     const reason = new Error('left')
     for (let i = 0; i < 5; i += 1)
-      expect(await rejection(admit(gate().work, { bytes: 1, signal: AbortSignal.abort(reason) }))).to.equal(
-        reason,
-      )
+      expect(
+        await rejection(admit(gate().work, { ...who, bytes: 1, signal: AbortSignal.abort(reason) })),
+      ).to.equal(reason)
     const { running, work } = gate()
     const inside = [admit(work, light), admit(work, light)]
     expect(await rejection(admit(work, light))).to.have.property('status', 503)
@@ -175,7 +179,7 @@ describe('admission', () => {
   })
 
   describe('of heavy work', () => {
-    const heavy = (bytes = 101) => ({ signal, bytes })
+    const heavy = (bytes = 101) => ({ ...who, signal, bytes })
 
     /** Works that say who they are when they begin. */
     function named() {
@@ -194,7 +198,7 @@ describe('admission', () => {
     }
 
     it('keeps a place from it, so that light work never waits for heavy work alone', async () => {
-      const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: 10 })
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const all = ['h1', 'h2', 'h3'].map((name) => admit(work(name), heavy()))
       await settle()
@@ -210,7 +214,7 @@ describe('admission', () => {
     })
 
     it('lets it in where there is only one place', async () => {
-      const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 10 })
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const all = [admit(work('h1'), heavy()), admit(work('light'), light)]
       await settle()
@@ -221,7 +225,7 @@ describe('admission', () => {
     })
 
     it('lets in together no more than may be in memory, but each alone', async () => {
-      const admit = createAdmission({ ...WEIGHTS, atOnce: 4, waiting: 10 })
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 4, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const all = Object.entries({ a: 600, b: 400, c: 101, d: 5000 }).map(([name, bytes]) =>
         admit(work(name), heavy(bytes)),
@@ -239,7 +243,7 @@ describe('admission', () => {
     })
 
     it('lets in one for every four light ones, however many of those come', async () => {
-      const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: 100 })
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(100) })
       const { begun, work, end } = named()
       const all = [admit(work('first'), light)]
       for (const name of ['h1', 'h2']) all.push(admit(work(name), heavy()))
@@ -254,7 +258,7 @@ describe('admission', () => {
     })
 
     it('counts it among those who wait also while there is a place that it may not have', async () => {
-      const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: 1 })
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(1) })
       const { begun, work, end } = named()
       const all = [admit(work('h1'), heavy()), admit(work('h2'), heavy())]
       expect(await rejection(admit(work('h3'), heavy()))).to.have.property('status', 503)
@@ -266,11 +270,11 @@ describe('admission', () => {
     })
 
     it('lets the next go on when the one before it leaves', async () => {
-      const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: 10 })
+      const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const caller = new AbortController()
       const all = [admit(work('a'), heavy(600))]
-      const left = rejection(admit(work('b'), { bytes: 900, signal: caller.signal }))
+      const left = rejection(admit(work('b'), { ...who, bytes: 900, signal: caller.signal }))
       all.push(admit(work('c'), heavy(200)))
       await settle()
       expect(begun).to.deep.equal(['a'])

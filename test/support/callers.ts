@@ -1,0 +1,13 @@
+import type { Caller } from '../../src/core/caller.ts'
+import type { WaitingLimits } from '../../src/pipeline/waiting-list.ts'
+
+/** Somebody with a URL, and nothing else. */
+export const STRANGER: Caller = { address: '127.0.0.1', isTrusted: false }
+
+/** Somebody with a secret of the client. */
+export const TRUSTED: Caller = { address: '127.0.0.1', isTrusted: true }
+
+/** So many places to wait, for whoever comes. */
+export function roomFor(atMost: number): WaitingLimits {
+  return { atMost, strangers: atMost, perClient: atMost, perAddress: atMost }
+}
