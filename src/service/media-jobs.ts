@@ -119,13 +119,13 @@ export function createMediaJobs({
     return oneAtATime(async () => {
       const meanwhile = await jobs.status(ref)
       if (meanwhile && meanwhile.state !== 'done') return meanwhile
-      if ((await jobs.openOf(KIND, client.id)) >= atMost) throw tooManyJobs(atMost)
+      if ((await jobs.openOf(KIND, { client: client.id })).all >= atMost) throw tooManyJobs(atMost)
       const deadline = await derivations.reserve({ ...original, client, plan: wanted.plan, timeoutMs })
       const data: QueuedMedia = {
         ...{ clientId: client.id, original: original.name.key, derivative, deadline },
         ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
       }
-      await jobs.enqueue({ ...ref, owner: client.id, data })
+      await jobs.enqueue({ ...ref, owner: { client: client.id }, data })
       return (await jobs.status(ref)) ?? { state: 'waiting', attempts: 0, progress: 0 }
     })
   }
