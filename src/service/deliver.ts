@@ -1,4 +1,5 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import {
@@ -25,6 +26,7 @@ import type { DerivativeFile, FoundOriginal, Originals } from './originals.ts'
 
 export interface DeliveryRequest {
   client: Client
+  caller: Caller
   /** As in the URL: the file's own, or there is no such file. */
   group: MediaGroup
   /** Decoded once, not checked yet. */
@@ -79,7 +81,7 @@ export interface Deliveries {
    * @throws Problem 400, 403, 404, 429, 503
    */
   begin(
-    request: Pick<DeliveryRequest, 'client' | 'query'> & { original: OriginalName },
+    request: Pick<DeliveryRequest, 'client' | 'caller' | 'query'> & { original: OriginalName },
   ): Promise<JobStatus | undefined>
   /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
   object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
@@ -146,21 +148,29 @@ export function createDeliveries({
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
-    request: Pick<DeliveryRequest, 'client' | 'waitMs' | 'beforeMaking' | 'signal'>,
+    request: Pick<DeliveryRequest, 'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'signal'>,
   ): Promise<Found> {
-    const { client, waitMs = 0, beforeMaking, signal } = request
+    const { client, caller, waitMs = 0, beforeMaking, signal } = request
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
     if (known) return known
     if (isLasting(planned)) {
-      const wanted = { client, original: found, plan: planned, query: [...input.query], accept: input.accept }
+      const { query, accept } = input
+      const wanted = { client, caller, original: found, plan: planned, query: [...query], accept }
       await media.finish(wanted, { waitMs, signal })
       // It may have ended without one: the original went meanwhile.
       return current(client, found, { key, derivative: key })
     }
     try {
-      const asset = await derivations.derive({ ...found, client, plan: planned, beforeMaking, signal })
+      const asset = await derivations.derive({
+        ...found,
+        client,
+        caller,
+        plan: planned,
+        beforeMaking,
+        signal,
+      })
       return derived(found, key, asset)
     } catch (error) {
       const format = tooSmallFormat(error)
@@ -169,7 +179,7 @@ export function createDeliveries({
       const other = plan(next)
       // The format was asked for by name, or no other is left.
       if (other.variant === planned.variant) throw error
-      return storedOrMade(found, other, next, { client, signal })
+      return storedOrMade(found, other, next, { client, caller, signal })
     }
   }
 
@@ -187,7 +197,7 @@ export function createDeliveries({
       return planned
     },
 
-    async begin({ client, query, original }) {
+    async begin({ client, caller, query, original }) {
       const input = inputOf({ client, query, format: original.format, accept: '' })
       const planned = plan(input)
       if (!isLasting(planned)) return undefined
@@ -195,7 +205,7 @@ export function createDeliveries({
       if (!found) throw fileNotFound()
       if (await stored(client, found, derivativeKey(original.key, planned.variant)))
         return { state: 'done', attempts: 0, progress: 1 }
-      return media.begin({ client, original: found, plan: planned, query, accept: '' })
+      return media.begin({ client, caller, original: found, plan: planned, query, accept: '' })
     },
 
     async deliver(request) {

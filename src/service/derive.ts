@@ -1,4 +1,5 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import { derivativeKey, type ObjectKey, partKey } from '../core/object-key.ts'
@@ -11,7 +12,7 @@ import { fileNotFound, Problem, tooManyVariants, unlessStatus } from '../core/pr
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import type { Plan } from '../pipeline/plan.ts'
-import type { Runner } from '../pipeline/run.ts'
+import type { WorkRunner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
 import { keptProbe } from './kept-probe.ts'
@@ -20,6 +21,8 @@ import type { FoundOriginal } from './originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
   client: Client
+  /** Who asks first: those who join cause no work. */
+  caller: Caller
   /** With at least one step. */
   plan: Plan
   /** What rendering may take, where that is more than usual. */
@@ -56,7 +59,7 @@ export interface Derivations {
    * @returns until when, in milliseconds since 1970
    * @throws Problem 404 when the original is going, 429 when it has all the derivatives that it may have
    */
-  reserve(request: Omit<DeriveRequest, 'signal' | 'progress'>): Promise<number>
+  reserve(request: Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>): Promise<number>
   /** Ends what {@link Derivations.reserve} has begun: it is not made after all. */
   release(reserved: Reserved): Promise<void>
   /** Resolves when this process neither makes nor stores this derivative any more, well or not. */
@@ -88,7 +91,7 @@ export function createDerivations({
   assets: Assets
   locks: Locks
   events: EventBus
-  run: Runner
+  run: WorkRunner
   limits: TransformLimits
   /** How many derivatives an original may have, unless the client's rules say otherwise. */
   variantLimit: number
@@ -105,7 +108,7 @@ export function createDerivations({
 
   /** → `pending`. @returns its deadline @throws Problem 404, 429 */
   async function note(
-    { client, name, plan, timeoutMs }: Omit<DeriveRequest, 'signal' | 'progress'>,
+    { client, name, plan, timeoutMs }: Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>,
     key: ObjectKey,
   ): Promise<number> {
     const deadline = now() + limitMsOf(timeoutMs === undefined ? {} : { timeoutMs }) + GRACE_MS
@@ -123,7 +126,7 @@ export function createDerivations({
     request: DeriveRequest,
     { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: Asset) => void },
   ): Promise<void> {
-    const { client, name, record, plan, timeoutMs = limits.timeoutMs, progress } = request
+    const { client, caller, name, record, plan, timeoutMs = limits.timeoutMs, progress } = request
     const ref = { clientId: client.id, key: name.key }
     const bucket = buckets.of(client)
     // Whoever held the lock before may have made it since this caller looked.
@@ -152,7 +155,7 @@ export function createDerivations({
         plan,
         { ...source, sha256: record.sha256, probe: keptProbe(record, { clientId: client.id, index, log }) },
         {
-          ...{ asset, signal, log, storePart },
+          ...{ clientId: client.id, caller, asset, signal, log, storePart },
           limits: { ...limits, timeoutMs },
           ...(progress ? { progress } : {}),
           afterwards: leftovers.add,
