@@ -14,6 +14,7 @@ import { badParameter, notTransformable, Problem, unavailable } from '../../src/
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 import { type KeptLog, keptLog } from '../support/service.ts'
+import { jobTurns } from './job-turns.ts'
 import { jobsModel } from './jobs-model.ts'
 
 /** Where jobs are kept. */
@@ -116,9 +117,9 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
     }
 
     describe('the jobs of an owner', () => {
-      const own = (id: string, owner: string, kind = ONE.kind) =>
-        elsewhere.enqueue({ kind, id, owner, data: null })
-      const openOf = (owner: string, kind = ONE.kind) => elsewhere.openOf(kind, owner)
+      const own = (id: string, client: string, kind = ONE.kind) =>
+        elsewhere.enqueue({ kind, id, owner: { client }, data: null })
+      const openOf = async (client: string, kind = ONE.kind) => (await elsewhere.openOf(kind, { client })).all
 
       it('count while they wait or run, each once', async () => {
         await own('one', 'ann')
@@ -144,6 +145,8 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(await openOf('ann')).to.equal(1)
       })
     })
+
+    jobTurns(() => ({ jobs, elsewhere, restart, work, begunIds }))
 
     describe('a job', () => {
       it('is done with what it was given', async () => {

@@ -14,6 +14,7 @@ import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/
 import { rarely } from '../../core/rarely.ts'
 import type { RedisConnection } from '../redis-connection.ts'
 import { type Outcome, runAttempt } from './attempt.ts'
+import { type BullTurns, ownerOfName } from './bullmq-turns.ts'
 import { createLease, type Lease } from './lease.ts'
 import type { Retention } from './rules.ts'
 
@@ -42,6 +43,7 @@ export interface BullWorkerOptions {
   keep: Retention
   takeOverMs: number
   work: WorkOptions
+  turns: BullTurns
 }
 
 /** Does the jobs of one kind. */
@@ -61,7 +63,7 @@ const FAREWELL_MS = 2000
 export function startWorker<T>(
   kind: string,
   handler: JobHandler<T>,
-  { redis, prefix, log, keep, takeOverMs, work }: BullWorkerOptions,
+  { redis, prefix, log, keep, takeOverMs, work, turns }: BullWorkerOptions,
 ): BullWorker {
   // A dead worker's lock runs out within the first half; a look that comes in the second finds it and acts.
   const lockDuration = Math.ceil(takeOverMs / 2)
@@ -112,6 +114,8 @@ export function startWorker<T>(
       const progress: BullProgress = { run: bull.attemptsStarted, fraction }
       void bull.updateProgress(progress).catch(report)
     }
+    const owner = ownerOfName(bull.name)
+    if (owner) await within(FAREWELL_MS, turns.began(owner).catch(report))
     const attempt = bull.attemptsMade + bull.stalledCounter + 1
     const job = { kind, id: bull.data.id, data: bull.data.data, attempt } as Job<T>
     // A worker that is told to pause while it waits for a job takes one more.

@@ -4,6 +4,7 @@ import type { Log } from '../../core/log.ts'
 import type { JobStatus, Jobs } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
 import type { RedisConnection } from '../redis-connection.ts'
+import { type BullTurns, bullTurns, nameOfOwner, UNORDERED_PRIORITY } from './bullmq-turns.ts'
 import {
   type BullData,
   type BullEnd,
@@ -54,6 +55,7 @@ export function bullmqJobs({
 }: BullmqJobsOptions): Jobs {
   const prefix = `${keyPrefix}jobs`
   const queues = new Map<string, Queue<BullData>>()
+  const turns = new Map<string, BullTurns>()
   const workers = new Map<string, BullWorker>()
   let paused = false
   let closed = false
@@ -80,6 +82,12 @@ export function bullmqJobs({
     return queue
   }
 
+  function turnsOf(kind: string): BullTurns {
+    const known = turns.get(kind) ?? bullTurns(queueOf(kind), redis)
+    turns.set(kind, known)
+    return known
+  }
+
   function pause(): void {
     paused = true
     for (const worker of workers.values()) worker.pause()
@@ -95,22 +103,22 @@ export function bullmqJobs({
         // Both are on their way before either is answered, in this order.
         Promise.all([
           client.eval(FORGET_ENDED, keys.length, ...keys, jobId, Date.now() - keep.failedMs),
-          queue.add(kind, { id, data }, { ...JOB_OPTIONS, jobId, delay: Math.ceil(delayMs) }),
+          queue.add(
+            owner ? nameOfOwner(owner) : kind,
+            { id, data },
+            {
+              ...{ ...JOB_OPTIONS, jobId, delay: Math.ceil(delayMs) },
+              ...(owner ? { priority: UNORDERED_PRIORITY } : {}),
+            },
+          ),
         ]),
       )
-      if (owner === undefined) return
-      const owned = ownedKey(queue, owner)
-      await redis.send((client) => Promise.all([client.sadd(owned, jobId), client.pexpire(owned, OWNED_MS)]))
+      if (owner) await turnsOf(kind).added(jobId, owner)
     },
 
     async openOf(kind, owner) {
-      const queue = queueOf(kind)
-      const owned = ownedKey(queue, owner)
-      const ids = await redis.send((client) => client.smembers(owned))
-      const states = await redis.send(() => Promise.all(ids.map((id) => queue.getJobState(id))))
-      const ended = ids.filter((_, i) => ['completed', 'failed', 'unknown'].includes(states[i] ?? 'unknown'))
-      if (ended.length > 0) await redis.send((client) => client.srem(owned, ...ended))
-      return ids.length - ended.length
+      queueOf(kind)
+      return turnsOf(kind).openOf(owner)
     },
 
     async status({ kind, id }) {
@@ -130,7 +138,10 @@ export function bullmqJobs({
       if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} are done already`)
       // Every worker that there is has to be closed: one that may begin nothing is not made at all.
       if (paused) return
-      workers.set(kind, startWorker(kind, handler, { redis, prefix, log, keep, takeOverMs, work }))
+      workers.set(
+        kind,
+        startWorker(kind, handler, { redis, prefix, log, keep, takeOverMs, work, turns: turnsOf(kind) }),
+      )
     },
 
     pause,
@@ -144,14 +155,6 @@ export function bullmqJobs({
       return closing
     },
   }
-}
-
-// Longer than any job waits. Of those who add no more, nothing is left then.
-const OWNED_MS = 7 * 24 * 3_600_000
-
-/** Where the jobs of an owner are named: those that have ended are taken out as they are counted. */
-function ownedKey(queue: Queue<BullData>, owner: string): string {
-  return queue.toKey(`owned-by:${owner}`)
 }
 
 /** BullMQ's own names may be no numbers and have no colon in them. */

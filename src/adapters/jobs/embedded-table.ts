@@ -1,4 +1,4 @@
-import type { JobFailure, JobRef, JobStatus, WorkOptions } from '../../core/ports/jobs.ts'
+import type { JobFailure, JobOwner, JobRef, JobStatus, WorkOptions } from '../../core/ports/jobs.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
 import type { Outcome } from './attempt.ts'
 import type { Retention } from './rules.ts'
@@ -10,7 +10,7 @@ export interface OpenRow {
   dueAt: number
   turn: number
   attempts: number
-  owner?: string
+  owner?: JobOwner
 }
 
 export type EndedRow = { endedAt: number; attempts: number } & (
@@ -50,7 +50,7 @@ export async function openJobTable(
   const found: Array<{ name: string; row: EndedRow }> = []
   for (const [name, row] of (await level.rows(ALL)) as Array<[string, JobRow]>) {
     if ('endedAt' in row) found.push({ name, row })
-    else open.push({ ref: refOf(name), row })
+    else open.push({ ref: refOf(name), row: withOwner(row) })
   }
   for (const { name, row } of found.sort((a, b) => a.row.endedAt - b.row.endedAt))
     ended[row.state].set(name, row.endedAt)
@@ -122,6 +122,12 @@ export function statusOf(row: JobRow | undefined): JobStatus | undefined {
     default:
       return row && { state: row.state, attempts: row.attempts, progress: 0 }
   }
+}
+
+/** In rows of earlier versions an owner is the client's id alone. */
+function withOwner(row: OpenRow): OpenRow {
+  const owner: unknown = row.owner
+  return typeof owner === 'string' ? { ...row, owner: { client: owner } } : row
 }
 
 function refOf(name: string): JobRef {

@@ -1,10 +1,11 @@
 import type { Log } from '../../core/log.ts'
-import type { Job, JobHandler, JobRef, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
+import type { Job, JobHandler, JobOwner, JobRef, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
 import { runAttempt } from './attempt.ts'
 import { createDueQueue, type DueQueue } from './due-queue.ts'
 import { nameOf, type OpenRow, openJobTable, rowAfter, statusOf } from './embedded-table.ts'
-import { checkJob, checkKind, RETENTION, type Retention } from './rules.ts'
+import { checkJob, checkKind, countOpen, RETENTION, type Retention } from './rules.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 export interface EmbeddedJobsOptions {
   /** A folder of its own. */
@@ -18,7 +19,7 @@ export interface EmbeddedJobsOptions {
 /** A job that waits or runs. Its data stays on the disk until it runs. */
 interface OpenJob {
   ref: JobRef
-  owner: string | undefined
+  owner: JobOwner | undefined
   dueAt: number
   turn: number
   attempts: number
@@ -31,6 +32,8 @@ interface OpenJob {
 /** The jobs of one kind, and who does them. */
 interface Line {
   waiting: DueQueue<OpenJob>
+  /** What is due, by owner. */
+  due: Turns<OpenJob>
   work?: { handler: JobHandler<never>; options: WorkOptions }
   running: number
   timer?: NodeJS.Timeout
@@ -76,7 +79,7 @@ export async function embeddedJobs({
   function lineOf(kind: string): Line {
     let line = lines.get(kind)
     if (!line) {
-      line = { waiting: createDueQueue(), running: 0 }
+      line = { waiting: createDueQueue(), due: createTurns(new Map()), running: 0 }
       lines.set(kind, line)
     }
     return line
@@ -104,19 +107,28 @@ export async function embeddedJobs({
     }
   }
 
+  /** Jobs that have an owner come in turns, the others as they are due. */
+  function takeDue({ waiting, due }: Line): OpenJob | undefined {
+    for (let job = waiting.first(); job && job.dueAt <= Date.now(); job = waiting.first()) {
+      waiting.removeFirst()
+      if (!job.owner) return job
+      due.add(job, job.owner)
+    }
+    return due.take()
+  }
+
   /** Begins what is due, as much as may run at once, and sets the clock for what is due next. */
   function advance(line: Line): void {
     clearTimeout(line.timer)
     const { work, waiting } = line
     while (work && !paused && line.running < work.options.concurrency) {
-      const job = waiting.first()
-      if (!job) return
-      const waitMs = job.dueAt - Date.now()
-      if (waitMs > 0) {
-        line.timer = setTimeout(() => advance(line), Math.min(waitMs, TIMER_MAX_MS))
+      const job = takeDue(line)
+      if (!job) {
+        const waitMs = (waiting.first()?.dueAt ?? Number.POSITIVE_INFINITY) - Date.now()
+        if (waitMs !== Number.POSITIVE_INFINITY)
+          line.timer = setTimeout(() => advance(line), Math.min(Math.max(waitMs, 0), TIMER_MAX_MS))
         return
       }
-      waiting.removeFirst()
       line.running += 1
       const ended = run(line, job, work)
         .catch((error) => putBack(line, job, error))
@@ -219,7 +231,12 @@ export async function embeddedJobs({
 
     async openOf(kind, owner) {
       checkOpen()
-      return [...openJobs.values()].filter((job) => job.owner === owner && job.ref.kind === kind).length
+      const open = [...openJobs.values()]
+      const ofClient = open.filter((job) => job.ref.kind === kind && job.owner?.client === owner.client)
+      return countOpen(
+        ofClient.map((job) => job.owner?.stranger),
+        owner,
+      )
     },
 
     work(kind, handler, options) {

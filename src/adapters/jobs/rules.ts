@@ -1,4 +1,4 @@
-import type { JobFailure, JobRequest, WorkOptions } from '../../core/ports/jobs.ts'
+import type { JobFailure, JobOwner, JobRequest, OpenJobs, WorkOptions } from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
 
 /** How long, and how many at most, ended jobs are remembered. */
@@ -49,6 +49,16 @@ export const ALL_DIED: JobFailure = {
   status: 500,
   code: 'internal',
   detail: 'the process that did this ended before it was done, at every attempt',
+}
+
+/** Counts open jobs of the owner's client, given the strangers that they are done for: undefined for a trusted caller. */
+export function countOpen(strangers: ReadonlyArray<string | undefined>, owner: JobOwner): OpenJobs {
+  const ofStrangers = strangers.filter((stranger) => stranger !== undefined)
+  return {
+    all: strangers.length,
+    strangers: ofStrangers.length,
+    sameStranger: ofStrangers.filter((stranger) => stranger === owner.stranger).length,
+  }
 }
 
 /** How long to wait after this many attempts. `random`: from 0, below 1. */

@@ -13,8 +13,25 @@ export interface JobRequest extends JobRef {
   data: unknown
   /** How long its first attempt waits at least. */
   delayMs?: number
-  /** Whose it is, where that is asked later, see {@link Jobs.openOf}. */
-  owner?: string
+  /** For whom it is done. Jobs with an owner are served in turns. All jobs of a kind have one, or none has. */
+  owner?: JobOwner
+}
+
+/** For whom a job is done. */
+export interface JobOwner {
+  /** The client's id. */
+  client: string
+  /** The address of a caller without a secret, as limits count it; absent for a trusted caller. */
+  stranger?: string
+}
+
+/** Jobs of a client that wait or run. */
+export interface OpenJobs {
+  all: number
+  /** Those of strangers. */
+  strangers: number
+  /** Those of the stranger that was given; 0 for a trusted caller. */
+  sameStranger: number
 }
 
 /**
@@ -37,11 +54,14 @@ export interface Jobs {
    */
   status(job: JobRef): Promise<JobStatus | undefined>
   /**
-   * How many jobs of a kind that an owner has wait or run.
+   * Counts the jobs of a kind that wait or run for the owner's client.
    * @throws Problem 503
    */
-  openOf(kind: string, owner: string): Promise<number>
-  /** From now on does the jobs of this kind in this process, in the order in which they are due. Once per kind. */
+  openOf(kind: string, owner: JobOwner): Promise<OpenJobs>
+  /**
+   * From now on does the jobs of this kind in this process. Those without an owner begin in the order in which they are due,
+   * those with one in turns: of clients, of trusted callers and strangers, of addresses. Once per kind.
+   */
   work<T>(kind: string, handler: JobHandler<T>, options: WorkOptions): void
   /** Begins no more jobs, for good; those that run go on, and others may be added. */
   pause(): void
