@@ -73,9 +73,10 @@ export function createReindex({
     const { original: known } = await index.find(ref)
     try {
       if (known) {
-        // An older version has kept no lists.
+        // An older version has kept no lists, and has not counted derivatives.
         if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
         if (known.state === 'stored') await agree(client, known.record)
+        await index.countDerivatives(ref)
         return 'known'
       }
       if (await originals.resolve(client, { full })) return 'added'
