@@ -90,7 +90,8 @@ export function createArchive({
   const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
   async function find(item: ArchiveItem, { client, folder, signal }: ArchiveRequest): Promise<Asset> {
-    const request = { client, folder, ...item, accept: '', isOneFile: true, signal }
+    // Its caller has the secret.
+    const request = { client, folder, ...item, accept: '', isOneFile: true, isHeld: true, signal }
     const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>

@@ -9,7 +9,7 @@ import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../core/por
 import { badParameter, Problem, unlessStatus } from '../core/problem.ts'
 import type { Grant } from '../core/scope.ts'
 import type { Deliveries } from './deliver.ts'
-import type { Derivations } from './derive.ts'
+import type { Derivations } from './derivations.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 
 /** A derivative that is made before anybody asks for it. */
@@ -111,7 +111,7 @@ export function createEagerTransforms({
     await requestsFirst(signal)
     const { group } = name.format
     const pairs = pairsOf(query)
-    const wanted = { client, group, path: original, query: pairs, accept: '', signal }
+    const wanted = { client, group, path: original, query: pairs, accept: '', isHeld: true, signal }
     const delivery = await unlessStatus(404, deliveries.deliver(wanted))
     if (!delivery) return
     await derivations.ended(client, delivery.key)

@@ -6,7 +6,7 @@ import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath }
 import { type JobFailure, type JobStatus, type Jobs, mayPass, NotYet } from '../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../core/problem.ts'
 import type { Plan, Planner } from '../pipeline/plan.ts'
-import type { Derivations, DeriveRequest, Reserved } from './derive.ts'
+import type { Derivations, DeriveRequest, Reserved } from './derivations.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 
@@ -19,6 +19,8 @@ export interface WantedMedia {
   query: ReadonlyArray<readonly [name: string, value: string]>
   /** The `Accept` header. */
   accept: string
+  /** Whether it is evicted after all others. */
+  isHeld?: boolean
 }
 
 /** Videos and sounds are made by jobs, one for each derivative however many ask for it. */
@@ -60,6 +62,7 @@ const ATTEMPTS = 3
 interface QueuedMedia extends Reserved {
   query: WantedMedia['query']
   accept: string
+  isHeld?: boolean
   /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
   until: number
 }
@@ -110,7 +113,7 @@ export function createMediaJobs({
   const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
 
   async function begin(wanted: WantedMedia): Promise<JobStatus> {
-    const { client, original, query, accept } = wanted
+    const { client, original, query, accept, isHeld = false } = wanted
     const derivative = keyOf(wanted)
     const ref = refOf(client, derivative)
     const known = await jobs.status(ref)
@@ -120,9 +123,15 @@ export function createMediaJobs({
       const meanwhile = await jobs.status(ref)
       if (meanwhile && meanwhile.state !== 'done') return meanwhile
       if ((await jobs.openOf(KIND, client.id)) >= atMost) throw tooManyJobs(atMost)
-      const deadline = await derivations.reserve({ ...original, client, plan: wanted.plan, timeoutMs })
+      const deadline = await derivations.reserve({
+        ...original,
+        client,
+        plan: wanted.plan,
+        timeoutMs,
+        isHeld,
+      })
       const data: QueuedMedia = {
-        ...{ clientId: client.id, original: original.name.key, derivative, deadline },
+        ...{ clientId: client.id, original: original.name.key, derivative, deadline, isHeld },
         ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
       }
       await jobs.enqueue({ ...ref, owner: client.id, data })
@@ -132,7 +141,7 @@ export function createMediaJobs({
 
   /** Resolves when it is stored; or with false, when nobody can want it any more. */
   async function make(
-    { clientId, original, derivative, query, accept }: QueuedMedia,
+    { clientId, original, derivative, query, accept, isHeld = false }: QueuedMedia,
     how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
   ): Promise<boolean> {
     const client = await presentClient(clientId)
@@ -142,7 +151,7 @@ export function createMediaJobs({
     const planned = plan({ query, format: name.format, accept, rules: client.rules })
     // Plugins or rules have changed since: who asks now asks for another one.
     if (derivativeKey(original, planned.variant) !== derivative) return false
-    const request = { ...found, client, plan: planned, timeoutMs, ...how }
+    const request = { ...found, client, plan: planned, timeoutMs, isHeld, ...how }
     const asset = await unlessStatus(404, unlessStatus(429, derivations.derive(request)))
     await derivations.ended(client, derivative)
     if (!asset) return false
