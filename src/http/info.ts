@@ -8,6 +8,7 @@ import { isPassedOver } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Information, Informations } from '../service/information.ts'
 import { callerByToken } from './caller.ts'
+import { strangerOf } from './caller-address.ts'
 import { methodNotAllowed } from './problem.ts'
 import { readableByAll } from './readable-by-all.ts'
 import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from './request.ts'
@@ -37,7 +38,9 @@ export function infoRoutes({ clients, informations, ignoredParams }: Dependencie
     const client = callerByToken(req, clients)
     const withLocation = wantsLocation(req, ignoredParams)
     const signal = clientGone(res)
-    const found = await informations.ofPath({ client, group, path: wildcardPath(req), signal })
+    const found = await informations.ofPath({
+      ...{ client, caller: strangerOf(req), group, path: wildcardPath(req), signal },
+    })
     const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
     await sendAsset(req, res, {
       asset: assetFromBytes(bytes, {

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import type { Format } from '../core/media.ts'
 import type { Grant } from '../core/scope.ts'
@@ -16,6 +17,7 @@ export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'annotat
 
 export interface ReceiveOptions {
   grant: Grant
+  caller: Caller
   /** As what its body is taken: a form, a file as it is, or what its `Content-Type` says. */
   as: 'form' | 'file' | 'either'
   /** What a file as it is is called; may be empty. */
@@ -40,7 +42,7 @@ export function createReception({
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
 }): Receive {
-  return async (req, res, { grant, as, name = '', maxFiles, refuseField, store }) => {
+  return async (req, res, { grant, caller, as, name = '', maxFiles, refuseField, store }) => {
     const signal = clientGone(res)
     const fields = uploadFields()
     const onField: UploadFields['take'] = (field, value) => {
@@ -54,7 +56,7 @@ export function createReception({
     const check = (format: Format) => eager.check(grant, format, fields.asked().transforms ?? [])
     const annotations = () => fields.asked().annotations
     const stored = await store({ files, check, annotations, signal })
-    await answerStored(res, { client: grant.client, stored, asked: fields.asked(), signal })
+    await answerStored(res, { client: grant.client, caller, stored, asked: fields.asked(), signal })
   }
 }
 
@@ -63,6 +65,7 @@ export type StoredAnswer = (res: Response, options: StoredAnswerOptions) => Prom
 
 export interface StoredAnswerOptions {
   client: Client
+  caller: Caller
   stored: readonly UploadedFile[]
   asked: AskedOfUpload
   signal: AbortSignal
@@ -78,11 +81,11 @@ export function createStoredAnswer({
   /** Without a slash at its end. */
   baseUrl: string
 }): StoredAnswer {
-  return async (res, { client, stored, asked, signal }) => {
+  return async (res, { client, caller, stored, asked, signal }) => {
     const { info, transforms } = asked
     const begun: EagerTransform[][] = []
     if (transforms) for (const { name } of stored) begun.push(await eager.begin(client, name, transforms))
-    const known = info ? await informations.ofStored(client, stored, signal) : []
+    const known = info ? await informations.ofStored(client, stored, { caller, signal }) : []
     const place = { client, baseUrl }
     res.setHeader('Cache-Control', 'no-store')
     res.json(

@@ -3,6 +3,7 @@ import type { Limits } from '../core/ports/rate-limiter.ts'
 import { badParameter } from '../core/problem.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import { nameCaller } from './caller.ts'
+import { strangerOf } from './caller-address.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import type { Receive } from './receive.ts'
@@ -34,7 +35,8 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     await signedLinks.check(opened)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ grant: { client }, as: 'either', maxFiles: 1, refuseField: refuseTransforms },
+      ...{ grant: { client }, caller: strangerOf(req), as: 'either', maxFiles: 1 },
+      refuseField: refuseTransforms,
       store: (arriving) => signedLinks.upload(opened, arriving),
     })
   }

@@ -7,6 +7,7 @@ import { Problem } from '../core/problem.ts'
 import { WAIT_WORD } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
+import { strangerOf } from './caller-address.ts'
 import { takePoints } from './rate-limit.ts'
 import { clientGone } from './request.ts'
 import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
@@ -43,6 +44,7 @@ export function storedFiles({
     const signal = clientGone(res)
     const asked = deliveries.deliver({
       client,
+      caller: strangerOf(req),
       group,
       path: await findPath(signal),
       query,

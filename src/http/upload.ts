@@ -7,6 +7,7 @@ import type { EagerTransforms } from '../service/eager.ts'
 import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Upload } from '../service/upload.ts'
 import { callerBySecret } from './caller.ts'
+import { trustedCallerOf } from './caller-address.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
@@ -68,7 +69,7 @@ export function uploadRoutes({
     const stored = await remoteUpload({
       ...{ client, asker: 'secret', url, name, folder, check, annotations, signal },
     })
-    await answerStored(res, { client, stored: [stored], asked, signal })
+    await answerStored(res, { client, caller: trustedCallerOf(req), stored: [stored], asked, signal })
   }
 
   routes.post('/v1/upload', async (req, res) => {
@@ -76,7 +77,7 @@ export function uploadRoutes({
     const { grant, client, folder } = callerOf(req)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ grant, as: 'form', maxFiles },
+      ...{ grant, caller: trustedCallerOf(req), as: 'form', maxFiles },
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
   })
@@ -86,7 +87,7 @@ export function uploadRoutes({
     const { grant, client, folder } = callerOf(req)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ grant, as: 'file', name: String(req.params.name), maxFiles: 1 },
+      ...{ grant, caller: trustedCallerOf(req), as: 'file', name: String(req.params.name), maxFiles: 1 },
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
   })

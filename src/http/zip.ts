@@ -5,6 +5,7 @@ import type { Archive } from '../service/archive.ts'
 import type { Clients } from '../service/clients.ts'
 import { attachment } from './attachment.ts'
 import { callerBySecret } from './caller.ts'
+import { trustedCallerOf } from './caller-address.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
@@ -37,7 +38,8 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond }: Depen
     res.setHeader('Content-Type', 'application/zip')
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')
-    await pipeline(archive({ client, archiveName, items, ...within, signal }), res).catch((error) => {
+    const caller = trustedCallerOf(req)
+    await pipeline(archive({ client, caller, archiveName, items, ...within, signal }), res).catch((error) => {
       if (!signal.aborted) throw error
     })
   })

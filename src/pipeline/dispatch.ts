@@ -10,7 +10,7 @@ import { isLasting } from './lasting.ts'
 import { measured, type Timed } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
 import type { Plan } from './plan.ts'
-import { type Runner, runsOfOneEngine } from './run.ts'
+import { type Runner, runsOfOneEngine, type WorkRunner } from './run.ts'
 
 export interface DispatchOptions {
   engines: ReadonlyMap<EngineName, Engine>
@@ -42,7 +42,7 @@ export function createDispatcher({
   room,
   hangMs,
   metrics,
-}: DispatchOptions): Runner {
+}: DispatchOptions): WorkRunner {
   const looking = pLimit(LOOKS_AT_ONCE)
   let bytesHere = 0
   let runningHere = 0

@@ -1,4 +1,5 @@
 import type { Asset } from '../core/asset.ts'
+import type { Caller } from '../core/caller.ts'
 import { type Box, clippedBox } from '../core/geometry/box.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../core/plugin.ts'
@@ -8,6 +9,15 @@ import type { Plan, Step } from './plan.ts'
 
 /** Carries out a plan that has steps. @throws Problem 422 for a source that cannot be transformed */
 export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Promise<Asset>
+
+/** A {@link Runner} that has to know whose work it does. */
+export type WorkRunner = (plan: Plan, source: Asset, context: WorkContext) => Promise<Asset>
+
+export interface WorkContext extends EngineContext {
+  /** The client that the file belongs to. */
+  clientId: string
+  caller: Caller
+}
 
 /**
  * Makes a runner over the engines. Consecutive steps of one engine share a draft: one decode and one encode, whatever

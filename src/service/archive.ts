@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type Asset, readAll } from '../core/asset.ts'
 import { mapAtOnce } from '../core/at-once.ts'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { distinctName, TakenNames } from '../core/entry-name.ts'
 import { joinSignals } from '../core/joined-signal.ts'
@@ -27,6 +28,7 @@ export interface ArchiveItem {
 
 export interface ArchiveRequest {
   client: Client
+  caller: Caller
   archiveName: string
   items: readonly ArchiveItem[]
   /** What is not in it is not there; absent: all is. */
@@ -89,9 +91,8 @@ export function createArchive({
 }): Archive {
   const newReadAhead = createReadAhead({ maxBytes: ALL_READ_AHEAD_MAX_BYTES })
 
-  async function find(item: ArchiveItem, { client, folder, signal }: ArchiveRequest): Promise<Asset> {
-    // Its caller has the secret.
-    const request = { client, folder, ...item, accept: '', isOneFile: true, isHeld: true, signal }
+  async function find(item: ArchiveItem, { client, caller, folder, signal }: ArchiveRequest): Promise<Asset> {
+    const request = { client, caller, folder, ...item, accept: '', isOneFile: true, signal }
     const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>

@@ -1,4 +1,5 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { isOfLimit } from '../core/limit-problems.ts'
 import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
@@ -29,6 +30,7 @@ import { reopened } from './reopened.ts'
 
 export interface DeliveryRequest {
   client: Client
+  caller: Caller
   /** As in the URL: the file's own, or there is no such file. */
   group: MediaGroup
   /** Decoded once, not checked yet. */
@@ -43,8 +45,6 @@ export interface DeliveryRequest {
   waitMs?: number
   /** Whether it has to be one file: to be saved, or put into an archive. */
   isOneFile?: boolean
-  /** Whether what is made for it is evicted after all others: for a trusted caller, or in advance. */
-  isHeld?: boolean
   /** Asked before a picture is made that is not there yet: what it throws is the answer. */
   beforeMaking?: () => Promise<void>
   signal: AbortSignal
@@ -87,7 +87,7 @@ export interface Deliveries {
    * @throws Problem 400, 403, 404, 429, 503
    */
   begin(
-    request: Pick<DeliveryRequest, 'client' | 'query'> & { original: OriginalName },
+    request: Pick<DeliveryRequest, 'client' | 'caller' | 'query'> & { original: OriginalName },
   ): Promise<JobStatus | undefined>
   /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
   object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
@@ -157,21 +157,22 @@ export function createDeliveries({
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
-    request: Pick<DeliveryRequest, 'client' | 'waitMs' | 'isHeld' | 'beforeMaking' | 'signal'>,
+    request: Pick<DeliveryRequest, 'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'signal'>,
   ): Promise<Found> {
-    const { client, waitMs = 0, isHeld = isPresetAlone(input.query), beforeMaking, signal } = request
+    const { client, caller, waitMs = 0, beforeMaking, signal } = request
+    const isHeld = caller.isTrusted || isPresetAlone(input.query)
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
     const render = (how?: Pick<DeliveryRequest, 'beforeMaking'>) =>
-      derivations.derive({ ...found, client, plan: planned, isHeld, ...how, signal })
+      derivations.derive({ ...found, client, caller, plan: planned, isHeld, ...how, signal })
     if (known) {
       uses.note({ clientId: client.id, key: found.name.key }, key, { isHeld })
       return isLasting(planned) ? known : { ...known, asset: reopened(known.asset, render) }
     }
     if (isLasting(planned)) {
       const wanted = {
-        client,
+        ...{ client, caller },
         original: found,
         plan: planned,
         query: [...input.query],
@@ -193,7 +194,7 @@ export function createDeliveries({
       const other = plan(next)
       // The format was asked for by name, or no other is left.
       if (other.variant === planned.variant) throw error
-      return storedOrMade(found, other, next, { client, isHeld, signal })
+      return storedOrMade(found, other, next, { client, caller, signal })
     }
   }
 
@@ -211,7 +212,7 @@ export function createDeliveries({
       return planned
     },
 
-    async begin({ client, query, original }) {
+    async begin({ client, caller, query, original }) {
       const input = inputOf({ client, query, format: original.format, accept: '' })
       const planned = plan(input)
       if (!isLasting(planned)) return undefined
@@ -219,7 +220,8 @@ export function createDeliveries({
       if (!found) throw fileNotFound()
       if (await stored(client, found, derivativeKey(original.key, planned.variant)))
         return { state: 'done', attempts: 0, progress: 1 }
-      return media.begin({ client, original: found, plan: planned, query, accept: '', isHeld: true })
+      const isHeld = caller.isTrusted
+      return media.begin({ client, caller, original: found, plan: planned, query, accept: '', isHeld })
     },
 
     async deliver(request) {

@@ -1,4 +1,5 @@
 import type { Asset } from '../core/asset.ts'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { Plan } from '../pipeline/plan.ts'
@@ -6,6 +7,8 @@ import type { FoundOriginal } from './originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
   client: Client
+  /** Who asks first: those who join cause no work. */
+  caller: Caller
   /** With at least one step. */
   plan: Plan
   /** Whether it is evicted after all others: requested by a preset, in advance, or by a trusted caller. */
@@ -51,7 +54,7 @@ export interface Derivations {
    * @returns until when, in milliseconds since 1970
    * @throws Problem 404 when the original is going, 429 when there is no room and none can be evicted
    */
-  reserve(request: Omit<DeriveRequest, 'signal' | 'progress'>): Promise<number>
+  reserve(request: Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>): Promise<number>
   /** Ends what {@link Derivations.reserve} has begun: it is not made after all. */
   release(reserved: Reserved): Promise<void>
   /** Resolves when this process neither makes nor stores this derivative any more, well or not. */

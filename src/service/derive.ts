@@ -12,7 +12,7 @@ import { fileNotFound, Problem, unlessStatus } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { isLasting } from '../pipeline/lasting.ts'
-import type { Runner } from '../pipeline/run.ts'
+import type { WorkRunner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
 import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
@@ -33,7 +33,7 @@ const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
 // An aborted put may still land, so a delete waits this long past the deadline.
 const GRACE_MS = 15_000
 
-type Unrendered = Omit<DeriveRequest, 'signal' | 'progress'>
+type Unrendered = Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>
 
 /** Makes derivatives that are not there yet, and stores them. */
 export function createDerivations({
@@ -54,7 +54,7 @@ export function createDerivations({
   assets: Assets
   locks: Locks
   events: EventBus
-  run: Runner
+  run: WorkRunner
   limits: TransformLimits
   derivativeLimits: DerivativeLimits
   evict: Evict
@@ -105,7 +105,16 @@ export function createDerivations({
     request: DeriveRequest,
     { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: MadeAsset) => void },
   ): Promise<void> {
-    const { client, name, record, plan, timeoutMs = limits.timeoutMs, progress, isHeld = false } = request
+    const {
+      client,
+      caller,
+      name,
+      record,
+      plan,
+      timeoutMs = limits.timeoutMs,
+      progress,
+      isHeld = false,
+    } = request
     const ref = { clientId: client.id, key: name.key }
     const bucket = buckets.of(client)
     // Whoever held the lock before may have made it since this caller looked.
@@ -142,7 +151,7 @@ export function createDerivations({
         plan,
         { ...source, sha256: record.sha256, probe: keptProbe(record, { clientId: client.id, index, log }) },
         {
-          ...{ asset, signal, log, storePart },
+          ...{ clientId: client.id, caller, asset, signal, log, storePart },
           limits: { ...limits, timeoutMs, outputMaxBytes },
           ...(progress ? { progress } : {}),
           afterwards: leftovers.add,

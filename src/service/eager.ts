@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { QUEUE_CALLER } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { clipped } from '../core/clipped.ts'
 import { joinSignals } from '../core/joined-signal.ts'
@@ -88,7 +89,9 @@ export function createEagerTransforms({
       until: now() + PUT_OFF_FOR_MS,
     }
     try {
-      const lasting = await deliveries.begin({ client, query: pairsOf(query), original })
+      const lasting = await deliveries.begin({
+        ...{ client, caller: QUEUE_CALLER, query: pairsOf(query), original },
+      })
       if (lasting) return lasting.state
       await jobs.enqueue({ kind: KIND, id, data })
       return 'waiting' as const
@@ -111,7 +114,7 @@ export function createEagerTransforms({
     await requestsFirst(signal)
     const { group } = name.format
     const pairs = pairsOf(query)
-    const wanted = { client, group, path: original, query: pairs, accept: '', isHeld: true, signal }
+    const wanted = { client, caller: QUEUE_CALLER, group, path: original, query: pairs, accept: '', signal }
     const delivery = await unlessStatus(404, deliveries.deliver(wanted))
     if (!delivery) return
     await derivations.ended(client, delivery.key)

@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 import { z } from 'zod'
 import { type Asset, readAll } from '../core/asset.ts'
 import { mapAtOnce } from '../core/at-once.ts'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import type { ImageInformation, ImageInspector, MediaFacts } from '../core/information.ts'
 import { joinSignals } from '../core/joined-signal.ts'
@@ -26,6 +27,12 @@ export interface Information extends FoundOriginal {
   problem?: Problem
 }
 
+/** Who asks, and for how long. */
+export interface Asked {
+  caller: Caller
+  signal: AbortSignal
+}
+
 /** Tells of stored files. */
 export interface Informations {
   /**
@@ -34,13 +41,14 @@ export interface Informations {
    */
   ofPath(request: {
     client: Client
+    caller: Caller
     group: MediaGroup
     /** Decoded once, not checked yet. */
     path: string
     signal: AbortSignal
   }): Promise<Information>
   /** What can be found out of some at the moment, in their order. Throws nothing but `signal.reason`. */
-  ofStored(client: Client, found: readonly FoundOriginal[], signal: AbortSignal): Promise<Information[]>
+  ofStored(client: Client, found: readonly FoundOriginal[], asked: Asked): Promise<Information[]>
 }
 
 // Of a picture that cannot be transformed. A JPEG's header is in the first 100 kB, a WebP's can be read of all of it only.
@@ -104,16 +112,17 @@ export function createInformations({
 }): Informations {
   const reading = pLimit(HEADS_AT_ONCE)
 
-  async function storedOrMade(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Asset> {
+  async function storedOrMade(client: Client, found: FoundOriginal, asked: Asked): Promise<Asset> {
     const { key, format } = found.name
     const stored = await originals.derivativeToRead(client, key, derivativeKey(key, INFORMATION_VARIANT))
-    return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), signal })
+    return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), ...asked })
   }
 
-  async function inspected(client: Client, found: FoundOriginal, signal: AbortSignal): Promise<Information> {
+  async function inspected(client: Client, found: FoundOriginal, asked: Asked): Promise<Information> {
+    const { signal } = asked
     const isImage = found.name.format.group === 'image'
     try {
-      const asset = await storedOrMade(client, found, signal)
+      const asset = await storedOrMade(client, found, asked)
       const known = JSON.parse((await readAll(asset, signal)).toString('utf8'))
       if (isImage) return { ...found, image: imageInformation.parse(known) }
       return { ...found, media: mediaFacts.parse(known) }
@@ -137,15 +146,15 @@ export function createInformations({
   async function knownInTime(
     client: Client,
     { name, record }: FoundOriginal,
-    signal: AbortSignal,
+    asked: Asked,
   ): Promise<Information> {
     const found = { name, record }
     if (!isInspected(name.format.group)) return found
     try {
-      return await inspected(client, found, signal)
+      return await inspected(client, found, asked)
     } catch (error) {
       if (error instanceof Problem) return { ...found, problem: error }
-      if (!signal.aborted)
+      if (!asked.signal.aborted)
         log.error(
           { err: error, client: client.id, key: name.key },
           'what is in a file could not be found out',
@@ -155,19 +164,19 @@ export function createInformations({
   }
 
   return {
-    async ofPath({ client, group, path, signal }) {
+    async ofPath({ client, caller, group, path, signal }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
-      if (isInspected(group)) return inspected(client, { name, record }, signal)
+      if (isInspected(group)) return inspected(client, { name, record }, { caller, signal })
       if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
       return { name, record }
     },
 
-    async ofStored(client, found, signal) {
+    async ofStored(client, found, { caller, signal }) {
       const inTime = joinSignals([signal, AbortSignal.timeout(patienceMs)])
-      const work = (each: FoundOriginal) => knownInTime(client, each, inTime.signal)
+      const work = (each: FoundOriginal) => knownInTime(client, each, { caller, signal: inTime.signal })
       try {
         const known: Information[] = []
         for await (const each of mapAtOnce(found, { atOnce: AT_ONCE, work })) {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import { type Caller, QUEUE_CALLER } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath } from '../core/object-key.ts'
@@ -13,6 +14,7 @@ import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 /** A derivative that takes minutes to make. */
 export interface WantedMedia {
   client: Client
+  caller: Caller
   original: FoundOriginal
   plan: Plan
   /** What was asked for, by which whoever makes it finds the plan again. */
@@ -151,7 +153,8 @@ export function createMediaJobs({
     const planned = plan({ query, format: name.format, accept, rules: client.rules })
     // Plugins or rules have changed since: who asks now asks for another one.
     if (derivativeKey(original, planned.variant) !== derivative) return false
-    const request = { ...found, client, plan: planned, timeoutMs, isHeld, ...how }
+    const caller = QUEUE_CALLER
+    const request = { ...found, client, caller, plan: planned, timeoutMs, isHeld, ...how }
     const asset = await unlessStatus(404, unlessStatus(429, derivations.derive(request)))
     await derivations.ended(client, derivative)
     if (!asset) return false

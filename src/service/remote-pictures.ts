@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { type Asset, withLastModified } from '../core/asset.ts'
+import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
 import { isOfLimit } from '../core/limit-problems.ts'
@@ -13,7 +14,7 @@ import { shareWork } from '../core/shared-work.ts'
 import { sniff } from '../core/sniff.ts'
 import { conceals } from '../pipeline/concealing.ts'
 import type { PlanInput, Planner } from '../pipeline/plan.ts'
-import type { Runner } from '../pipeline/run.ts'
+import type { WorkRunner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import type { Delivery } from './deliver.ts'
 import { metered, newMeter, takeHead } from './incoming-bytes.ts'
@@ -24,6 +25,7 @@ import { emptyRemote } from './remote-upload.ts'
 
 export interface RemotePictureRequest {
   client: Client
+  caller: Caller
   /** As of `parseRemoteUrl`. */
   url: string
   /** What is to be done with it; none: as it is. */
@@ -73,7 +75,7 @@ export function createRemotePictures({
   spool: Spool
   plan: Planner
   assets: Assets
-  run: Runner
+  run: WorkRunner
   limits: TransformLimits
   /** For a fetch. */
   timeoutMs: number
@@ -85,7 +87,7 @@ export function createRemotePictures({
 
   /** @param leftovers are removed when the picture has been sent */
   async function make(
-    { client, url, query, accept }: RemotePictureRequest,
+    { client, caller, url, query, accept }: RemotePictureRequest,
     { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<RemotePicture> {
     const file = await remotes.open({
@@ -107,7 +109,7 @@ export function createRemotePictures({
       const sha256 = meter.hash.digest('hex')
       const changedAt = Math.min(file.changedAt ?? now(), now())
       const source = { ...withLastModified(spooled.asset, changedAt), sha256 }
-      return await transformed(source, { client, input, name: file.name, signal, leftovers })
+      return await transformed(source, { client, caller, input, name: file.name, signal, leftovers })
     } finally {
       file.bytes.destroy()
     }
@@ -118,13 +120,14 @@ export function createRemotePictures({
     source: Asset & { sha256: string },
     work: {
       client: Client
+      caller: Caller
       input: PlanInput
       name: string
       signal: AbortSignal
       leftovers: Leftovers
     },
   ): Promise<RemotePicture> {
-    const { client, input, name, signal, leftovers } = work
+    const { client, caller, input, name, signal, leftovers } = work
     const planned = plan(input)
     const { variesByAccept, notes } = planned
     const original = {
@@ -138,6 +141,7 @@ export function createRemotePictures({
     if (planned.steps.length === 0) return original
     try {
       const rendered = await run(planned, source, {
+        ...{ clientId: client.id, caller },
         asset: await assets.of(client, planned),
         async storePart() {
           throw new Error('a picture has no parts')

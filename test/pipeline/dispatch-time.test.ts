@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createAdmission } from '../../src/pipeline/admission.ts'
 import { createDispatcher } from '../../src/pipeline/dispatch.ts'
 import type { Plan } from '../../src/pipeline/plan.ts'
-import type { Runner } from '../../src/pipeline/run.ts'
+import type { Runner, WorkRunner } from '../../src/pipeline/run.ts'
 import { rejection } from '../support/rejection.ts'
 import { assetOf, context } from './transform.ts'
 
@@ -10,7 +10,7 @@ const steps = [{ plugin: { engine: 'sharp', params: {} } }] as unknown as Plan['
 const plan: Plan = { steps, variant: 'x', variesByAccept: false, notes: [] }
 const source = assetOf(Buffer.from('picture'), 'png')
 
-function dispatcher(here: Runner): Runner {
+function dispatcher(here: Runner): WorkRunner {
   return createDispatcher({
     engines: new Map(),
     admit: createAdmission({ atOnce: 1, waiting: 1, heavyFrom: 1e9, heavyBytes: 1e9 }),

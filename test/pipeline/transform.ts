@@ -1,10 +1,11 @@
 import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readAll } from '../../src/core/asset.ts'
 import { formatOfMediaType, knownFormat } from '../../src/core/media.ts'
-import type { Engine, EngineContext, EngineName, TransformLimits } from '../../src/core/plugin.ts'
+import type { Engine, EngineName, TransformLimits } from '../../src/core/plugin.ts'
 import type { LoadedDetector, LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
-import { createRunner } from '../../src/pipeline/run.ts'
+import { createRunner, type WorkContext } from '../../src/pipeline/run.ts'
+import { STRANGER } from '../support/callers.ts'
 import { keptLog } from '../support/service.ts'
 import { ENGINES, loadWith } from './drop-ins.ts'
 
@@ -19,14 +20,16 @@ export const LIMITS: TransformLimits = {
 }
 
 export function context({
+  clientId = 'client',
+  caller = STRANGER,
   asset = async (key) => Promise.reject(new Error(`there is no ${key}`)),
   signal = new AbortController().signal,
   limits = LIMITS,
   afterwards = () => {},
   storePart = (name) => Promise.reject(new Error(`there is no place for ${name}`)),
   ...rest
-}: Partial<EngineContext> = {}): EngineContext {
-  return { ...rest, asset, signal, limits, afterwards, storePart, log: keptLog() }
+}: Partial<WorkContext> = {}): WorkContext {
+  return { ...rest, clientId, caller, asset, signal, limits, afterwards, storePart, log: keptLog() }
 }
 
 /** The file in the bucket. */

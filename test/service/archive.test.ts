@@ -8,6 +8,7 @@ import { storedKey } from '../../src/core/object-key.ts'
 import { type ArchiveItem, createArchive } from '../../src/service/archive.ts'
 import type { Deliveries } from '../../src/service/deliver.ts'
 import { entriesOf } from '../support/archive.ts'
+import { TRUSTED } from '../support/callers.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 import { keptLog } from '../support/service.ts'
@@ -56,6 +57,7 @@ describe('an archive', () => {
       log: keptLog(),
     })({
       client: CLIENT,
+      caller: TRUSTED,
       archiveName: 'a.zip',
       items: itemsOf(sizes),
       signal: new AbortController().signal,
@@ -106,7 +108,7 @@ describe('an archive', () => {
     const items = itemsOf(Array.from({ length: 50 }, () => 1_000_000))
     const controller = new AbortController()
     const unread = Array.from({ length: 10 }, () =>
-      archive({ client: CLIENT, archiveName: 'a.zip', items, signal: controller.signal }),
+      archive({ client: CLIENT, caller: TRUSTED, archiveName: 'a.zip', items, signal: controller.signal }),
     )
     for (const stream of unread) stream.once('readable', () => {}).on('error', () => {})
     const reads = () => told.filter((line) => line.startsWith('open')).length

@@ -6,6 +6,7 @@ import type { Storage } from '../../src/app.ts'
 import { derivativeKey, recordKey, storedKey } from '../../src/core/object-key.ts'
 import { createDerivations } from '../../src/service/derive.ts'
 import { onEveryBackend } from '../support/backends.ts'
+import { STRANGER } from '../support/callers.ts'
 import { deleteFile, rawPath, uploadOne } from '../support/client.ts'
 import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
 import { watchedEngine } from '../support/engines.ts'
@@ -145,7 +146,8 @@ onEveryBackend('races', (start, backend) => {
       format: { name: 'png', group: 'image', mediaType: 'image/png', extension: 'png' },
       sourceName: record.sourceName,
     } as const
-    const request = { client, name, record: found.record, plan, signal: new AbortController().signal }
+    const { signal } = new AbortController()
+    const request = { client, caller: STRANGER, name, record: found.record, plan, signal }
     const answers = await Promise.all([one?.derive(request), two?.derive(request)])
     await one?.idle()
     answers.push(await two?.derive(request))
