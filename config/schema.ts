@@ -1,4 +1,5 @@
 import { isEndpoint, isPort, isRange, readBaseUrl, readProxies } from './address.ts'
+import { DERIVATIVE_VARIABLES } from './derivatives.ts'
 import { RATE_VARIABLES } from './rates.ts'
 import { STORAGE_VARIABLES } from './storage.ts'
 import { TRANSFORMATION_VARIABLES } from './transformations.ts'
@@ -120,14 +121,7 @@ export const VARIABLES = {
     help: 'Time for which a connection is kept for the next request; longer than a proxy in front keeps it',
   }),
   ...RATE_VARIABLES,
-  VARIANT_LIMIT: integer({
-    min: 1,
-    max: 1_000_000,
-    unit: 'derivatives',
-    // Ten widths in three formats for three densities are 90.
-    default: 1000,
-    help: "Derivatives that a file may have, unless its client's rules say otherwise; a new one past it is a 429",
-  }),
+  ...DERIVATIVE_VARIABLES,
   FETCH_TIMEOUT_SECONDS: integer({
     min: 1,
     max: 300,

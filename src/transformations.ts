@@ -18,7 +18,9 @@ import { createPool } from './process/apart/pool.ts'
 import { createAssets } from './service/assets.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
+import { createEvict } from './service/evict.ts'
 import { createMediaJobs } from './service/media-jobs.ts'
+import { createNotedUses } from './service/noted-uses.ts'
 import type { TransformerSetup } from './transformer.ts'
 
 /** One client may take half of the places, and callers without a secret leave a quarter to those with one. */
@@ -36,6 +38,7 @@ function limitsOf(config: Config): TransformLimits {
     outputMaxSide: 5000,
     // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
     outputMaxPixels: 50_000_000,
+    outputMaxBytes: config.OUTPUT_MAX_BYTES,
     timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
   }
 }
@@ -73,6 +76,7 @@ export function openTransformations(
   })
   const assets = createAssets({ originals, buckets })
   const limits = limitsOf(config)
+  const evict = createEvict({ index, buckets })
   const derivations = createDerivations({
     index,
     buckets,
@@ -81,7 +85,12 @@ export function openTransformations(
     events,
     run,
     limits,
-    variantLimit: config.VARIANT_LIMIT,
+    derivativeLimits: {
+      variantLimit: config.VARIANT_LIMIT,
+      derivativesMaxBytes: config.DERIVATIVES_MAX_BYTES,
+      derivativesMaxTimes: config.DERIVATIVES_MAX_TIMES,
+    },
+    evict,
     log,
   })
   const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
@@ -100,9 +109,10 @@ export function openTransformations(
   })
   const deliveries = createDeliveries({
     ...{ originals, derivations, media, buckets, plan, metrics },
+    uses: createNotedUses({ index, log }),
     onLimit: chain.onLimit,
   })
-  return { admit, assets, derivations, limits, plan, media, deliveries, pool, run }
+  return { admit, assets, derivations, evict, limits, plan, media, deliveries, pool, run }
 }
 
 export type Transformations = ReturnType<typeof openTransformations>

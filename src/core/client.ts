@@ -44,6 +44,8 @@ export interface ClientRules {
   allowedWidths?: readonly number[]
   /** How many derivatives an original may have. */
   variantLimit?: number
+  /** Bytes that all its derivatives may take. */
+  derivativesMaxBytes?: number
   /**
    * Servers that remote files may come from, as `namesHost` reads them; none of an empty list. Absent: any for those who
    * have a secret, none for those who have only a URL.

@@ -168,6 +168,8 @@ export interface TransformLimits {
   outputMaxSide: number
   /** Over all frames. */
   outputMaxPixels: number
+  /** Bytes of what is made; a larger output is a failure. */
+  outputMaxBytes: number
   timeoutMs: number
 }
 

@@ -132,7 +132,7 @@ export function unusableAsset(param: string, reason: string, cause: unknown): Pr
   })
 }
 
-const NOT_TRANSFORMABLE = 'not_transformable'
+export const NOT_TRANSFORMABLE = 'not_transformable'
 
 /** 422: what is past a limit for transforming. */
 export function notTransformable(detail: string, cause?: unknown): Problem {
@@ -144,14 +144,14 @@ export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
   return notTransformable(`this ${what} takes too long to transform`, cause)
 }
 
-const BROKEN = 'broken'
+export const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */
 export function notDecodable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: BROKEN }, cause })
 }
 
-const FORMAT_TOO_SMALL = 'format_too_small'
+export const FORMAT_TOO_SMALL = 'format_too_small'
 
 /** 422: the picture is fine, and another format could hold it. `maxSide` in pixels. */
 export function formatTooSmall(
@@ -226,33 +226,4 @@ export async function unlessStatus<T>(status: number, work: Promise<T>): Promise
     if (error instanceof Problem && error.status === status) return undefined
     throw error
   }
-}
-
-const VARIANT_LIMIT = 'variant_limit'
-// Time alone frees none: whoever asks again is after an operator's change, or a delete.
-const VARIANTS_RETRY_SECONDS = 3600
-
-/** 429: a file has as many derivatives as it may have. Those that are stored go on. */
-export function tooManyVariants(limit: number): Problem {
-  const { members, headers } = retryAfter(VARIANTS_RETRY_SECONDS)
-  return new Problem({
-    status: 429,
-    code: VARIANT_LIMIT,
-    detail: `expected at most ${limit} variants of this file but this would be one more; those that exist are delivered as before`,
-    members: { limit, ...members },
-    headers: {
-      ...headers,
-      // No window: draft-ietf-httpapi-ratelimit-headers-10 leaves it out where nothing comes back with time.
-      'RateLimit-Policy': `"variants";q=${limit}`,
-      RateLimit: '"variants";r=0',
-    },
-  })
-}
-
-/** Whether a transformation has failed at a limit only: the file itself is fine. */
-export function isOfLimit(error: unknown): error is Problem {
-  if (!(error instanceof Problem)) return false
-  const { code, members } = error
-  if (code === NOT_TRANSFORMABLE) return members.reason !== BROKEN
-  return code === FORMAT_TOO_SMALL || code === VARIANT_LIMIT
 }

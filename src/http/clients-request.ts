@@ -30,6 +30,7 @@ const rules = z.strictObject(
     presetsOnly: orNull(z.boolean(), 'true, false or null'),
     allowedWidths: orNull(list(z.number()), 'an array of integers or null'),
     variantLimit: orNull(z.number(), 'an integer or null'),
+    derivativesMaxBytes: orNull(z.number(), 'an integer or null'),
     fetchHosts: orNull(z.literal('any').or(list(z.string())), '"any", an array of hosts or null'),
     fetchDenyHosts: orNull(list(z.string()), 'an array of hosts or null'),
     keepDeletedSeconds: orNull(z.number(), 'an integer or null'),
@@ -44,7 +45,7 @@ const rules = z.strictObject(
       'an object of presets, each an object of parameters, or null',
     ),
   },
-  'an object of signedUrls, presetsOnly, allowedWidths, variantLimit, fetchHosts, fetchDenyHosts, keepDeletedSeconds, dedupe, uploadMaxBytes, rates and presets',
+  'an object of signedUrls, presetsOnly, allowedWidths, variantLimit, derivativesMaxBytes, fetchHosts, fetchDenyHosts, keepDeletedSeconds, dedupe, uploadMaxBytes, rates and presets',
 )
 const storage = z.strictObject(
   {

@@ -5,8 +5,8 @@ import type { Delivery } from '../service/deliver.ts'
 import { onlyValue, queryPairs } from './request.ts'
 import { type SendOptions, sendAsset } from './send.ts'
 
-// What was asked for may be there by then: a limit was raised, a load is over.
-const INSTEAD_MAX_AGE_SECONDS = 60
+// What was asked for may be there by then: a limit was raised, a load is over, there is room to store it.
+const PASSING_MAX_AGE_SECONDS = 60
 
 /** What is said to delivery itself, and what is to be done with the file. @throws Problem 400 */
 export function deliveryQuery(req: Request) {
@@ -20,7 +20,10 @@ export function deliveryQuery(req: Request) {
 
 /** What is sent, and how. */
 export interface SendDeliveryOptions extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'signal'> {
-  delivery: Pick<Delivery, 'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'notes'>
+  delivery: Pick<
+    Delivery,
+    'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'isUnstored' | 'notes'
+  >
   /** The name to save the file by, empty for its own; absent where it is only to be shown. */
   download?: string | undefined
 }
@@ -31,11 +34,11 @@ export async function sendDelivery(
   res: Response,
   { delivery, download, ...options }: SendDeliveryOptions,
 ): Promise<void> {
-  const { asset, variesByAccept, insteadFor } = delivery
+  const { asset, variesByAccept, insteadFor, isUnstored } = delivery
   tellNotes(res, delivery)
   await sendAsset(req, res, {
     ...{ asset, variesByAccept, ...options },
-    ...(insteadFor ? { maxAgeSeconds: INSTEAD_MAX_AGE_SECONDS } : {}),
+    ...(insteadFor || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
     ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
   })
 }

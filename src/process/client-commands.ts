@@ -104,6 +104,11 @@ function addRules(client: Command, perform: Perform): void {
       read.limit,
     )
     .option(
+      '--derivatives-max-bytes <bytes|default>',
+      'of all its derivatives; default: DERIVATIVES_MAX_BYTES',
+      read.limit,
+    )
+    .option(
       '--fetch-hosts <host,*.host,…|any|none|default>',
       'servers that files may be fetched from; default: none by a public URL, any with a secret',
       read.fetchHosts,

@@ -11,6 +11,7 @@ export interface RuleChanges {
   /** In any order. */
   allowedWidths?: readonly number[] | false | undefined
   variantLimit?: number | false | undefined
+  derivativesMaxBytes?: number | false | undefined
   /** None of an empty list; `false`: as for everyone. */
   fetchHosts?: readonly string[] | 'any' | false | undefined
   fetchDenyHosts?: readonly string[] | false | undefined
@@ -37,6 +38,8 @@ const WIDTH_MAX = 5000
 const WIDTHS_MAX = 100
 // As VARIANT_LIMIT takes.
 const VARIANTS_MAX = 1_000_000
+// As DERIVATIVES_MAX_BYTES takes, in 15 digits.
+const DERIVATIVES_MAX_BYTES = 999_999_999_999_999
 // Each is looked at for every hop of a fetch.
 const HOSTS_MAX = 100
 // 90 days.
@@ -85,6 +88,8 @@ const CHECKS: Checks = {
   presetsOnly: () => true,
   allowedWidths: checkedWidths,
   variantLimit: (count) => checkedInteger(count, { param: 'variantLimit', max: VARIANTS_MAX }),
+  derivativesMaxBytes: (bytes) =>
+    checkedInteger(bytes, { param: 'derivativesMaxBytes', max: DERIVATIVES_MAX_BYTES, unit: ' bytes' }),
   fetchHosts: (hosts) => checkedHosts('fetchHosts', hosts),
   fetchDenyHosts: (hosts) => (hosts.length > 0 ? checkedHosts('fetchDenyHosts', hosts) : undefined),
   keepDeletedSeconds: (seconds) =>

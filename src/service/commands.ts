@@ -95,6 +95,7 @@ export function createCommands({
         presetsOnly: z.boolean().optional(),
         allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
         variantLimit: z.number().or(z.literal(false)).optional(),
+        derivativesMaxBytes: z.number().or(z.literal(false)).optional(),
         fetchHosts: z
           .array(z.string())
           .or(z.literal(['any', false]))

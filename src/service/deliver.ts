@@ -1,6 +1,7 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
+import { isOfLimit } from '../core/limit-problems.ts'
 import { type Format, formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import {
   derivativeKey,
@@ -13,16 +14,19 @@ import {
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { JobStatus } from '../core/ports/jobs.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
-import { assetNotFound, fileNotFound, isOfLimit, Problem, tooSmallFormat } from '../core/problem.ts'
+import { assetNotFound, fileNotFound, Problem, tooSmallFormat } from '../core/problem.ts'
+import { PRESET_WORD } from '../core/query-word.ts'
 import { isAllWithin, meaningsWithin } from '../core/scope.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { conceals } from '../pipeline/concealing.ts'
 import { isLasting } from '../pipeline/lasting.ts'
 import { namedFiles } from '../pipeline/named-files.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
-import type { Derivations } from './derive.ts'
+import type { Derivations } from './derivations.ts'
 import type { MediaJobs } from './media-jobs.ts'
+import type { NotedUses } from './noted-uses.ts'
 import type { DerivativeFile, FoundOriginal, Originals } from './originals.ts'
+import { reopened } from './reopened.ts'
 
 export interface DeliveryRequest {
   client: Client
@@ -68,6 +72,8 @@ export interface Delivery {
   isElsewhere?: true
   /** It is still being made, and may be another in a moment. */
   isGrowing?: true
+  /** There was no room to store it. */
+  isUnstored?: true
 }
 
 /** A delivery without what the request has made of it. */
@@ -96,6 +102,7 @@ export function createDeliveries({
   derivations,
   media,
   buckets,
+  uses,
   plan,
   metrics,
   onLimit,
@@ -104,6 +111,7 @@ export function createDeliveries({
   derivations: Derivations
   media: MediaJobs
   buckets: Buckets
+  uses: NotedUses
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
   /** What is delivered where a transformation meets a limit. */
@@ -142,6 +150,7 @@ export function createDeliveries({
     const { name, record } = found
     const file = await originals.fileToRead(client, name.key, wanted)
     if (!file) throw fileNotFound()
+    uses.note({ clientId: client.id, key: name.key }, wanted.derivative, { isHeld: false })
     const { asset, isGrowing } = file
     const delivery = derived(found, wanted.key, withLastModified(asset, record.storedAt))
     return isGrowing ? { ...delivery, isGrowing } : delivery
@@ -158,15 +167,21 @@ export function createDeliveries({
     >,
   ): Promise<Found> {
     const { client, caller, waitMs = 0, beforeMaking, signal } = request
+    const isHeld = caller.isTrusted || isPresetAlone(input.query)
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
-    if (known) return known
+    const render = (how?: Pick<DeliveryRequest, 'beforeMaking'>) =>
+      derivations.derive({ ...found, client, caller, plan: planned, isHeld, ...how, signal })
+    if (known) {
+      uses.note({ clientId: client.id, key: found.name.key }, key, { isHeld })
+      return isLasting(planned) ? known : { ...known, asset: reopened(known.asset, render) }
+    }
     if (isLasting(planned)) {
       const { query, accept } = input
       const { beforeJob, isSigned } = request
       const wanted = {
-        ...{ client, caller, original: found, plan: planned, query: [...query], accept },
+        ...{ client, caller, original: found, plan: planned, query: [...query], accept, isHeld },
         ...{ beforeJob, isSigned },
       }
       await media.finish(wanted, { waitMs, signal })
@@ -174,15 +189,9 @@ export function createDeliveries({
       return current(client, found, { key, derivative: key })
     }
     try {
-      const asset = await derivations.derive({
-        ...found,
-        client,
-        caller,
-        plan: planned,
-        beforeMaking,
-        signal,
-      })
-      return derived(found, key, asset)
+      const asset = await render(beforeMaking ? { beforeMaking } : {})
+      const delivery = derived(found, key, reopened(asset, render))
+      return asset.isUnstored ? { ...delivery, isUnstored: true } : delivery
     } catch (error) {
       const format = tooSmallFormat(error)
       if (format === undefined) throw error
@@ -216,7 +225,8 @@ export function createDeliveries({
       if (!found) throw fileNotFound()
       if (await stored(client, found, derivativeKey(original.key, planned.variant)))
         return { state: 'done', attempts: 0, progress: 1 }
-      return media.begin({ client, caller, original: found, plan: planned, query, accept: '' })
+      const isHeld = caller.isTrusted
+      return media.begin({ client, caller, original: found, plan: planned, query, accept: '', isHeld })
     },
 
     async deliver(request) {
@@ -255,6 +265,12 @@ export function createDeliveries({
 
 function inputOf({ client, query, format, accept }: Parameters<Deliveries['plan']>[0]): PlanInput {
   return { query, format, accept, rules: client.rules }
+}
+
+/** Operators define presets, so strangers cannot request many of them; with another parameter they could. */
+function isPresetAlone(query: PlanInput['query']): boolean {
+  const names = [...query].map(([name]) => name)
+  return names.length > 0 && names.every((name) => name === PRESET_WORD)
 }
 
 const AS_IT_IS = { variesByAccept: false, notes: [] }

@@ -1,6 +1,6 @@
-import { type Asset, withLastModified } from '../core/asset.ts'
-import type { Caller } from '../core/caller.ts'
+import { type Asset, assetFromBytes, readAll, withLastModified } from '../core/asset.ts'
 import type { Client } from '../core/client.ts'
+import { outputTooLarge, tooManyVariants } from '../core/limit-problems.ts'
 import type { Log } from '../core/log.ts'
 import { derivativeKey, type ObjectKey, partKey } from '../core/object-key.ts'
 import type { EngineContext, TransformLimits } from '../core/plugin.ts'
@@ -8,65 +8,24 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { fileNotFound, Problem, tooManyVariants, unlessStatus } from '../core/problem.ts'
+import { fileNotFound, Problem, unlessStatus } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
-import type { Plan } from '../pipeline/plan.ts'
+import { isLasting } from '../pipeline/lasting.ts'
 import type { WorkRunner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
+import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
+import { countParts } from './derivative-parts.ts'
+import {
+  bytesOfDerivatives,
+  type Claim,
+  createDerivativeSpace,
+  type DerivativeLimits,
+} from './derivative-space.ts'
+import type { Evict } from './evict.ts'
 import { keptProbe } from './kept-probe.ts'
 import { createLeftovers } from './leftovers.ts'
-import type { FoundOriginal } from './originals.ts'
-
-export interface DeriveRequest extends FoundOriginal {
-  client: Client
-  /** Who asks first: those who join cause no work. */
-  caller: Caller
-  /** With at least one step. */
-  plan: Plan
-  /** What rendering may take, where that is more than usual. */
-  timeoutMs?: number
-  /** Is told how much of it is done, from 0 to 1, by what takes minutes. */
-  progress?: (fraction: number) => void
-  /** Asked before it is begun, not of those who join: what it throws is their answer. */
-  beforeMaking?: (() => Promise<void>) | undefined
-  /** Whether a failure is not the end: it is told of when no other try follows. */
-  isTriedAgain?: (error: unknown) => boolean
-  signal: AbortSignal
-}
-
-/** A derivative that was counted before it is made. */
-export interface Reserved {
-  clientId: string
-  original: ObjectKey
-  derivative: ObjectKey
-  /** As `reserve` has answered. */
-  deadline: number
-}
-
-/** Makes derivatives that are not there yet, and stores them. */
-export interface Derivations {
-  /**
-   * Renders a derivative, or waits for whoever renders it already. Answers as soon as the bytes are there, while they
-   * are still being stored, unless there are many of them.
-   * @throws Problem 404 when the original is going, or a file that a parameter names is not there, 422 when it cannot be
-   * transformed, 429 when it has all the derivatives that it may have, 503 when too many wait
-   */
-  derive(request: DeriveRequest): Promise<Asset>
-  /**
-   * Counts a derivative that is to be made later among those of its original.
-   * @returns until when, in milliseconds since 1970
-   * @throws Problem 404 when the original is going, 429 when it has all the derivatives that it may have
-   */
-  reserve(request: Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>): Promise<number>
-  /** Ends what {@link Derivations.reserve} has begun: it is not made after all. */
-  release(reserved: Reserved): Promise<void>
-  /** Resolves when this process neither makes nor stores this derivative any more, well or not. */
-  ended(client: Client, key: ObjectKey): Promise<void>
-  /** Resolves when nothing is being made or stored; for an orderly end. */
-  idle(): Promise<void>
-}
 
 // What is larger would wait in memory for slow readers: it is answered from where it is stored.
 const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
@@ -74,6 +33,9 @@ const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
 // An aborted put may still land, so a delete waits this long past the deadline.
 const GRACE_MS = 15_000
 
+type Unrendered = Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>
+
+/** Makes derivatives that are not there yet, and stores them. */
 export function createDerivations({
   index,
   buckets,
@@ -82,7 +44,8 @@ export function createDerivations({
   events,
   run,
   limits,
-  variantLimit,
+  derivativeLimits,
+  evict,
   log,
   now = Date.now,
 }: {
@@ -93,40 +56,65 @@ export function createDerivations({
   events: EventBus
   run: WorkRunner
   limits: TransformLimits
-  /** How many derivatives an original may have, unless the client's rules say otherwise. */
-  variantLimit: number
+  derivativeLimits: DerivativeLimits
+  evict: Evict
   log: Log
   now?: () => number
 }): Derivations {
   // Locks share across processes and answer only at the end; this one answers local callers as soon as the bytes are
   // there.
-  const flights = createSharedWorks<Asset>()
+  const flights = createSharedWorks<MadeAsset>()
+  const space = createDerivativeSpace({ index, evict, limits: derivativeLimits, log })
   // Waiting for a turn, rendering, storing: each at most as long as a render may take.
   const limitMsOf = ({ timeoutMs = limits.timeoutMs }: Pick<DeriveRequest, 'timeoutMs'>) => 3 * timeoutMs
   // Makes that are under way, also those that nobody waits for any more.
   const making = new Set<Promise<void>>()
 
-  /** → `pending`. @returns its deadline @throws Problem 404, 429 */
-  async function note(
-    { client, name, plan, timeoutMs }: Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>,
-    key: ObjectKey,
-  ): Promise<number> {
+  const claimOf = ({ client, record, isHeld = false }: Unrendered, key: ObjectKey): Claim => ({
+    ...{ client, original: record, key, isHeld },
+  })
+
+  /** → `pending`. @returns its deadline, or undefined when there is no room to store it @throws Problem 404 */
+  async function note(request: Unrendered, key: ObjectKey): Promise<number | undefined> {
+    const { plan, timeoutMs } = request
     const deadline = now() + limitMsOf(timeoutMs === undefined ? {} : { timeoutMs }) + GRACE_MS
-    const atMost = client.rules?.variantLimit ?? variantLimit
-    // Nobody can ask for another one of these.
-    const limit = plan.variant === INFORMATION_VARIANT ? undefined : { atMost }
-    const start = await index.beginDerivative({ clientId: client.id, key: name.key }, key, deadline, limit)
-    if (start === 'full') throw tooManyVariants(atMost)
-    if (start === 'refused') throw fileNotFound()
+    // Callers can request only one of these.
+    const limited = plan.variant !== INFORMATION_VARIANT
+    return (await space.begin(claimOf(request, key), { deadline, limited })) ? deadline : undefined
+  }
+
+  /** @throws Problem 404, 429 */
+  async function reserved(request: Unrendered, key: ObjectKey): Promise<number> {
+    const deadline = await note(request, key)
+    if (deadline === undefined) throw tooManyVariants(space.atMost(request.client))
     return deadline
+  }
+
+  /** A rendered derivative that is not stored. @throws Problem 429 when it would wait in memory for slow readers */
+  async function unstored(rendered: Asset, { client, record }: Unrendered): Promise<MadeAsset> {
+    if (rendered.size > MAX_ANSWERED_BYTES) throw tooManyVariants(space.atMost(client))
+    const { mediaType, lastModified } = rendered
+    const asset = rendered.file
+      ? assetFromBytes(await readAll(rendered), { mediaType, lastModified })
+      : rendered
+    return { ...withLastModified(asset, record.storedAt), isUnstored: true }
   }
 
   /** `pending` → render, parts → answer → put → `stored`, or without a trace when the original is deleted meanwhile. */
   async function make(
     request: DeriveRequest,
-    { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: Asset) => void },
+    { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: MadeAsset) => void },
   ): Promise<void> {
-    const { client, caller, name, record, plan, timeoutMs = limits.timeoutMs, progress } = request
+    const {
+      client,
+      caller,
+      name,
+      record,
+      plan,
+      timeoutMs = limits.timeoutMs,
+      progress,
+      isHeld = false,
+    } = request
     const ref = { clientId: client.id, key: name.key }
     const bucket = buckets.of(client)
     // Whoever held the lock before may have made it since this caller looked.
@@ -134,16 +122,24 @@ export function createDerivations({
     const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
     if (stored) return answer(withLastModified(stored, record.storedAt))
     const asset = await assets.of(client, plan)
-    const deadline = await note(request, key)
+    // A job's callers come back for what is stored.
+    const deadline = await (isLasting(plan) ? reserved : note)(request, key)
+    const mostOfAll = bytesOfDerivatives(record.size, derivativeLimits.derivativesMaxTimes)
+    const outputMaxBytes = Math.min(limits.outputMaxBytes, mostOfAll)
+    const parts = countParts(outputMaxBytes)
     let putBegun = false
     // Flushed to the disk: after a power cut the derivative, which is put last, may be there, and then they are as well.
     const storePart: EngineContext['storePart'] = async (partName, part) => {
       // Nobody wants the rest of what is deleted by now. An outage may be over when it is asked for good.
       const original = (await unlessStatus(503, index.find(ref)))?.original
       if (original && original.state !== 'stored') throw fileNotFound()
+      parts.count(partName, part.size)
       const bytes = await part.open({ signal })
       putBegun = true
       await bucket.put(partKey(key, partName), bytes, { mediaType: part.mediaType, signal })
+    }
+    const drop = async () => {
+      if (deadline !== undefined) await index.dropDerivative(ref, key, deadline)
     }
     const leftovers = createLeftovers(log, { key })
     try {
@@ -156,19 +152,29 @@ export function createDerivations({
         { ...source, sha256: record.sha256, probe: keptProbe(record, { clientId: client.id, index, log }) },
         {
           ...{ clientId: client.id, caller, asset, signal, log, storePart },
-          limits: { ...limits, timeoutMs },
+          limits: { ...limits, timeoutMs, outputMaxBytes },
           ...(progress ? { progress } : {}),
           afterwards: leftovers.add,
         },
       )
+      const { mediaType, size } = rendered
+      if (size + parts.bytes() > outputMaxBytes) throw outputTooLarge(outputMaxBytes)
+      const hasRoom =
+        deadline !== undefined && (await space.makeRoom(claimOf(request, key), size + parts.bytes()))
+      if (!hasRoom) {
+        if (isLasting(plan)) throw tooManyVariants(space.atMost(client))
+        const passing = await unstored(rendered, request)
+        await drop()
+        return answer(passing)
+      }
       // As old as its original: the same before and after it is stored, and when it is made again. A file is gone by then.
-      const isLarge = rendered.size > MAX_ANSWERED_BYTES || rendered.file !== undefined
+      const isLarge = size > MAX_ANSWERED_BYTES || rendered.file !== undefined
       if (!isLarge) answer(withLastModified(rendered, record.storedAt))
       const bytes = await rendered.open()
       putBegun = true
-      await bucket.put(key, bytes, { mediaType: rendered.mediaType, durable: false, signal })
-      const { mediaType, size } = rendered
-      if (await index.finishDerivative(ref, { key, mediaType, size })) {
+      await bucket.put(key, bytes, { mediaType, durable: false, signal })
+      const stores = { key, mediaType, size, ...parts.members() }
+      if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
         const large = isLarge ? await bucket.find(key, rendered) : undefined
         if (large) answer(withLastModified(large, record.storedAt))
@@ -176,11 +182,11 @@ export function createDerivations({
         return
       }
       await deleteDerivative(bucket, key)
-      await index.dropDerivative(ref, key, deadline)
+      await drop()
       if (isLarge) throw fileNotFound()
     } catch (error) {
       // After an outage bytes may be there, or still appear: then the entry stays, and a sweep ends it past its deadline.
-      const takenBack = putBegun ? deleteParts(bucket, key) : index.dropDerivative(ref, key, deadline)
+      const takenBack = putBegun ? deleteParts(bucket, key) : drop()
       await takenBack.catch((err) =>
         log.warn({ err, key }, 'what is left of a derivative is left to the sweep'),
       )
@@ -197,9 +203,9 @@ export function createDerivations({
     events.emit('derivative.failed', { clientId: client.id, key, original: name.key, code, detail })
   }
 
-  function fly(request: DeriveRequest, key: ObjectKey): SharedWork<Asset> {
+  function fly(request: DeriveRequest, key: ObjectKey): SharedWork<MadeAsset> {
     const { client, record } = request
-    return shareWork<Asset>(
+    return shareWork<MadeAsset>(
       async (signal, answer) => {
         let made = false
         const work = (held: AbortSignal) => {
@@ -209,8 +215,9 @@ export function createDerivations({
         await locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) })
         if (made) return
         const stored = await buckets.of(client).find(key)
-        if (!stored) throw fileNotFound()
-        answer(withLastModified(stored, record.storedAt))
+        if (stored) return answer(withLastModified(stored, record.storedAt))
+        // Another process had no room to store it, or its original is deleted: that is a 404.
+        await work(signal)
       },
       {
         limitMs: limitMsOf(request),
@@ -236,7 +243,7 @@ export function createDerivations({
       if (!flights.isUnderWay(flight)) await request.beforeMaking?.()
       return flights.join(flight, () => fly(request, key), request.signal)
     },
-    reserve: (request) => note(request, derivativeKey(request.name.key, request.plan.variant)),
+    reserve: (request) => reserved(request, derivativeKey(request.name.key, request.plan.variant)),
     release: ({ clientId, original, derivative, deadline }) =>
       index.dropDerivative({ clientId, key: original }, derivative, deadline),
     ended: (client, key) => flights.ended(flightOf(client, key)),

@@ -10,7 +10,7 @@ import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../core/por
 import { badParameter, Problem, unlessStatus } from '../core/problem.ts'
 import type { Grant } from '../core/scope.ts'
 import type { Deliveries } from './deliver.ts'
-import type { Derivations } from './derive.ts'
+import type { Derivations } from './derivations.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 
 /** A derivative that is made before anybody asks for it. */

@@ -14,7 +14,7 @@ import { fileNotFound, Problem, unavailable } from '../core/problem.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { informationPlan, isInspected } from '../pipeline/information.ts'
 import type { Planner } from '../pipeline/plan.ts'
-import type { Derivations } from './derive.ts'
+import type { Derivations } from './derivations.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 
 /** What is known of an original: all of it public, as its bytes are. */

@@ -7,7 +7,7 @@ import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath }
 import { type JobFailure, type JobStatus, type Jobs, mayPass, NotYet } from '../core/ports/jobs.ts'
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../core/problem.ts'
 import type { Plan, Planner } from '../pipeline/plan.ts'
-import type { Derivations, DeriveRequest, Reserved } from './derive.ts'
+import type { Derivations, DeriveRequest, Reserved } from './derivations.ts'
 import { checkMayBegin, checkPlaces, jobOwner, type MediaJobsFor, type MediaRequest } from './media-places.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
@@ -23,6 +23,8 @@ export interface WantedMedia extends MediaRequest {
   accept: string
   /** Called before a new job begins, not for one that exists: what it throws is the answer. */
   beforeJob?: (() => Promise<void>) | undefined
+  /** Whether it is evicted after all others. */
+  isHeld?: boolean
 }
 
 /** Videos and sounds are made by jobs, one for each derivative however many ask for it. */
@@ -64,6 +66,7 @@ const ATTEMPTS = 3
 interface QueuedMedia extends Reserved {
   query: WantedMedia['query']
   accept: string
+  isHeld?: boolean
   /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
   until: number
 }
@@ -117,7 +120,7 @@ export function createMediaJobs({
   const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
 
   async function begin(wanted: WantedMedia): Promise<JobStatus> {
-    const { client, original, query, accept } = wanted
+    const { client, original, query, accept, isHeld = false } = wanted
     const derivative = keyOf(wanted)
     const ref = refOf(client, derivative)
     const known = await jobs.status(ref)
@@ -130,9 +133,15 @@ export function createMediaJobs({
       await wanted.beforeJob?.()
       const owner = jobOwner(client.id, wanted.caller)
       checkPlaces(wanted, await jobs.openOf(KIND, owner), atMost)
-      const deadline = await derivations.reserve({ ...original, client, plan: wanted.plan, timeoutMs })
+      const deadline = await derivations.reserve({
+        ...original,
+        client,
+        plan: wanted.plan,
+        timeoutMs,
+        isHeld,
+      })
       const data: QueuedMedia = {
-        ...{ clientId: client.id, original: original.name.key, derivative, deadline },
+        ...{ clientId: client.id, original: original.name.key, derivative, deadline, isHeld },
         ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
       }
       await jobs.enqueue({ ...ref, owner, data })
@@ -142,7 +151,7 @@ export function createMediaJobs({
 
   /** Resolves when it is stored; or with false, when nobody can want it any more. */
   async function make(
-    { clientId, original, derivative, query, accept }: QueuedMedia,
+    { clientId, original, derivative, query, accept, isHeld = false }: QueuedMedia,
     how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
   ): Promise<boolean> {
     const client = await presentClient(clientId)
@@ -152,7 +161,8 @@ export function createMediaJobs({
     const planned = plan({ query, format: name.format, accept, rules: client.rules })
     // Plugins or rules have changed since: who asks now asks for another one.
     if (derivativeKey(original, planned.variant) !== derivative) return false
-    const request = { ...found, client, caller: QUEUE_CALLER, plan: planned, timeoutMs, ...how }
+    const caller = QUEUE_CALLER
+    const request = { ...found, client, caller, plan: planned, timeoutMs, isHeld, ...how }
     const asset = await unlessStatus(404, unlessStatus(429, derivations.derive(request)))
     await derivations.ended(client, derivative)
     if (!asset) return false

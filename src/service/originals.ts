@@ -14,6 +14,7 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, OriginalEntry, OriginalRecord, Trash } from '../core/ports/file-index.ts'
 import { unlessStatus } from '../core/problem.ts'
 import { snapshot } from '../core/snapshot.ts'
+import { recordOfDerivative } from './derivative-parts.ts'
 
 /** An original that can be delivered. */
 export interface FoundOriginal {
@@ -166,8 +167,9 @@ export function createOriginals({
     if (entry?.state === 'pending') return { asset: undefined, isPending: true }
     const asset = await bucket.find(derivative, entry?.record)
     if (entry || !asset || !known) return { asset, isPending: !known }
-    const { mediaType, size } = asset
-    const adopted = index.adoptDerivative(ref, { key: derivative, mediaType, size })
+    const adopted = recordOfDerivative(bucket, derivative, asset).then((record) =>
+      index.adoptDerivative(ref, record),
+    )
     const now = await unlessAway(adopted.then((taken) => ({ taken })))
     // Begun anew since we looked, or its original is going: these bytes are not it any more.
     if (now && now.taken?.state !== 'stored')

@@ -7,6 +7,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { Problem, unlessStatus } from '../core/problem.ts'
+import { recordOfDerivative } from './derivative-parts.ts'
 import type { Originals } from './originals.ts'
 import type { Records } from './records.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
@@ -73,9 +74,10 @@ export function createReindex({
     const { original: known } = await index.find(ref)
     try {
       if (known) {
-        // An older version has kept no lists.
+        // An older version has kept no lists, and has not counted derivatives.
         if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
         if (known.state === 'stored') await agree(client, known.record)
+        await index.countDerivatives(ref)
         return 'known'
       }
       if (await originals.resolve(client, { full })) return 'added'
@@ -98,8 +100,8 @@ export function createReindex({
     const asset = await buckets.of(client).find(key)
     if (!asset) return 'gone'
     if (known.original) {
-      const { mediaType, size } = asset
-      return (await index.adoptDerivative(ref, { key, mediaType, size })) ? 'added' : 'gone'
+      const record = await recordOfDerivative(buckets.of(client), key, asset)
+      return (await index.adoptDerivative(ref, record)) ? 'added' : 'gone'
     }
     const isLeft = (await buckets.of(client).find(key)) && !(await index.find(ref)).original
     return isLeft ? { kind: 'derivative without original' } : 'gone'

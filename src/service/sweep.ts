@@ -5,6 +5,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex, Overdue } from '../core/ports/file-index.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
+import { recordOfDerivative } from './derivative-parts.ts'
 import type { Removals } from './remove.ts'
 import { AT_ONCE } from './walk.ts'
 
@@ -43,7 +44,10 @@ export function createSweep({
     const asset = await bucket.find(derivative)
     const kept =
       asset &&
-      (await index.finishDerivative(ref, { key: derivative, mediaType: asset.mediaType, size: asset.size }))
+      (await index.finishDerivative(ref, await recordOfDerivative(bucket, derivative, asset), {
+        at: now(),
+        isHeld: false,
+      }))
     if (kept) return
     if (asset) await deleteDerivative(bucket, derivative)
     else {

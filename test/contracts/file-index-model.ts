@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-key.ts'
+import type { Use, UsedDerivative } from '../../src/core/ports/derivative-uses.ts'
 import type {
   DerivativeEntry,
   DerivativeRecord,
@@ -18,6 +19,8 @@ import type { Random } from './random.ts'
 interface Row {
   original?: OriginalEntry
   derivatives: Map<ObjectKey, DerivativeEntry>
+  /** Of those that are stored. */
+  uses: Map<ObjectKey, Use>
 }
 
 /** The index as a map in memory: every step at once, nothing durable. */
@@ -27,7 +30,7 @@ export function createIndexModel() {
   const inherited = new Set<OriginalEntry | DerivativeEntry>()
   const nameOf = ({ clientId, key }: FileRef) => `${clientId} ${key}`
   const rowOf = (ref: FileRef): Row => {
-    const row = rows.get(nameOf(ref)) ?? { derivatives: new Map() }
+    const row = rows.get(nameOf(ref)) ?? { derivatives: new Map(), uses: new Map() }
     rows.set(nameOf(ref), row)
     return row
   }
@@ -124,18 +127,48 @@ export function createIndexModel() {
       if (row.original?.state !== 'stored') return 'refused'
       if (!row.derivatives.has(key) && row.derivatives.size >= atMost) return 'full'
       row.derivatives.set(key, { state: 'pending', deadline })
+      row.uses.delete(key)
       return 'begun'
     },
-    finishDerivative(ref: FileRef, record: DerivativeRecord): boolean {
+    finishDerivative(ref: FileRef, record: DerivativeRecord, use: Use = { at: 0, isHeld: false }): boolean {
       const row = rowOf(ref)
       if (row.original?.state !== 'stored') return false
       row.derivatives.set(record.key, { state: 'stored', record })
+      row.uses.set(record.key, use)
       return true
+    },
+    noteUse(ref: FileRef, key: ObjectKey, { at, isHeld }: Use): void {
+      const row = rowOf(ref)
+      const known = row.uses.get(key)
+      if (known) row.uses.set(key, { at: Math.max(known.at, at), isHeld: known.isHeld || isHeld })
+    },
+    beginEviction(ref: FileRef, key: ObjectKey, deadline: number): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored' || row.derivatives.get(key)?.state !== 'stored') return false
+      row.derivatives.set(key, { state: 'pending', deadline })
+      row.uses.delete(key)
+      return true
+    },
+    /** In the order of their eviction. */
+    used(clientId: string): UsedDerivative[] {
+      const own = [...rows].filter(([name]) => name.startsWith(`${clientId} `))
+      const all = own.flatMap(([name, { uses, derivatives }]) =>
+        [...uses].map(([key, use]) => {
+          const entry = derivatives.get(key)
+          if (entry?.state !== 'stored') throw new Error(`the model counts ${key}, which is not stored`)
+          const { size, partsBytes = 0 } = entry.record
+          return { original: storedKey(name.slice(clientId.length + 1)), key, bytes: size + partsBytes, use }
+        }),
+      )
+      const order = ({ key, use: { at, isHeld } }: UsedDerivative) =>
+        `${isHeld ? 1 : 0}${String(at).padStart(15, '0')}${key}`
+      return all.sort((one, other) => (order(one) < order(other) ? -1 : 1))
     },
     adoptDerivative(ref: FileRef, record: DerivativeRecord): DerivativeEntry | undefined {
       const row = rowOf(ref)
       if (row.original?.state !== 'stored') return undefined
       const entry = row.derivatives.get(record.key) ?? { state: 'stored', record }
+      if (!row.derivatives.has(record.key)) row.uses.set(record.key, { at: 0, isHeld: false })
       row.derivatives.set(record.key, entry)
       return entry
     },
@@ -160,6 +193,7 @@ export function createIndexModel() {
       if (row.original?.state !== 'going') return false
       for (const [key, entry] of row.derivatives)
         if (entry.state === 'stored' || isOver(entry, now)) row.derivatives.delete(key)
+      row.uses.clear()
       if (row.derivatives.size > 0) row.original = { state: 'gone' }
       else delete row.original
       return true
@@ -235,7 +269,9 @@ export async function compareWithModel({
     const { original: entry } = model.row(ref)
     // Now and then one that was known, or never was.
     const known = entry?.state === 'stored' && random.below(3) > 0 ? entry.record : record(ref)
-    const derived = { key, mediaType: 'image/webp', size: number }
+    const parts = random.below(3) === 0 ? { partsBytes: 5_000_000_000 + number } : {}
+    const derived = { key, mediaType: 'image/webp', size: number, ...parts }
+    const use = { at: now - random.below(3), isHeld: random.below(4) === 0 }
     // Of three there are.
     const atMost = 1 + random.below(3)
     const removal = (cause: RemovalCause) => ({ cause, leaseUntil: until, now })
@@ -278,9 +314,15 @@ export async function compareWithModel({
         model.beginDerivative(ref, key, until, { atMost }),
       ],
       finishDerivative: async () => [
-        await index.finishDerivative(ref, derived),
-        model.finishDerivative(ref, derived),
+        await index.finishDerivative(ref, derived, use),
+        model.finishDerivative(ref, derived, use),
       ],
+      noteUse: async () => [await index.noteUse(ref, key, use), model.noteUse(ref, key, use)],
+      beginEviction: async () => [
+        await index.beginEviction(ref, key, until),
+        model.beginEviction(ref, key, until),
+      ],
+      countDerivatives: async () => [await index.countDerivatives(ref), undefined],
       adoptDerivative: async () => [
         await index.adoptDerivative(ref, derived),
         model.adoptDerivative(ref, derived),
@@ -320,6 +362,18 @@ export async function compareWithModel({
       expect(await opened.totals(clientId), story()).to.deep.equal(totals)
     }
 
+    const compareUses = async (opened: FileIndex, one: FileRef) => {
+      const { clientId, key: original } = one
+      const all = model.used(clientId)
+      const ofOne = all.filter((each) => each.original === original)
+      const bytesOf = (used: readonly UsedDerivative[]) => used.reduce((sum, { bytes }) => sum + bytes, 0)
+      expect(await opened.leastUsed({ clientId }, 100), story()).to.deep.equal(all)
+      expect(await opened.leastUsed({ clientId }, 1), story()).to.deep.equal(all.slice(0, 1))
+      expect(await opened.leastUsed(one, 2), story()).to.deep.equal(ofOne.slice(0, 2))
+      const bytes = { client: bytesOf(all), original: bytesOf(ofOne) }
+      expect(await opened.derivedBytes(one), story()).to.deep.equal(bytes)
+    }
+
     // Tombstones are rare: they take a derivative that is begun, and a delete that ends before it.
     const names = Object.keys(steps) as Array<keyof typeof steps>
     const name = random.oneOf<keyof typeof steps>([
@@ -346,6 +400,7 @@ export async function compareWithModel({
       }
     }
     if (random.below(20) === 0) {
+      await compareUses(open(), ref)
       expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
       for (const clientId of clients)
         expect(await listOf(open(), clientId), story()).to.deep.equal(model.list(clientId))
@@ -358,8 +413,8 @@ export async function compareWithModel({
       expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
     }
   }
-  // 17 steps in 6 states: all of them must have been met.
-  expect(visited.size, [...visited].sort().join(', ')).to.equal(102)
+  // 20 steps in 6 states: all of them must have been met.
+  expect(visited.size, [...visited].sort().join(', ')).to.equal(120)
 }
 
 /** All pages of a list. */

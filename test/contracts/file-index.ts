@@ -10,6 +10,7 @@ import type {
   PageRequest,
 } from '../../src/core/ports/file-index.ts'
 import { rejection } from '../support/rejection.ts'
+import { derivativeUsesContract } from './derivative-uses.ts'
 import { compareWithModel, listed, listOf } from './file-index-model.ts'
 import {
   AHEAD,
@@ -62,6 +63,8 @@ export function fileIndexContract(
     })
 
     it('says that it works', () => index.ping())
+
+    derivativeUsesContract(() => opened)
 
     describe('the state machine', () => {
       for (const [state, answers] of Object.entries(TRANSITIONS) as Array<[State, Record<Step, string>]>) {

@@ -1,16 +1,15 @@
 import { expect } from 'chai'
+import { isOfLimit, outputTooLarge, tooManyVariants } from '../../src/core/limit-problems.ts'
 import {
   badParameter,
   badPath,
   fileNotFound,
   formatTooSmall,
-  isOfLimit,
   notDecodable,
   notTransformable,
   Problem,
   storageFull,
   tooLarge,
-  tooManyVariants,
   unavailable,
 } from '../../src/core/problem.ts'
 
@@ -81,7 +80,7 @@ describe('problems', () => {
   })
 
   it('are of a limit only where the file itself is fine', () => {
-    const ofLimit = [notTransformable('too large'), tooManyVariants(5)]
+    const ofLimit = [notTransformable('too large'), tooManyVariants(5), outputTooLarge(9)]
     for (const problem of [...ofLimit, formatTooSmall({ format: 'webp', maxSide: 16_383 })])
       expect(isOfLimit(problem), problem.message).to.equal(true)
     for (const error of [notDecodable('broken'), fileNotFound(), unavailable('away'), new Error('a fault')])

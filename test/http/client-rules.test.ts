@@ -1,10 +1,12 @@
 import { expect } from 'chai'
+import { storedKey } from '../../src/core/object-key.ts'
 import { entriesOf } from '../support/archive.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { type Caller, newClient, postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { settled } from '../support/settled.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 onOneBackend('the rules of a client', (start) => {
@@ -64,17 +66,20 @@ onOneBackend('the rules of a client', (start) => {
   })
 
   it('have a limit of variants that comes before the environment’s, and can be taken back', async () => {
-    const statuses = async (...queries: string[]) => {
-      const found: number[] = []
-      for (const query of queries) found.push((await get(query)).status)
-      return found
+    const stored = async (...queries: string[]) => {
+      for (const query of queries) {
+        expect((await get(query)).status).to.equal(200)
+        await settled(service)
+      }
+      const ref = { clientId: client.id, key: storedKey(record.s3PathOriginal) }
+      return (await service.storage.index.look(ref))?.derivatives.length
     }
     await service.app.clients.setRules(client.id, { variantLimit: 1 })
-    expect(await statuses('w=10', 'w=11')).to.deep.equal([200, 429])
+    expect(await stored('w=10', 'w=11')).to.equal(1)
     await service.app.clients.setRules(client.id, { variantLimit: 2 })
-    expect(await statuses('w=11', 'w=12')).to.deep.equal([200, 429])
+    expect(await stored('w=12', 'w=13', 'w=14')).to.equal(2)
     await service.app.clients.setRules(client.id, { variantLimit: false })
-    expect(await statuses('w=12', 'w=13')).to.deep.equal([200, 200])
+    expect(await stored('w=15', 'w=16')).to.equal(4)
   })
 
   it('are there after the next start', async () => {

@@ -28,7 +28,7 @@ onOneBackend('with onLimit: original', (start) => {
   let record: WireRecord
   before(async () => {
     root = await rootWith('original')
-    service = await start({ root, env: { VARIANT_LIMIT: '1' } })
+    service = await start({ root, env: { OUTPUT_MAX_BYTES: '1000' } })
     png = await picture()
   })
   after(() => rm(root, { recursive: true }))
@@ -39,25 +39,24 @@ onOneBackend('with onLimit: original', (start) => {
   const get = (query: string, { src } = record, headers = {}): Promise<Answer> =>
     exchange(service, `${src}?${query}`, { headers })
 
-  it('the original stands in for a variant too many, for a minute', async () => {
+  it('the original stands in for an output that is too large, for a minute', async () => {
     const first = await get('w=10')
     expect(first.headers).to.include({ 'cache-control': 'public, max-age=604800' })
     expect(first.headers).to.not.have.property('x-sluice-transform')
-    const { status, headers, body } = await get('w=11&f=webp')
+    const { status, headers, body } = await get('w=390&f=png')
     expect(status).to.equal(200)
     expect(body.equals(png)).to.equal(true)
     expect(headers).to.include({
       'cache-control': 'public, max-age=60',
       etag: `"${record.s3PathOriginal}"`,
       'content-type': 'image/png',
-      'x-sluice-transform': 'original for variant_limit',
+      'x-sluice-transform': 'original for output_too_large',
     })
     expect((await get('w=10')).headers.etag).to.equal(first.headers.etag)
   })
 
   it('it is kept apart by Accept, where what it stands in for would be', async () => {
-    await get('w=10')
-    const { headers } = await get('w=11&f=auto', record, { accept: 'image/webp' })
+    const { headers } = await get('w=390&f=auto', record, { accept: 'image/png' })
     expect(headers).to.include({ vary: 'Accept', 'cache-control': 'public, max-age=60' })
   })
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import { isOfLimit } from '../../src/core/limit-problems.ts'
 import { knownFormat } from '../../src/core/media.ts'
 import type { Forecast } from '../../src/core/plugin.ts'
-import { isOfLimit } from '../../src/core/problem.ts'
 import { sharpEngine } from '../../src/engines/sharp.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { animation, picture } from '../support/images.ts'

@@ -14,6 +14,7 @@ export const LIMITS: TransformLimits = {
   videoMaxBytes: 4_000_000_000,
   sourceMaxPixels: 50_000_000,
   outputMaxSide: 5000,
+  outputMaxBytes: 1_000_000_000,
   outputMaxPixels: 50_000_000,
   timeoutMs: 30_000,
 }

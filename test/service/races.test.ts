@@ -125,13 +125,15 @@ onEveryBackend('races', (start, backend) => {
           runs += 1
           return source
         },
-        variantLimit: 1000,
+        derivativeLimits: { variantLimit: 1000, derivativesMaxBytes: 0, derivativesMaxTimes: 50 },
+        evict: async () => false,
         limits: {
           sourceMaxBytes: 1e6,
           videoMaxBytes: 1e6,
           sourceMaxPixels: 1e6,
           outputMaxSide: 5000,
           outputMaxPixels: 1e6,
+          outputMaxBytes: 1e9,
           timeoutMs: 1000,
         },
         log: keptLog(),

@@ -32,6 +32,7 @@ const clientRecord = z.object({
       presetsOnly: z.literal(true).optional(),
       allowedWidths: z.array(z.int().min(1)).min(1).optional(),
       variantLimit: z.int().min(1).optional(),
+      derivativesMaxBytes: z.int().min(1).optional(),
       fetchHosts: z.array(z.string()).or(z.literal('any')).optional(),
       fetchDenyHosts: z.array(z.string()).min(1).optional(),
       keepDeletedSeconds: z.int().min(1).optional(),

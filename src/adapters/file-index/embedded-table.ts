@@ -9,6 +9,7 @@ import type {
   Totals,
 } from '../../core/ports/file-index.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
+import { usesTable } from './embedded-uses.ts'
 import {
   boundsOf,
   keyAt,
@@ -19,6 +20,7 @@ import {
   positionOf,
   sortable,
 } from './positions.ts'
+import { row, under } from './rows.ts'
 
 // Of a listing, read at a time: some 100 kB of names.
 const PAGE = 1000
@@ -39,7 +41,7 @@ interface Derived {
  * The rows: `o client original` and `d client original derivative`, and for each that somebody works on an empty
  * `u` + row beside it, so that a sweep need not read the whole index. For each original that is listed, `l client state
  * order position` in each order, with its size, and for one that is trashed `x instant client original`. `complete`, once
- * all is listed. NUL parts the fields: no key holds one.
+ * all is listed. Those of `embedded-uses.ts`. NUL parts the fields: no key holds one.
  */
 export async function openIndexTable(folder: string) {
   const level = await lastingLevel(folder)
@@ -83,6 +85,7 @@ export async function openIndexTable(folder: string) {
   }
 
   return {
+    uses: usesTable(level),
     /** Both as they are at one moment. */
     find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
       (await level.get([
@@ -212,13 +215,4 @@ const COMPLETE = 'complete'
 
 function listOf(clientId: string, state: ListedState, by: Order): string {
   return row('l', clientId, state, by)
-}
-
-function row(...fields: string[]): string {
-  return fields.join('\0')
-}
-
-/** The range of all rows whose first fields these are. */
-function under(fields: string): { gt: string; lt: string } {
-  return { gt: `${fields}\0`, lt: `${fields}\x01` }
 }

@@ -1,13 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  FileIndex,
-  FileRef,
-  IndexedFile,
-  OriginalEntry,
-  RemovalCause,
-} from '../../core/ports/file-index.ts'
+import type { FileIndex, FileRef, IndexedFile, OriginalEntry } from '../../core/ports/file-index.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
+import { NEVER_USED } from './embedded-uses.ts'
+import { mayGo } from './removal-rule.ts'
 
 // What is noted of a derivative need not outlive a power cut: the bucket tells what there is, and the rest is made again.
 const REMADE = { durable: false }
@@ -23,6 +19,10 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
   const inTurn = createInTurn()
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
     inTurn([`${clientId}\0${key}`], work)
+
+  /** The same of a step that changes what the client's derivatives take. */
+  const aloneWithSums = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
+    inTurn([`${clientId}\0${key}`, `${clientId}\0`], work)
 
   async function isOverdue(ref: FileRef, entry: OriginalEntry, now: number): Promise<boolean> {
     if (entry.state === 'stored') return false
@@ -117,27 +117,31 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       }),
 
     beginDerivative: (ref, derivative, deadline, options) =>
-      alone(ref, async () => {
+      aloneWithSums(ref, async () => {
         const [original, known] = await table.find(ref, derivative)
         if (original?.state !== 'stored') return 'refused'
         if (options && !known && !(await table.hasFewer(ref, options.atMost))) return 'full'
-        await table.write([table.setDerivative(ref, derivative, { state: 'pending', deadline })], REMADE)
+        const uncount = await table.uses.change(ref, [{ key: derivative }])
+        const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
+        await table.write([begin, uncount], REMADE)
         return 'begun'
       }),
 
-    finishDerivative: (ref, record) =>
-      alone(ref, async () => {
+    finishDerivative: (ref, record, use = NEVER_USED) =>
+      aloneWithSums(ref, async () => {
         if ((await table.original(ref))?.state !== 'stored') return false
-        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })], REMADE)
+        const count = await table.uses.change(ref, [{ key: record.key, record, use }])
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record }), count], REMADE)
         return true
       }),
 
     adoptDerivative: (ref, record) =>
-      alone(ref, async () => {
+      aloneWithSums(ref, async () => {
         if ((await table.original(ref))?.state !== 'stored') return undefined
         const known = await table.derivative(ref, record.key)
         if (known) return known
-        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record })], REMADE)
+        const count = await table.uses.change(ref, [{ key: record.key, record, use: NEVER_USED }])
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record }), count], REMADE)
         return { state: 'stored', record }
       }),
 
@@ -169,17 +173,46 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
       }),
 
     finishRemoval: (ref, now) =>
-      alone(ref, async () => {
+      aloneWithSums(ref, async () => {
         if ((await table.original(ref))?.state !== 'going') return false
         const derivatives = await table.derivatives(ref)
         const ahead = derivatives.filter((one) => table.isAhead(ref, one, now))
         await table.write([
+          await table.uses.change(ref, derivatives),
           table.setOriginal(ref, ahead.length > 0 ? { state: 'gone' } : undefined),
           ...derivatives
             .filter((one) => !ahead.includes(one))
             .map(({ key }) => table.setDerivative(ref, key, undefined)),
         ])
         return true
+      }),
+
+    derivedBytes: (ref) => table.uses.bytes(ref),
+    leastUsed: (of, limit) => table.uses.leastUsed(of, limit),
+    noteUse: (ref, derivative, use) =>
+      aloneWithSums(ref, async () => {
+        const entry = await table.derivative(ref, derivative)
+        if (entry?.state !== 'stored') return
+        const { record } = entry
+        const known = await table.uses.of(ref, derivative)
+        const later = { at: Math.max(use.at, known.at), isHeld: use.isHeld || known.isHeld }
+        await table.write([await table.uses.change(ref, [{ key: derivative, record, use: later }])], REMADE)
+      }),
+    beginEviction: (ref, derivative, deadline) =>
+      aloneWithSums(ref, async () => {
+        const [original, known] = await table.find(ref, derivative)
+        if (original?.state !== 'stored' || known?.state !== 'stored') return false
+        const uncount = await table.uses.change(ref, [{ key: derivative }])
+        const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
+        await table.write([begin, uncount], REMADE)
+        return true
+      }),
+    countDerivatives: (ref) =>
+      aloneWithSums(ref, async () => {
+        const stored = (await table.derivatives(ref)).flatMap(({ key, entry }) =>
+          entry.state === 'stored' ? [{ key, record: entry.record }] : [],
+        )
+        await table.write([await table.uses.countNew(ref, stored)], REMADE)
       }),
 
     look,
@@ -214,29 +247,5 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
 
     ping: () => table.ping(),
     close: () => table.close(),
-  }
-}
-
-/** Whether an original in this state may be removed for this cause; `busy`: a deadline of a derivative lies ahead. */
-function mayGo(
-  entry: OriginalEntry,
-  {
-    cause,
-    over,
-    now,
-    busy,
-  }: { cause: RemovalCause; over: (until: number) => boolean; now: number; busy: boolean },
-): boolean {
-  switch (cause) {
-    case 'delete':
-      return entry.state === 'stored' || entry.state === 'going'
-    case 'purge':
-      return entry.state === 'stored' || entry.state === 'trashed' || entry.state === 'going'
-    case 'abandon':
-      return entry.state === 'pending'
-    case 'sweep':
-      if (entry.state === 'gone') return !busy
-      if (entry.state === 'trashed') return entry.trash.until <= now
-      return entry.state !== 'stored' && over(entry.leaseUntil)
   }
 }

@@ -90,15 +90,15 @@ local limit = tonumber(ARGV[4])
 -- One field of the hash is the original.
 local is_full = limit and redis.call('HLEN', file) - 1 >= limit
 if is_full and redis.call('HEXISTS', file, ARGV[2]) == 0 then return 'full' end
-redis.call('HSET', file, ARGV[2], 'pending ' .. ARGV[3])
+set_derivative(ARGV[2], 'pending ' .. ARGV[3])
 redis.call('ZADD', unsettled, ARGV[3], ref .. '\\n' .. ARGV[2])
 return 'begun'
 `)
 
-/** ARGV: ref, derivative, JSON. @returns 1, or 0 when the original is not stored */
+/** ARGV: ref, derivative, JSON, score of its use. @returns 1, or 0 when the original is not stored */
 export const finishDerivative = step(`
 if state_of(original()) ~= 'stored' then return 0 end
-redis.call('HSET', file, ARGV[2], 'stored ' .. ARGV[3])
+set_derivative(ARGV[2], 'stored ' .. ARGV[3], ARGV[4])
 redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
 return 1
 `)
@@ -109,7 +109,7 @@ if state_of(original()) ~= 'stored' then return false end
 local known = redis.call('HGET', file, ARGV[2])
 if known then return known end
 local entry = 'stored ' .. ARGV[3]
-redis.call('HSET', file, ARGV[2], entry)
+set_derivative(ARGV[2], entry, 0)
 return entry
 `)
 
@@ -117,7 +117,7 @@ return entry
 export const dropDerivative = step(`
 local entry = redis.call('HGET', file, ARGV[2])
 if not is_pending(entry) or tonumber(instant_of(entry)) > tonumber(ARGV[3]) then return end
-redis.call('HDEL', file, ARGV[2])
+set_derivative(ARGV[2])
 redis.call('ZREM', unsettled, ref .. '\\n' .. ARGV[2])
 if state_of(original()) == 'gone' then
   local last = last_deadline(-math.huge)
@@ -163,7 +163,7 @@ if not last then
   return 1
 end
 each_derivative(function(key, entry)
-  if not is_pending(entry) or tonumber(instant_of(entry)) <= now then redis.call('HDEL', file, key) end
+  if not is_pending(entry) or tonumber(instant_of(entry)) <= now then set_derivative(key) end
 end)
 set('gone')
 redis.call('ZADD', unsettled, last, ref)

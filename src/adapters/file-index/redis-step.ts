@@ -11,7 +11,10 @@ import { redisScript } from '../redis-script.ts'
  * are stored and of those that are trashed, each by key, instant and digest. They are sorted sets in which all scores are 0,
  * so that they are in the order of their members' bytes: positions, see `positions.ts`.
  *
- * KEYS[9] and on are the hashes of originals, ARGV begins with their refs, in the same order. The field with the empty
+ * KEYS[9] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
+ * KEYS[10] is a hash of their bytes by original, and of all under the empty name. A derivative is counted while it is in that set.
+ *
+ * KEYS[11] and on are the hashes of originals, ARGV begins with their refs, in the same order. The field with the empty
  * name is the original, the others are its derivatives by key. Their values are text, of which the scripts read the
  * state, the instant and what lists need; the rest is the program's JSON, which must not be taken apart here (Lua's numbers
  * would lose digits):
@@ -24,8 +27,9 @@ import { redisScript } from '../redis-script.ts'
 export const step = (lua: string) => redisScript(COMMON + lua)
 
 const COMMON = `
-local FIRST = 9
+local FIRST = 11
 local unsettled, totals, file, ref = KEYS[1], KEYS[2], KEYS[FIRST], ARGV[1]
+local uses, sums = KEYS[9], KEYS[10]
 local lists = {
   stored = { KEYS[3], KEYS[4], KEYS[5] },
   trashed = { KEYS[6], KEYS[7], KEYS[8] },
@@ -113,7 +117,40 @@ local function last_deadline(after)
   return last
 end
 
+local function bytes_of(entry)
+  return tonumber(string.match(entry, '"size":(%d+)')) + tonumber(string.match(entry, '"partsBytes":(%d+)') or 0)
+end
+
+local function add_bytes(name, bytes)
+  if redis.call('HINCRBY', sums, name, string.format('%.0f', bytes)) <= 0 then redis.call('HDEL', sums, name) end
+end
+
+local function sum_up(entry, sign)
+  local bytes = sign * bytes_of(entry)
+  if bytes == 0 then return end
+  add_bytes('', bytes)
+  add_bytes(string.match(ref, '^[^/]*/(.*)$'), bytes)
+end
+
+local function enter(key, entry, score)
+  if redis.call('ZADD', uses, score, key) == 1 then sum_up(entry, 1) end
+end
+
+local function leave(key, entry)
+  if state_of(entry) == 'stored' and redis.call('ZREM', uses, key) == 1 then sum_up(entry, -1) end
+end
+
+-- Every change of a derivative's entry; without one it is forgotten.
+local function set_derivative(key, entry, score)
+  local before = redis.call('HGET', file, key)
+  if before then leave(key, before) end
+  if not entry then return redis.call('HDEL', file, key) end
+  redis.call('HSET', file, key, entry)
+  if state_of(entry) == 'stored' then enter(key, entry, score) end
+end
+
 local function forget()
+  each_derivative(leave)
   redis.call('DEL', file)
   redis.call('ZREM', unsettled, ref)
 end

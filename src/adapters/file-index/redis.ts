@@ -12,6 +12,7 @@ import type { RedisConnection } from '../redis-connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './redis-entries.ts'
 import * as scripts from './redis-scripts.ts'
+import { redisUses, scoreOf } from './redis-uses.ts'
 
 // What one answer brings of what is overdue: some 200 kB.
 const PAGE = 1000
@@ -23,7 +24,7 @@ const HASHES = 50
  * instants are those of the callers' clocks, which have to agree within some seconds.
  *
  * One hash per original holds its entry and those of its derivatives, so that a delete needs no search, one sorted
- * set what is not settled, and six for each client what there is, in order: see `redis-step.ts`. Each step is one
+ * set what is not settled, six for each client what there is, in order, and one its derivatives by their last use: see `redis-step.ts`. Each step is one
  * script over them. So on a Redis that spreads its keys over several machines all have to be on one of them, by a
  * `keyPrefix` with a hash tag: `{sluice}:`.
  *
@@ -35,16 +36,22 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
   const totalsOf = (clientId: string) => `${keyPrefix}totals:${ownerOf(clientId)}`
   const listOf = (clientId: string, { state, by }: Pick<PageRequest, 'state' | 'by'>) =>
     `${keyPrefix}list:${ownerOf(clientId)}${state}:${by}`
+  const usesOf = (clientId: string) => `${keyPrefix}uses:${ownerOf(clientId)}`
+  const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
   const complete = `${keyPrefix}complete`
   /** Of one client's originals; the lists of the first are anyone's where none is touched. */
   const keys = (first: FileRef, ...others: FileRef[]) => [
     unsettled,
     totalsOf(first.clientId),
     ...LISTED_STATES.flatMap((state) => ORDERS.map((by) => listOf(first.clientId, { state, by }))),
+    usesOf(first.clientId),
+    sumsOf(first.clientId),
     ...[first, ...others].map(hashOf),
   ]
 
   return {
+    ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
+
     async find(ref, derivative) {
       const fields = derivative === undefined ? [''] : ['', derivative]
       const [first, second] = await redis.send((client) => client.hmget(hashOf(ref), ...fields))
@@ -93,14 +100,9 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
       const args = [nameOf(ref), derivative, deadline, options?.atMost ?? '']
       return (await scripts.beginDerivative(redis, keys(ref), args)) as DerivativeStart
     },
-    async finishDerivative(ref, record) {
-      return (
-        (await scripts.finishDerivative(redis, keys(ref), [
-          nameOf(ref),
-          record.key,
-          derivativeJson(record),
-        ])) === 1
-      )
+    async finishDerivative(ref, record, use = { at: 0, isHeld: false }) {
+      const args = [nameOf(ref), record.key, derivativeJson(record), scoreOf(use)]
+      return (await scripts.finishDerivative(redis, keys(ref), args)) === 1
     },
     async adoptDerivative(ref, record) {
       const entry = await scripts.adoptDerivative(redis, keys(ref), [

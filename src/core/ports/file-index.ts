@@ -1,4 +1,5 @@
 import type { ObjectKey } from '../object-key.ts'
+import type { DerivativeUses, Use } from './derivative-uses.ts'
 
 /** Names an original of a client. */
 export interface FileRef {
@@ -38,6 +39,8 @@ export interface DerivativeRecord {
   mediaType: string
   /** Bytes. */
   size: number
+  /** Bytes of its parts together, where it is a bundle. */
+  partsBytes?: number
 }
 
 /**
@@ -111,7 +114,7 @@ export type Totals = Record<ListedState, { files: number; bytes: number }>
  * The buckets are the truth: an emptied index is filled again by {@link FileIndex.adopt} and
  * {@link FileIndex.adoptDerivative}.
  */
-export interface FileIndex {
+export interface FileIndex extends DerivativeUses {
   /** An original and, when asked for, one of its derivatives. */
   find(
     ref: FileRef,
@@ -151,8 +154,12 @@ export interface FileIndex {
     deadline: number,
     options?: { atMost: number },
   ): Promise<DerivativeStart>
-  /** → `stored`. @returns false, and does nothing, when the original is not `stored` any more: delete the bytes */
-  finishDerivative(ref: FileRef, record: DerivativeRecord): Promise<boolean>
+  /**
+   * → `stored`.
+   * @param use its first one; without it, the derivative is among the first to be evicted
+   * @returns false, and does nothing, when the original is not `stored` any more: delete the bytes
+   */
+  finishDerivative(ref: FileRef, record: DerivativeRecord, use?: Use): Promise<boolean>
   /**
    * Unknown → `stored`: a derivative found in the bucket. One that is known stays as it is.
    * @returns the entry there is now; undefined, and does nothing, when the original is not `stored`

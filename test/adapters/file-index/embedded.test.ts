@@ -236,7 +236,29 @@ describe('embedded: the index from one process to the next', () => {
     ]
     expect(await rows()).to.deep.equal([...settled, `u d first ${REF.key} ${W100}`])
     await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
-    expect(await rows()).to.deep.equal(settled)
+    const used = [
+      'b first',
+      `b first ${REF.key}`,
+      settled[0],
+      `k first ${REF.key} ${W100}`,
+      ...settled.slice(1),
+      `w first ${'0'.repeat(16)} ${REF.key} ${W100}`,
+    ]
+    expect(await rows()).to.deep.equal(used)
+  })
+
+  it('counts what an earlier version has not counted, once', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
+    await index.close()
+    const level = new ClassicLevel(join(folder, 'index'))
+    for (const kind of ['b', 'k', 'w']) await level.clear({ gte: `${kind}\0`, lt: `${kind}\x01` })
+    await level.close()
+    index = await embeddedIndex(join(folder, 'index'))
+    expect(await index.derivedBytes(REF)).to.deep.equal({ client: 0, original: 0 })
+    for (const _ of [1, 2]) await index.countDerivatives(REF)
+    expect(await index.derivedBytes(REF)).to.deep.equal({ client: 3, original: 3 })
+    expect((await index.leastUsed(REF, 5)).map(({ key }) => key)).to.deep.equal([W100])
   })
 
   it('lists what an earlier version has kept no list of, once it is adopted', async () => {

@@ -1,0 +1,84 @@
+import { keyMeaning, storedKey } from '../../core/object-key.ts'
+import type { DerivativeUses, Use, UsedDerivative } from '../../core/ports/derivative-uses.ts'
+import type { FileRef } from '../../core/ports/file-index.ts'
+import type { RedisConnection } from '../redis-connection.ts'
+import { derivativeEntry } from './redis-entries.ts'
+import * as scripts from './redis-use-scripts.ts'
+
+const HELD = Number(scripts.scoreOfHeld())
+
+/** How the index names its keys. */
+export interface UseNames {
+  /** Of a step over one original. */
+  keys(ref: FileRef): string[]
+  /** The ref as scripts know it. */
+  nameOf(ref: FileRef): string
+  hashOf(ref: FileRef): string
+  usesOf(clientId: string): string
+  sumsOf(clientId: string): string
+}
+
+/** The part of the index in Redis that knows the last uses of derivatives. */
+export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUses {
+  const { keys, nameOf, hashOf, usesOf, sumsOf } = names
+
+  async function ofOriginal(ref: FileRef, limit: number): Promise<UsedDerivative[]> {
+    const flat = (await scripts.usesOf(redis, keys(ref), [nameOf(ref)])) as string[]
+    const all = Array.from({ length: flat.length / 3 }, (_, i) => ({
+      original: ref.key,
+      key: storedKey(flat[3 * i] ?? ''),
+      bytes: Number(flat[3 * i + 1]),
+      score: Number(flat[3 * i + 2]),
+    }))
+    all.sort((one, other) => one.score - other.score || (one.key < other.key ? -1 : 1))
+    return all.slice(0, limit).map(({ score, ...one }) => ({ ...one, use: useOf(score) }))
+  }
+
+  async function ofClient(clientId: string, limit: number): Promise<UsedDerivative[]> {
+    const flat = await redis.send((client) =>
+      client.zrange(usesOf(clientId), '0', String(limit - 1), 'WITHSCORES'),
+    )
+    const all = Array.from({ length: flat.length / 2 }, (_, i) => i).flatMap((i) => {
+      const key = storedKey(flat[2 * i] ?? '')
+      const original = keyMeaning(key)?.original.key
+      return original === undefined ? [] : [{ key, score: Number(flat[2 * i + 1]), original }]
+    })
+    const texts = await redis.send((client) =>
+      Promise.all(all.map(({ original, key }) => client.hget(hashOf({ clientId, key: original }), key))),
+    )
+    return all.flatMap(({ key, score, original }, i) => {
+      const entry = texts[i] ? derivativeEntry(key, texts[i]) : undefined
+      // Evicted since then by another process.
+      if (entry?.state !== 'stored') return []
+      const { size, partsBytes = 0 } = entry.record
+      return [{ original, key, bytes: size + partsBytes, use: useOf(score) }]
+    })
+  }
+
+  return {
+    async derivedBytes({ clientId, key }) {
+      const [client, original] = await redis.send((connected) => connected.hmget(sumsOf(clientId), '', key))
+      return { client: Number(client ?? 0), original: Number(original ?? 0) }
+    },
+    leastUsed: ({ clientId, key }, limit) =>
+      key === undefined ? ofClient(clientId, limit) : ofOriginal({ clientId, key }, limit),
+    async noteUse(ref, derivative, { at, isHeld }) {
+      await scripts.noteUse(redis, keys(ref), [nameOf(ref), derivative, Math.floor(at), isHeld ? HELD : 0])
+    },
+    async beginEviction(ref, derivative, deadline) {
+      return (await scripts.beginEviction(redis, keys(ref), [nameOf(ref), derivative, deadline])) === 1
+    },
+    async countDerivatives(ref) {
+      await scripts.countDerivatives(redis, keys(ref), [nameOf(ref)])
+    },
+  }
+}
+
+/** A use as the score that the scripts keep. */
+export function scoreOf({ at, isHeld }: Use): number {
+  return Math.floor(at) + (isHeld ? HELD : 0)
+}
+
+function useOf(score: number): Use {
+  return { at: score % HELD, isHeld: score >= HELD }
+}

@@ -1,0 +1,25 @@
+import type { OriginalEntry, RemovalCause } from '../../core/ports/file-index.ts'
+
+/** Whether an original in this state may be removed for this cause; `busy`: a deadline of a derivative lies ahead. */
+export function mayGo(
+  entry: OriginalEntry,
+  {
+    cause,
+    over,
+    now,
+    busy,
+  }: { cause: RemovalCause; over: (until: number) => boolean; now: number; busy: boolean },
+): boolean {
+  switch (cause) {
+    case 'delete':
+      return entry.state === 'stored' || entry.state === 'going'
+    case 'purge':
+      return entry.state === 'stored' || entry.state === 'trashed' || entry.state === 'going'
+    case 'abandon':
+      return entry.state === 'pending'
+    case 'sweep':
+      if (entry.state === 'gone') return !busy
+      if (entry.state === 'trashed') return entry.trash.until <= now
+      return entry.state !== 'stored' && over(entry.leaseUntil)
+  }
+}
