@@ -69,7 +69,7 @@ export function audioArguments(
     // A player needs the index of MP4 first; a WAV above 4 GB is an RF64.
     ...(format === 'm4a' ? ['-movflags', '+faststart'] : []),
     ...(format === 'wav' ? ['-rf64', 'auto'] : []),
-    ...['-f', muxer, '-y', target],
+    ...['-fs', String(limits.outputMaxBytes), '-f', muxer, '-y', target],
   ]
 }
 
@@ -90,6 +90,14 @@ export function samplesArguments(
   const filters = loudness ? ['-af', normalizing(loudness)] : []
   const raw = ['-ac', '1', ...filters, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1']
   return ['-nostats', ...reading(draft, limits), ...raw]
+}
+
+/** How many bytes the outcome will have; undefined where only an encoder knows. A WAV has 16 bits a sample. */
+export function audioBytes(draft: AudioDraft, format: AudioFormat): number | undefined {
+  const seconds = audioSeconds(draft)
+  if (format !== 'wav' || seconds === undefined) return undefined
+  const { channels, sampleRate } = draft.input.source
+  return Math.ceil(seconds * sampleRate) * Math.min(channels, MAX_CHANNELS) * 2
 }
 
 /** How long the outcome will be, in seconds; undefined where the source does not say. */

@@ -1,9 +1,11 @@
 import type { Asset } from '../core/asset.ts'
+import { outputTooLarge } from '../core/limit-problems.ts'
 import { knownFormat } from '../core/media.ts'
 import type { Engine, EngineContext } from '../core/plugin.ts'
 import { notDecodable, notTransformable, Problem } from '../core/problem.ts'
 import {
   audioArguments,
+  audioBytes,
   audioSeconds,
   type Loudness,
   loudnessArguments,
@@ -47,6 +49,7 @@ export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions):
     const { waveform, format } = draft
     if (waveform) return waveformOf(draft, waveform, { ...running, loudness })
     if (format === undefined) throw new Error('no plugin has asked for anything of the sound')
+    if ((audioBytes(draft, format) ?? 0) > limits.outputMaxBytes) throw outputTooLarge(limits.outputMaxBytes)
     const writing = {
       format: knownFormat(format),
       seconds: audioSeconds(draft),

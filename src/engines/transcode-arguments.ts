@@ -44,7 +44,7 @@ export function transcodeArguments(
     ...['-vsync', 'vfr'],
     ...encoders(container, draft.quality ?? 'high'),
     ...OUTCOME_COLOURS,
-    ...['-max_muxing_queue_size', String(MUXING_PACKETS), '-y', target],
+    ...['-max_muxing_queue_size', String(MUXING_PACKETS), '-fs', String(limits.outputMaxBytes), '-y', target],
   ]
 }
 

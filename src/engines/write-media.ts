@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Asset } from '../core/asset.ts'
 import { joinSignals } from '../core/joined-signal.ts'
+import { outputTooLarge } from '../core/limit-problems.ts'
 import type { Format } from '../core/media.ts'
 import type { EngineContext } from '../core/plugin.ts'
 import { Problem, unavailable } from '../core/problem.ts'
@@ -44,7 +45,11 @@ export async function writeMedia(
 ): Promise<Asset> {
   const group = format.group === 'audio' ? 'audio' : 'video'
   const target = await writeInto({ ...writing, group, fileName: `made.${format.extension}` }, context)
-  return assetOfFile(target, format)
+  const asset = await assetOfFile(target, format)
+  const { outputMaxBytes } = context.limits
+  // At its limit ffmpeg ends the file, and says nothing.
+  if (asset.size >= outputMaxBytes) throw outputTooLarge(outputMaxBytes)
+  return asset
 }
 
 /**
