@@ -23,7 +23,7 @@ import type { TransformerSetup } from './transformer.ts'
 
 /** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
 function limitsOf(config: Config): TransformLimits {
-  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS } = config
+  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS, MEDIA_MAX_MEMORY_BYTES } = config
   return {
     sourceMaxBytes: IMAGE_MAX_BYTES,
     videoMaxBytes: VIDEO_MAX_BYTES,
@@ -32,6 +32,7 @@ function limitsOf(config: Config): TransformLimits {
     // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
     outputMaxPixels: 50_000_000,
     timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
+    mediaMaxMemoryBytes: MEDIA_MAX_MEMORY_BYTES,
   }
 }
 

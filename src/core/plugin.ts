@@ -169,6 +169,8 @@ export interface TransformLimits {
   /** Over all frames. */
   outputMaxPixels: number
   timeoutMs: number
+  /** Resident memory at which ffmpeg and ffprobe are killed, in bytes; 1 GiB when not given. */
+  mediaMaxMemoryBytes?: number
 }
 
 /** Opens a source once, lets plugins edit the draft, renders once. */
