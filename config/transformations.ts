@@ -65,6 +65,12 @@ export const TRANSFORMATION_VARIABLES = {
     default: 1_000_000_000,
     help: 'Memory at which a process that transforms is killed, and what all large transformations at a time may take together',
   }),
+  MEDIA_MAX_MEMORY_BYTES: integer({
+    min: 200_000_000,
+    unit: 'bytes',
+    default: 1024 ** 3,
+    help: 'Memory at which ffmpeg or ffprobe is killed; the file is a 422 then. On Linux only',
+  }),
   MEDIA_TIMEOUT_SECONDS: integer({
     min: 1,
     max: 86_400,

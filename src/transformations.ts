@@ -30,7 +30,7 @@ function waitingOf({ TRANSFORM_WAITING: atMost, TRANSFORM_WAITING_ADDRESS: perAd
 
 /** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
 function limitsOf(config: Config): TransformLimits {
-  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS } = config
+  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS, MEDIA_MAX_MEMORY_BYTES } = config
   return {
     sourceMaxBytes: IMAGE_MAX_BYTES,
     videoMaxBytes: VIDEO_MAX_BYTES,
@@ -40,6 +40,7 @@ function limitsOf(config: Config): TransformLimits {
     outputMaxPixels: 50_000_000,
     outputMaxBytes: config.OUTPUT_MAX_BYTES,
     timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
+    mediaMaxMemoryBytes: MEDIA_MAX_MEMORY_BYTES,
   }
 }
 

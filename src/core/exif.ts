@@ -95,13 +95,14 @@ export function readExif(block: Uint8Array): Exif | undefined {
   const order = tiff.toString('latin1', 0, 4)
   if (order !== 'II*\0' && order !== 'MM\0*') return undefined
   const reader = readerOf(tiff, { littleEndian: order === 'II*\0' })
-  const image = reader.directory(reader.u32(4) ?? 0)
-  const sub = (tag: number) => {
+  const links = { [PHOTO_DIRECTORY]: '', [GPS_DIRECTORY]: '' }
+  const image = reader.directory(reader.u32(4) ?? 0, { ...IMAGE_TAGS, ...links })
+  const sub = (tag: number, names: TagNames) => {
     const [at] = numbersOf(image.get(tag))
-    return at === undefined ? new Map<number, ExifValue>() : reader.directory(at)
+    return at === undefined ? new Map<number, ExifValue>() : reader.directory(at, names)
   }
-  const tags = { ...named(image, IMAGE_TAGS), ...named(sub(PHOTO_DIRECTORY), PHOTO_TAGS) }
-  const location = locationOf(named(sub(GPS_DIRECTORY), GPS_TAGS))
+  const tags = { ...named(image, IMAGE_TAGS), ...named(sub(PHOTO_DIRECTORY, PHOTO_TAGS), PHOTO_TAGS) }
+  const location = locationOf(named(sub(GPS_DIRECTORY, GPS_TAGS), GPS_TAGS))
   return { tags, ...(location ? { location } : {}) }
 }
 
@@ -147,13 +148,16 @@ function readerOf(tiff: Buffer, { littleEndian }: { littleEndian: boolean }) {
 
   return {
     u32,
-    /** The tags of a directory that can be read; the first of equal ones. */
-    directory(at: number): Directory {
+    /**
+     * The tags of a directory that are named and can be read; the first of equal ones. A crafted directory has hundreds of
+     * others with 4 KB of text each, which would stop the event loop to no purpose.
+     */
+    directory(at: number, names: TagNames): Directory {
       const tags = new Map<number, ExifValue>()
       const count = Math.min(u16(at) ?? 0, ENTRIES_MAX)
       for (let entry = at + 2; entry < at + 2 + 12 * count && holds(entry, 12); entry += 12) {
         const tag = u16(entry) as number
-        const found = tags.has(tag) ? undefined : value(entry)
+        const found = tags.has(tag) || !(tag in names) ? undefined : value(entry)
         if (found !== undefined && found !== '') tags.set(tag, found)
       }
       return tags

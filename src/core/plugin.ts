@@ -171,6 +171,8 @@ export interface TransformLimits {
   /** Bytes of what is made; a larger output is a failure. */
   outputMaxBytes: number
   timeoutMs: number
+  /** Resident memory at which ffmpeg and ffprobe are killed, in bytes; 1 GiB when not given. */
+  mediaMaxMemoryBytes?: number
 }
 
 /** Opens a source once, lets plugins edit the draft, renders once. */

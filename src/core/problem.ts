@@ -144,6 +144,16 @@ export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
   return notTransformable(`this ${what} takes too long to transform`, cause)
 }
 
+/** 422: a source on which more memory would be spent than on any. */
+export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
+  return new Problem({
+    status: 422,
+    code: 'too_much_memory',
+    detail: `this ${what} takes too much memory to transform`,
+    cause,
+  })
+}
+
 export const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */

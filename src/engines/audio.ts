@@ -13,7 +13,7 @@ import {
   samplesArguments,
 } from './audio-arguments.ts'
 import type { AudioDraft, AudioSource, Waveform } from './audio-source.ts'
-import { notInstalled, type Running, ran, type Said } from './ffmpeg-process.ts'
+import { notInstalled, type Running, ran, runningOf, type Said } from './ffmpeg-process.ts'
 import { probe, soundOf } from './ffprobe.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from './media-file.ts'
 import { createPrograms } from './programs.ts'
@@ -38,13 +38,12 @@ export interface AudioEngineOptions {
 export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions): Engine<'ffmpeg-audio'> {
   const scratch = createScratch(folder)
   const programs = createPrograms(env)
-  const runningOf = ({ signal, limits }: EngineContext): Running => ({
-    ...{ signal, env, timeoutMs: limits.timeoutMs, group: 'audio' },
-  })
+  const runningIn = ({ signal, limits }: EngineContext): Running =>
+    runningOf(limits, { signal, env, group: 'audio' })
 
   async function rendered(draft: AudioDraft, context: EngineContext): Promise<Asset> {
     const { limits } = context
-    const running = { ...runningOf(context), limits, stallMs }
+    const running = { ...runningIn(context), limits, stallMs }
     const loudness = draft.isNormalized ? await loudnessOf(draft, running) : undefined
     const { waveform, format } = draft
     if (waveform) return waveformOf(draft, waveform, { ...running, loudness })
@@ -72,7 +71,7 @@ export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions):
 
     async open(asset, _opening, context) {
       const { signal, limits } = context
-      const look = (file: MediaFile) => sourceOf(file, limits.sourceMaxPixels, runningOf(context))
+      const look = (file: MediaFile) => sourceOf(file, limits.sourceMaxPixels, runningIn(context))
       const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
       return { draft: { input: { ...file, source } }, source }
     },

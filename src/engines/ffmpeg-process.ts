@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
-import { Problem, takesTooLong } from '../core/problem.ts'
+import type { TransformLimits } from '../core/plugin.ts'
+import { Problem, takesTooLong, takesTooMuchMemory } from '../core/problem.ts'
+import { watchMemory } from './process-memory.ts'
 
 /** What ends a process before its own end. */
 export interface Watch {
@@ -14,6 +16,16 @@ export interface Watch {
 export interface Running extends Watch {
   /** All of its environment: what reads strangers' files gets none of the service's secrets. */
   env: Readonly<Record<string, string>>
+  /** Resident memory at which it is killed, in bytes; 1 GiB when not given. */
+  maxMemoryBytes?: number | undefined
+}
+
+/** A run within the limits of a transformation. */
+export function runningOf(
+  { timeoutMs, mediaMaxMemoryBytes }: Pick<TransformLimits, 'timeoutMs' | 'mediaMaxMemoryBytes'>,
+  running: Omit<Running, 'timeoutMs' | 'maxMemoryBytes'>,
+): Running {
+  return { ...running, timeoutMs, maxMemoryBytes: mediaMaxMemoryBytes }
 }
 
 /** A running process. */
@@ -27,6 +39,9 @@ export interface Watched<T> {
 const GRACE_MS = 1_000
 // Enough of what a program says to see why it has failed.
 const LAST_WORDS = 2_000
+
+// Of 1096 bytes, libavformat makes tables of 3.7 GB; frames of 49 megapixels take 5.9 GB to transcode.
+const MAX_MEMORY_BYTES = 1024 ** 3
 
 // Programs are started with what is left of the processor: the service's own threads come first.
 const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
@@ -84,15 +99,24 @@ export async function outputOf(...[program, args, options]: Parameters<typeof ra
  * Runs a program with these arguments, no shell between, to its end.
  *
  * @param options.onOutput takes what it prints
- * @throws Problem 422 for one that takes too long, 501 where it is not installed, Error with its last words when it fails
+ * @throws Problem 422 for one that takes too long or too much memory, 501 where it is not installed, Error with its last
+ *   words when it fails
  */
 export async function ran(
   program: 'ffmpeg' | 'ffprobe',
   args: readonly string[],
-  { maxBytes, env, onOutput, ...watch }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void },
+  {
+    maxBytes,
+    env,
+    onOutput,
+    maxMemoryBytes = MAX_MEMORY_BYTES,
+    ...watch
+  }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void },
 ): Promise<Said> {
   watch.signal.throwIfAborted()
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+  // One allocation past the limit is refused at once: it could be filled before the next look.
+  const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
+  const child = spawn(program, bounded, { stdio: ['ignore', 'pipe', 'pipe'], env })
   if (child.pid !== undefined) lower(child.pid)
   const chunks: Buffer[] = []
   let length = 0
@@ -115,7 +139,22 @@ export async function ran(
       else reject(new Error(`${program} ended with ${code ?? signal}: ${lastWords}`))
     })
   })
-  await watched({ ended, kill: (signal) => child.kill(signal) }, watch)
+  let isTooLarge = false
+  const tooMuch = () => {
+    isTooLarge = true
+    child.kill('SIGKILL')
+  }
+  const unwatch =
+    child.pid === undefined ? () => {} : watchMemory(child.pid, { maxBytes: maxMemoryBytes, tooMuch })
+  try {
+    await watched({ ended, kill: (signal) => child.kill(signal) }, watch)
+  } catch (cause) {
+    watch.signal.throwIfAborted()
+    const isRefused = /Cannot allocate memory/.test(lastWords)
+    throw isTooLarge || isRefused ? takesTooMuchMemory(watch.group ?? 'video', cause) : cause
+  } finally {
+    unwatch()
+  }
   return { output: Buffer.concat(chunks).toString(), words: lastWords }
 }
 

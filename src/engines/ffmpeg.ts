@@ -8,7 +8,7 @@ import type { Log } from '../core/log.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, TransformLimits } from '../core/plugin.ts'
 import { badParameter, Problem } from '../core/problem.ts'
-import { INSTALL, notInstalled, outputOf, type Running } from './ffmpeg-process.ts'
+import { INSTALL, notInstalled, outputOf, type Running, runningOf } from './ffmpeg-process.ts'
 import { lastShownUntil, probe, probeVideo, undecodable } from './ffprobe.ts'
 import { streamed } from './hls.ts'
 import { mediaFacts } from './media-facts.ts'
@@ -86,14 +86,14 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
     },
 
     async open(asset, _opening, { signal, limits }) {
-      const running = { signal, timeoutMs: limits.timeoutMs, env }
+      const running = runningOf(limits, { signal, env })
       const look = (file: MediaFile) => probeVideo(file, { maxPixels: limits.sourceMaxPixels, ...running })
       const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
       return { draft: { input: { ...file, source } }, source }
     },
 
     async facts(asset, { signal, limits }) {
-      const running = { signal, timeoutMs: limits.timeoutMs, env }
+      const running = runningOf(limits, { signal, env })
       const look = (file: MediaFile) => probe(file, { maxPixels: limits.sourceMaxPixels, ...running })
       const { file, found } = await openMedia(asset, { scratch, signal, limits }, look).catch((cause) => {
         signal.throwIfAborted()
@@ -132,7 +132,7 @@ async function frameOf(
   seconds: number,
   { signal, limits, env, canToneMap }: RenderContext,
 ): Promise<Asset> {
-  const running = { signal, timeoutMs: limits.timeoutMs, env }
+  const running = runningOf(limits, { signal, env })
   const target = join(input.folder, 'frame.jpg')
   const how = { target, limits, canToneMap }
   const broken = (cause: unknown) => {

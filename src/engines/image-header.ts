@@ -16,7 +16,9 @@ export interface HeadedImage {
 }
 
 /** What is known of an image without decoding it. */
-export type ImageHeader = Omit<Metadata, 'exif' | 'iptc' | 'xmp' | 'icc'> & { hasProfile: boolean }
+export type ImageHeader = Omit<Metadata, 'exif' | 'iptc' | 'xmp' | 'icc' | 'comments'> & {
+  hasProfile: boolean
+}
 
 // By SHA-256. An image is looked at before its turn and opened when that has come, and most are made into several sizes.
 const known = new LRUCache<string, ImageHeader>({ max: 1000 })
@@ -62,7 +64,7 @@ export async function headerIn(input: ImageInput, page = 1): Promise<ImageHeader
   // Whatever its size: nothing is decoded here.
   const metadata = await sharp(input, { ...paged, limitInputPixels: false }).metadata()
   // What is left out may have megabytes.
-  const { exif: _exif, iptc: _iptc, xmp: _xmp, icc, ...header } = metadata
+  const { exif: _exif, iptc: _iptc, xmp: _xmp, comments: _comments, icc, ...header } = metadata
   return { ...header, hasProfile: icc !== undefined }
 }
 

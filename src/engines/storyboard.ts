@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Asset, assetFromBytes } from '../core/asset.ts'
 import { bundleMediaType } from '../core/bundle.ts'
+import { runningOf } from './ffmpeg-process.ts'
 import { undecodable } from './ffprobe.ts'
 import { assetOfFile } from './file-asset.ts'
 import { pictureTimes } from './picture-times.ts'
@@ -20,7 +21,7 @@ import { type WriteContext, writeInto } from './write-media.ts'
 export async function storyboard(draft: VideoDraft, context: RenderContext & WriteContext): Promise<Asset> {
   const { limits, canToneMap, signal, env } = context
   const maxPixels = limits.sourceMaxPixels
-  const times = await pictureTimes(draft.input, { signal, env, timeoutMs: limits.timeoutMs, maxPixels })
+  const times = await pictureTimes(draft.input, { ...runningOf(limits, { signal, env }), maxPixels })
   const board = boardOf(draft, times)
   const fileName = `${randomBytes(4).toString('hex')}-sprite.jpg`
   const target = await writeInto(

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { TransformLimits } from '../core/plugin.ts'
+import { notTransformable } from '../core/problem.ts'
 import { guardedInput, inputPath } from './media-input.ts'
 import { toneMapping } from './tone-mapping.ts'
 import type { VideoContainer, VideoDraft } from './video-source.ts'
@@ -17,6 +18,13 @@ const HD_HEIGHT = 720
 // Of one stream that the others are ahead of: sound that begins late, for one. The default, 128, is too few for some.
 export const MUXING_PACKETS = 4096
 export const SOUND_KBITS = 128
+
+// Up to this size a frame costs little memory: 1080p.
+const SMALL_FRAME_PIXELS = 2_100_000
+// Of all threads together, each of which holds frames of its own: four of 4K.
+const FRAMES_AT_ONCE_PIXELS = 36_000_000
+// What level 5.2 of H.264 allows, which players decode: 4096 x 2304. An encoder holds tens of frames.
+const OUTCOME_MAX_PIXELS = 9_437_184
 
 interface TranscodeOptions {
   /** Of the outcome. */
@@ -43,6 +51,7 @@ export function transcodeArguments(
     // Each at its own moment: a constant rate would make a thousand frames a second of a few.
     ...['-vsync', 'vfr'],
     ...encoders(container, draft.quality ?? 'high'),
+    ...threadsFor(outcomeSize(draft)),
     ...OUTCOME_COLOURS,
     ...['-max_muxing_queue_size', String(MUXING_PACKETS), '-fs', String(limits.outputMaxBytes), '-y', target],
   ]
@@ -57,6 +66,7 @@ export function sourceArguments(
     ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
     // In seconds of a core: it ends itself, should nobody be left to end it.
     ...['-timelimit', String(Math.ceil((timeoutMs / 1000) * availableParallelism()))],
+    ...threadsFor(input.source),
     ...guardedInput(input.demuxer, sourceMaxPixels),
     ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
     ...['-i', inputPath(input.path)],
@@ -80,6 +90,23 @@ export function outcomeSize(draft: VideoDraft): Size {
     width: evenSide(kept.width * factor, Math.min(draft.input.source.width, maxWidth)),
     height: evenSide(kept.height * factor, Math.min(draft.input.source.height, maxHeight)),
   }
+}
+
+/** @throws Problem 422 for an outcome of larger frames than players decode */
+export function checkOutcomeSize(draft: VideoDraft): void {
+  const { width, height } = outcomeSize(draft)
+  if (width * height <= OUTCOME_MAX_PIXELS) return
+  throw notTransformable(
+    `expected a video of at most ${OUTCOME_MAX_PIXELS} pixels a frame after the transformation but this one would have ${width * height}: ask for a smaller size`,
+  )
+}
+
+/** Fewer threads for large frames. */
+function threadsFor({ width, height }: Size): string[] {
+  const pixels = width * height
+  if (pixels <= SMALL_FRAME_PIXELS) return []
+  const most = Math.max(1, Math.floor(FRAMES_AT_ONCE_PIXELS / pixels))
+  return ['-threads', String(Math.min(most, availableParallelism()))]
 }
 
 /** How long the outcome will be, in seconds; undefined where the source does not say. */

@@ -1,7 +1,7 @@
 import type { Asset } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
 import { undecodable } from './ffprobe.ts'
-import { outcomeSeconds, transcodeArguments } from './transcode-arguments.ts'
+import { checkOutcomeSize, outcomeSeconds, transcodeArguments } from './transcode-arguments.ts'
 import type { RenderContext, VideoContainer, VideoDraft } from './video-source.ts'
 import { type WriteContext, writeMedia } from './write-media.ts'
 
@@ -12,6 +12,7 @@ export async function transcode(
   context: RenderContext & WriteContext,
 ): Promise<Asset> {
   const { limits, canToneMap } = context
+  checkOutcomeSize(draft)
   const writing = {
     format: knownFormat(container),
     seconds: outcomeSeconds(draft),

@@ -7,7 +7,7 @@ import { outputTooLarge } from '../core/limit-problems.ts'
 import type { Format } from '../core/media.ts'
 import type { EngineContext } from '../core/plugin.ts'
 import { Problem, unavailable } from '../core/problem.ts'
-import { outputOf, type Running } from './ffmpeg-process.ts'
+import { outputOf, type Running, runningOf } from './ffmpeg-process.ts'
 import { assetOfFile } from './file-asset.ts'
 import type { Scratch } from './scratch.ts'
 import { unlessStalled } from './stalled.ts'
@@ -79,7 +79,8 @@ export async function writeInto(
     const movedAt = () => writtenAt(target)
     await unlessStalled({ ...{ group, stallMs, signal }, movedAt }, (watched, moved) =>
       outputOf('ffmpeg', argumentsFor(target), {
-        ...{ signal: watched, env, group, timeoutMs: limits.timeoutMs, maxBytes: MAX_PRINTED_BYTES },
+        ...runningOf(limits, { signal: watched, env, group }),
+        maxBytes: MAX_PRINTED_BYTES,
         onOutput(chunk) {
           if (!reading.take(chunk.toString())) return
           moved()

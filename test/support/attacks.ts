@@ -189,3 +189,37 @@ export async function boastingAvif({ width, height }: { width: number; height: n
   bytes.writeUInt32BE(height, at + 12)
   return bytes
 }
+
+/** A PNG of 8 x 8 pixels with so many empty chunks of a type behind its header, 12 bytes each. */
+export function manyChunks(count: number, type = 'tEXt'): Buffer {
+  const empty = png([type, Buffer.alloc(0)]).subarray(8)
+  const plain = png(ihdr(8, 8), ['IDAT', deflateSync(Buffer.alloc((4 * 8 + 1) * 8))], IEND)
+  const behindHeader = 8 + 25
+  return Buffer.concat([
+    plain.subarray(0, behindHeader),
+    Buffer.alloc(12 * count, empty),
+    plain.subarray(behindHeader),
+  ])
+}
+
+/** A GIF of one pixel with a comment in so many blocks of one byte. */
+export function manyBlocks(count: number): Buffer {
+  const gif = manyFrames({ width: 1, height: 1, frames: 1 })
+  const comment = Buffer.from([0x21, 0xfe])
+  const rest = Buffer.from([0])
+  return Buffer.concat([
+    gif.subarray(0, 19),
+    comment,
+    Buffer.alloc(2 * count, Buffer.from([1, 0x61])),
+    rest,
+    gif.subarray(19),
+  ])
+}
+
+/** A WebP with so many empty chunks that mean nothing, 8 bytes each. */
+export function manyWebpChunks(webp: Buffer, count: number): Buffer {
+  const junk = Buffer.alloc(8 * count, Buffer.from('4a554e4b00000000', 'hex'))
+  const bytes = Buffer.concat([webp.subarray(0, 12), junk, webp.subarray(12)])
+  bytes.writeUInt32LE(bytes.length - 8, 4)
+  return bytes
+}
