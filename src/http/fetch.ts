@@ -8,6 +8,7 @@ import type { Deliveries } from '../service/deliver.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import { callerByToken } from './caller.ts'
+import { callerAddress } from './caller-address.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import { readableByAll } from './readable-by-all.ts'
@@ -57,12 +58,13 @@ export function fetchRoutes({
     const group = groupOf(req)
     const client = callerByToken(req, clients)
     const url = parseRemoteUrl(String(req.params.url))
+    const address = callerAddress(req)
     const beforeFetching = () => takePublicPoints(req, res, client)
     await sendStored(req, res, {
       client,
       group,
       findPath: async (signal) =>
-        (await keptRemotes.keep({ client, group, url, beforeFetching, signal })).key,
+        (await keptRemotes.keep({ client, address, group, url, beforeFetching, signal })).key,
     })
   })
 
@@ -75,7 +77,7 @@ export function fetchRoutes({
     const beforeFetching = () => takePublicPoints(req, res, client)
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
-    const picture = { client, url, query, accept, beforeFetching, signal }
+    const picture = { client, address: callerAddress(req), url, query, accept, beforeFetching, signal }
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
       await sendDelivery(req, res, { delivery, etag: delivery.etag, download, fullContentRange, signal })

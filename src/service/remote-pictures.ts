@@ -23,6 +23,8 @@ import { emptyRemote } from './remote-upload.ts'
 
 export interface RemotePictureRequest {
   client: Client
+  /** IP address of the caller, as limits count it. */
+  address: string
   /** As of `parseRemoteUrl`. */
   url: string
   /** What is to be done with it; none: as it is. */
@@ -84,11 +86,11 @@ export function createRemotePictures({
 
   /** @param leftovers are removed when the picture has been sent */
   async function make(
-    { client, url, query, accept }: RemotePictureRequest,
+    { client, address, url, query, accept }: RemotePictureRequest,
     { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<RemotePicture> {
     const file = await remotes.open({
-      ...{ client, asker: 'anyone', url, timeoutMs, signal },
+      ...{ client, asker: 'anyone', address, url, timeoutMs, signal },
       maxBytes: limits.sourceMaxBytes,
     })
     try {
