@@ -10,6 +10,8 @@ interface RateOptions {
   points: number
   addressPoints: number
   seconds: number
+  /** Of what is counted by address, where that is not the same. */
+  addressHelp?: string
 }
 
 /** The three variables of a rate limit. 0 points: no limit. */
@@ -17,7 +19,7 @@ function rate<const N extends string>(
   name: N,
   options: RateOptions,
 ): Record<RateVariable<N>, Variable<number>> {
-  const { help, unit, points, addressPoints, seconds } = options
+  const { help, unit, points, addressPoints, seconds, addressHelp = 'The same' } = options
   const bounds = { min: 0, max: 1_000_000, unit }
   return {
     [`${name}_RATE_POINTS`]: integer({
@@ -26,7 +28,7 @@ function rate<const N extends string>(
     }),
     [`${name}_RATE_ADDRESS_POINTS`]: integer({
       ...{ ...bounds, default: addressPoints },
-      help: 'The same from one address, whichever clients; 0 is no limit',
+      help: `${addressHelp} from one address, whichever clients; 0 is no limit`,
     }),
     [`${name}_RATE_SECONDS`]: integer({
       ...{ min: 1, max: 86_400, unit: 'seconds', default: seconds },
@@ -50,7 +52,9 @@ export const RATE_VARIABLES = {
   }),
   ...rate('FETCH', {
     ...{ help: 'Files of other servers that one client has fetched', unit: 'requests' },
-    ...{ points: 50, addressPoints: 50, seconds: 5 },
+    // A fifth: one address must not take public URLs from all other visitors of a client.
+    ...{ points: 50, addressPoints: 10, seconds: 5 },
+    addressHelp: 'The same by public URLs, without a secret,',
   }),
   ...rate('MEDIA', {
     ...{ help: 'New video and audio jobs that requests of one client begin', unit: 'jobs' },

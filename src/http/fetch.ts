@@ -8,7 +8,7 @@ import type { Deliveries } from '../service/deliver.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import { callerByToken } from './caller.ts'
-import { strangerOf } from './caller-address.ts'
+import { callerAddress, strangerOf } from './caller-address.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import { readableByAll } from './readable-by-all.ts'
@@ -58,12 +58,13 @@ export function fetchRoutes({
     const group = groupOf(req)
     const client = callerByToken(req, clients)
     const url = parseRemoteUrl(String(req.params.url))
+    const address = callerAddress(req)
     const beforeFetching = () => takePublicPoints(req, res, client)
     await sendStored(req, res, {
       client,
       group,
       findPath: async (signal) =>
-        (await keptRemotes.keep({ client, group, url, beforeFetching, signal })).key,
+        (await keptRemotes.keep({ client, address, group, url, beforeFetching, signal })).key,
     })
   })
 

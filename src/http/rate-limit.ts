@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import type { Client } from '../core/client.ts'
 import type { Limit, LimitName, Limits, RateLimiter, RateVerdict } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
-import type { Asker } from '../service/remote.ts'
+import type { Asker } from '../service/fetch-places.ts'
 import { callerAddress } from './caller-address.ts'
 
 interface Taken {
@@ -23,7 +23,8 @@ interface Asked {
  * of both; of what is read only to whoever is refused, since caches keep the other answers for everybody.
  *
  * @param client whose points are taken; absent for what nobody is known to ask for yet
- * @param asker `anyone`: counted apart, so that strangers leave who has a secret alone
+ * @param asker `anyone`: counted apart, so that strangers leave who has a secret alone; fetches with a secret take no point of an
+ *   address, since a back end is a single one
  * @throws Problem 429 with `Retry-After`
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
@@ -58,8 +59,9 @@ function countersOf(
   limit: Limit,
   { limited, req, client, asker = 'secret' }: Asked & { req: Request },
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
+  const byAddress = limited === 'fetch' && asker === 'secret' ? undefined : limit.byAddress
   return [
-    [`${limited}_address`, limit.byAddress, callerAddress(req)],
+    [`${limited}_address`, byAddress, callerAddress(req)],
     // What no client asks for has one count for all.
     [
       limited,

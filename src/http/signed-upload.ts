@@ -1,9 +1,9 @@
 import { type RequestHandler, Router } from 'express'
 import type { Limits } from '../core/ports/rate-limiter.ts'
-import { badParameter } from '../core/problem.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import { nameCaller } from './caller.ts'
 import { strangerOf } from './caller-address.ts'
+import { refuseInLink } from './link-fields.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import type { Receive } from './receive.ts'
@@ -35,8 +35,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     await signedLinks.check(opened)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ grant: { client }, caller: strangerOf(req), as: 'either', maxFiles: 1 },
-      refuseField: refuseTransforms,
+      ...{ grant: { client }, caller: strangerOf(req), as: 'either', maxFiles: 1, refuseField: refuseInLink },
       store: (arriving) => signedLinks.upload(opened, arriving),
     })
   }
@@ -48,12 +47,6 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
   for (const method of ['get', 'patch'] as const)
     routes[method](SIGNED_LINK, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
   return routes
-}
-
-/** Derivatives are its client's to ask for: each takes a turn and a place, and may be made with other files of the client. */
-function refuseTransforms(param: string, received: string | undefined): void {
-  if (param !== 'transforms' || received === '') return
-  throw badParameter({ param, expected: 'no such field in an upload by a signed link', received })
 }
 
 const usableByAll: RequestHandler = (req, res, next) => {

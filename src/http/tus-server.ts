@@ -4,6 +4,7 @@ import type { Handover } from '../core/ports/handover.ts'
 import { badParameter, Problem, tooLarge } from '../core/problem.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../service/resumable.ts'
 import type { Checksum } from '../service/resumable-pieces.ts'
+import { refuseInLink } from './link-fields.ts'
 import { TUS_PATH } from './tus-request.ts'
 
 /** What an exchange of tus stands on, whoever it is with. */
@@ -116,6 +117,8 @@ function tusStore(
     getExpiration: () => expireMs,
     async create(upload: Upload) {
       const { id, size, metadata } = upload
+      if (link !== undefined)
+        for (const [name, value] of Object.entries(metadata ?? {})) refuseInLink(name, value)
       const options = { id, size, link, ...nameAndFolder(metadata ?? {}), ...(metadata ? { metadata } : {}) }
       const created = toTus(id, await resumables.create(grant, options))
       if (created.creation_date) upload.creation_date = created.creation_date

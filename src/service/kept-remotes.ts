@@ -14,6 +14,8 @@ import type { RemoteUpload } from './remote-upload.ts'
 
 export interface KeepRequest {
   client: Client
+  /** IP address of the caller, as limits count it. */
+  address: string
   /** What the file has to be. */
   group: MediaGroup
   /** As of `parseRemoteUrl`. */
@@ -82,12 +84,12 @@ export function createKeptRemotes({
   }
 
   /** Alone among all processes. @returns the key */
-  async function store({ client, group, url }: KeepRequest, digest: string, signal: AbortSignal) {
+  async function store({ client, address, group, url }: KeepRequest, digest: string, signal: AbortSignal) {
     const found = await noted(client, digest)
     if (found) return found.key
     let key: ObjectKey | undefined
     const { name } = await remoteUpload({
-      ...{ client, asker: 'anyone', url, signal },
+      ...{ client, asker: 'anyone', address, url, signal },
       check: (format) => checkGroup(format, group),
       async begin(original) {
         key = original.key

@@ -91,7 +91,7 @@ export function createRemotePictures({
     { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<RemotePicture> {
     const file = await remotes.open({
-      ...{ client, asker: 'anyone', url, timeoutMs, signal },
+      ...{ client, asker: 'anyone', address: caller.address, url, timeoutMs, signal },
       maxBytes: limits.sourceMaxBytes,
     })
     try {

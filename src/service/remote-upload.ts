@@ -1,12 +1,14 @@
 import type { Client } from '../core/client.ts'
 import type { Format } from '../core/media.ts'
 import { Problem } from '../core/problem.ts'
-import type { Asker, Remotes } from './remote.ts'
+import type { FetchPlaceRequest } from './fetch-places.ts'
+import type { Remotes } from './remote.ts'
 import type { Upload, UploadedFile, UploadRequest } from './upload.ts'
 
-export interface RemoteUploadRequest extends Pick<UploadRequest, 'annotations' | 'begin' | 'confirm'> {
+export interface RemoteUploadRequest
+  extends FetchPlaceRequest,
+    Pick<UploadRequest, 'annotations' | 'begin' | 'confirm'> {
   client: Client
-  asker: Asker
   /** As of `parseRemoteUrl`. */
   url: string
   /** In the place of the name that its server gives it. */
@@ -31,11 +33,11 @@ export function createRemoteUpload({
   timeoutMs: number
   maxBytes: number
 }): RemoteUpload {
-  return async ({ asker, url, name, folder, ...request }) => {
+  return async ({ asker, address, url, name, folder, ...request }) => {
     const { client, signal } = request
     // Within the upload, so that nothing is fetched for a folder that cannot be.
     async function* files() {
-      const file = await remotes.open({ client, asker, url, timeoutMs, maxBytes, signal })
+      const file = await remotes.open({ client, asker, address, url, timeoutMs, maxBytes, signal })
       try {
         yield { name: name ?? file.name, bytes: file.bytes }
       } finally {

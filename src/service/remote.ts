@@ -3,15 +3,12 @@ import { parse as parseDisposition } from 'content-disposition'
 import type { Client } from '../core/client.ts'
 import { namesHost } from '../core/host-list.ts'
 import type { FetchAccess, Fetched, Fetcher } from '../core/ports/fetcher.ts'
-import { Problem, unavailable } from '../core/problem.ts'
+import { Problem } from '../core/problem.ts'
 import { urlNotAllowed } from '../core/remote-url.ts'
+import { type Asker, createFetchPlaces, type FetchPlaceRequest } from './fetch-places.ts'
 
-/** Who asks for a remote file: whoever has a secret, or anyone who has a client's public token. */
-export type Asker = 'secret' | 'anyone'
-
-export interface RemoteRequest {
+export interface RemoteRequest extends FetchPlaceRequest {
   client: Client
-  asker: Asker
   /** As of `parseRemoteUrl`. */
   url: string
   /** For all of it. */
@@ -43,32 +40,12 @@ export interface Remotes {
   open(request: RemoteRequest): Promise<RemoteFile>
 }
 
-// Of a process: as many as slow servers may keep from the others, of a few kilobytes each in memory.
-const AT_ONCE = 64
-// Anyone can begin those of a client that allows it: others have theirs.
-const CLIENT_AT_ONCE = 16
-
 export function createRemotes({ fetcher }: { fetcher: Fetcher }): Remotes {
-  const underWay = new Map<string, number>()
+  const takePlace = createFetchPlaces()
 
-  /** @returns what gives the place back */
-  function takePlace({ id }: Client): () => void {
-    const all = [...underWay.values()].reduce((sum, count) => sum + count, 0)
-    const own = underWay.get(id) ?? 0
-    if (all >= AT_ONCE) throw unavailable('too many files of other servers are being fetched')
-    if (own >= CLIENT_AT_ONCE)
-      throw unavailable('too many files of other servers are being fetched for this client')
-    underWay.set(id, own + 1)
-    return () => {
-      const left = (underWay.get(id) ?? 0) - 1
-      if (left > 0) underWay.set(id, left)
-      else underWay.delete(id)
-    }
-  }
-
-  async function fetched({ client, asker, ...request }: RemoteRequest): Promise<Fetched> {
+  async function fetched({ client, asker, address, ...request }: RemoteRequest): Promise<Fetched> {
     const access = accessOf(client, asker)
-    const givePlace = takePlace(client)
+    const givePlace = takePlace({ client, asker, address })
     try {
       const answer = await fetcher.fetch({ ...request, access })
       answer.body.once('close', givePlace)

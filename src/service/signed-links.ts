@@ -143,13 +143,14 @@ export function createSignedLinks({
       await uses.check(client, link)
     },
 
-    async upload({ client, link }, { check, id, signal, ...request }) {
+    async upload({ client, link }, { files, check, id, sniffed, signal }) {
       const use = await uses.reserve(client, link)
       const joined = joinSignals([signal, use.signal])
       try {
         const stored = await upload({
-          ...request,
-          ...{ client, signal: joined.signal },
+          // By name, never by a spread: a caller may hold more, such as tags, that a link does not set.
+          ...{ client, files, signal: joined.signal },
+          ...(sniffed ? { sniffed } : {}),
           folder: link.folder === '' ? undefined : link.folder,
           id: id ?? fileId(link, use.number),
           ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),

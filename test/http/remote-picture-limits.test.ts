@@ -68,17 +68,26 @@ onOneBackend('the limit of remote pictures', (start) => {
     const png = await picture()
     const server = await fileServer({ '/a.png': png, '/waits': (_req, res) => void waiting.push(res) })
     const service = await start({
-      env: { ...fetchingFrom(server), FETCH_RATE_POINTS: '0', FETCH_RATE_ADDRESS_POINTS: '0' },
+      env: {
+        ...{ ...fetchingFrom(server), TRUST_PROXY: '1' },
+        ...{ FETCH_RATE_POINTS: '0', FETCH_RATE_ADDRESS_POINTS: '0' },
+      },
     })
     const other = await newClient(service)
     for (const id of ['first', other.id]) await service.app.clients.setRules(id, { fetchHosts: 'any' })
-    const get = (caller: Caller, path: string) => exchange(service, fetchPath(caller, server.url(path)))
-    const slow = Array.from({ length: 16 }, (_, i) => get(service, `/waits?${i}`))
+    const get = (caller: Caller, path: string, from = 9) =>
+      exchange(service, fetchPath(caller, server.url(path)), {
+        headers: { 'X-Forwarded-For': `192.0.2.${from}` },
+      })
+    // Four of one address.
+    const slow = Array.from({ length: 16 }, (_, i) => get(service, `/waits?${i}`, i % 4))
     await eventually(async () => expect(waiting).to.have.length(16))
     const refused = await get(service, '/a.png')
     expect(jsonOf(refused)).to.include({ status: 503, code: 'unavailable' })
     expect(Number(refused.headers['retry-after'])).to.be.at.least(1)
     expect((await get(other, '/a.png')).status).to.equal(200)
+    // Callers with a secret have places of their own.
+    expect((await postUrl(service, { url: server.url('/a.png') })).status).to.equal(200)
     for (const res of waiting) res.end(png)
     expect((await Promise.all(slow)).map(({ status }) => status)).to.deep.equal(Array(16).fill(200))
     expect((await get(service, '/a.png')).status).to.equal(200)

@@ -1,11 +1,20 @@
 import { pipeline, Readable, Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  type Gunzip,
+} from 'node:zlib'
 import { tooLarge } from '../../core/problem.ts'
 import type { Answer } from './exchange.ts'
+import { limitedExpansion } from './expansion.ts'
 import { remoteFailed } from './refusals.ts'
 
+type Decoder = Gunzip | BrotliDecompress
+
 // We ask for none, yet some servers send what they have: an object that was stored compressed, say.
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+const DECODERS: ReadonlyMap<string, () => Decoder> = new Map([
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
   ['deflate', createInflate],
@@ -40,10 +49,11 @@ export function guardedBody(
 
 function decoded(encoding: string, body: Readable, maxBytes: number): Readable {
   if (encoding === '' || encoding === 'identity') return body
-  const decoder = DECODERS.get(encoding)
+  const decoder = DECODERS.get(encoding)?.()
   if (!decoder) throw remoteFailed('sent an encoding that was not asked for')
   // Bounded before as well: a stream may decode to nothing for ever.
-  return pipeline([body, bounded(maxBytes), decoder()], () => {}) as Transform
+  const stages = [body, bounded(maxBytes), decoder, limitedExpansion(() => decoder.bytesWritten)]
+  return pipeline(stages, () => {}) as Transform
 }
 
 function bounded(maxBytes: number): Transform {

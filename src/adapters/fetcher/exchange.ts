@@ -3,6 +3,7 @@ import { request as requestSecure } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FetchRequest } from '../../core/ports/fetcher.ts'
+import { limitInterim } from './interim.ts'
 import { remoteTimeout } from './refusals.ts'
 
 /** What a server may take of us, however slowly or richly it answers. */
@@ -13,6 +14,7 @@ export interface ExchangeLimits {
   headersMs: number
   /** Between two pieces of the body, while we are ready to read. */
   bodyIdleMs: number
+  /** Of the head, and of all interim responses (1xx) before it together. */
   headerBytes: number
 }
 
@@ -66,6 +68,7 @@ export async function exchange({
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   request.once('close', () => signal.removeEventListener('abort', leave))
+  limitInterim(request, limits.headerBytes)
   const response = await responseOf(request, body, limits)
   answered = response
   const { socket } = request
@@ -100,6 +103,8 @@ function responseOf(
       timer = setTimeout(tooSlow, headersMs)
     })
     request.once('response', (response) => {
+      // Given up while the same packet was parsed: its error comes with the next tick.
+      if (request.destroyed) return
       clearTimeout(timer)
       resolve(response)
     })

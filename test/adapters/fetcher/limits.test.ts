@@ -77,11 +77,6 @@ describe('guarded fetcher: limits', () => {
       await expectProblem(get(chatty, { limits: { headersMs: 5000 } }), 502, 'remote_failed')
     })
 
-    it('answers 504 for 1xx answers without end', async () => {
-      const stalling = await rawRemote((socket) => endless(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', 20))
-      await expectProblem(get(stalling, { timeoutMs: 300 }), 504, 'remote_timeout')
-    })
-
     it('fails with 504 when the body stops in the middle', async () => {
       const stalling = await rawRemote((socket) => socket.write(`${HEAD}Content-Length: 10\r\n\r\nhalf`))
       const answer = await get(stalling, { limits: { bodyIdleMs: 100 } })

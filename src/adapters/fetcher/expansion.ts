@@ -1,0 +1,33 @@
+import { Transform } from 'node:stream'
+import { Problem } from '../../core/problem.ts'
+
+/** Bytes of a decoded body for each byte that was transferred, at most, once there are {@link FREE_BYTES}. */
+export const MAX_RATIO = 100
+/** Small bodies may expand as they like: a short text of spaces is no attack. */
+export const FREE_BYTES = 1024 * 1024
+
+/**
+ * Passes a decoded body on while it is at most a hundred times as large as what was transferred. deflate reaches 1000:1,
+ * Brotli far more: 1 MB would otherwise store 1 GB. Text, JSON and logs reach 5 to 50.
+ *
+ * @param transferred bytes that the decoder has read so far
+ */
+export function limitedExpansion(transferred: () => number): Transform {
+  let bytes = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > FREE_BYTES && bytes > MAX_RATIO * transferred()) done(expandsTooMuch())
+      else done(null, chunk)
+    },
+  })
+}
+
+function expandsTooMuch(): Problem {
+  return new Problem({
+    status: 413,
+    code: 'too_large',
+    detail: `expected a remote file that its Content-Encoding makes at most ${MAX_RATIO} times smaller, but it expands further; nothing was stored`,
+    members: { maxRatio: MAX_RATIO },
+  })
+}
