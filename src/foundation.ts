@@ -1,4 +1,5 @@
 import type { Config } from '../config/load.ts'
+import { silenceNodeWarning } from '../config/node-warning.ts'
 import { withOwnBuckets } from './adapters/bucket/own.ts'
 import { normalPrefix } from './adapters/bucket/s3-root.ts'
 import { tryStorage } from './adapters/bucket/try-storage.ts'
@@ -77,6 +78,7 @@ const COUNT_EVERY_MS = 5000
  * @throws DataDirError when another process holds the data folder
  */
 export async function openFoundation(options: FoundationOptions) {
+  silenceNodeWarning()
   const backends = await openBackends(options)
   try {
     return await layFoundation(backends, options)
