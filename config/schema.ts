@@ -38,7 +38,7 @@ export const VARIABLES = {
     pattern: /^[\x21-\x7e]{32,256}$/,
     expected: '32 to 256 printable characters without spaces',
     secret: true,
-    help: 'Signs links and encrypts the credentials of buckets; made once and kept in DATA_DIR when absent, the same for all processes beside REDIS_URL',
+    help: 'Signs links and encrypts the credentials of buckets; made once and kept in DATA_DIR/app-secret when absent, the same for all processes beside REDIS_URL; part of every backup',
   }),
   ADMIN_PASSWORD: text({
     pattern: /^.{12,256}$/,

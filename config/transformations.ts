@@ -2,6 +2,11 @@ import { integer, oneOf } from './variable.ts'
 
 /** What may be transformed, and what transformations may take. */
 export const TRANSFORMATION_VARIABLES = {
+  AUTO_FORMAT: oneOf({
+    words: ['accept', 'webp', 'avif'],
+    default: 'accept',
+    help: 'What f=auto delivers; accept: by the Accept header, with Vary; webp or avif: the same to every caller, for a CDN that ignores Vary',
+  }),
   IMAGE_MAX_BYTES: integer({
     min: 1,
     max: 1_000_000_000,

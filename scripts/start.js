@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureBuilt } from './ready/dist.js'
@@ -6,9 +7,19 @@ import { ensurePackages } from './ready/node-modules.js'
 import { checkNode } from './ready/node-version.js'
 import { command, root } from './ready/run.js'
 
+const server = join(root, 'dist/src/main.js')
+// npm leaves the lock out of a package, and the compiler with the development packages.
+const isClone = existsSync(join(root, 'package-lock.json'))
+
 // npm start: installs and builds what is missing or out of date, then is the server. `--help` is the server's own.
 await command(async () => {
   checkNode()
+  if (!isClone) {
+    if (existsSync(server)) return
+    throw new Error(
+      'This package is not built, and cannot be built outside of a clone. Run npm start in a clone of the repository, or npm run build there before npm pack.',
+    )
+  }
   await alone(projectLock, async () => {
     await ensurePackages()
     await ensureBuilt()
@@ -16,6 +27,5 @@ await command(async () => {
 })
 
 // In this process, so that signals, arguments and exit code are the server's own, with nothing to pass on.
-const server = join(root, 'dist/src/main.js')
 process.argv[1] = server
 await import(pathToFileURL(server).href)

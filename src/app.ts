@@ -1,14 +1,16 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Config } from '../config/load.ts'
-import { type Credentials, loadCredentials } from './adapters/credentials.ts'
+import type { Credentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
+import { FIRST_CLIENT_ID } from './core/client.ts'
 import type { Commands } from './core/command.ts'
 import { describeParameters } from './core/described.ts'
 import type { Log } from './core/log.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
 import { imageInspector } from './engines/image-inspector.ts'
+import { firstCredentials } from './first-client.ts'
 import { type Foundation, type FoundationOptions, openFoundation } from './foundation.ts'
 import { createHttp } from './http/server.ts'
 import { refuseUnreadable } from './http/unreadable.ts'
@@ -122,7 +124,8 @@ async function openApp(
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
-  const credentials = await firstCredentials(config, foundation.credentialsFile)
+  const known = findClient(FIRST_CLIENT_ID)
+  const credentials = await firstCredentials({ config, known, recovery: foundation.recovery, log })
   await clients.ensureFirst(credentials)
   foundation.delivery.work()
 
@@ -246,10 +249,4 @@ export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Pr
 /** Whether there is a way to read what would be measured. */
 function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
   return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
-}
-
-async function firstCredentials(config: Config, file: string): Promise<Credentials> {
-  const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken } = config
-  if (clientToken && secretClientToken) return { clientToken, secretClientToken }
-  return loadCredentials(file)
 }

@@ -1,6 +1,5 @@
-import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
-import { loadAppSecret } from './adapters/app-secret.ts'
+import { silenceNodeWarning } from '../config/node-warning.ts'
 import { withOwnBuckets } from './adapters/bucket/own.ts'
 import { normalPrefix } from './adapters/bucket/s3-root.ts'
 import { tryStorage } from './adapters/bucket/try-storage.ts'
@@ -9,13 +8,14 @@ import { saveCredentials } from './adapters/credentials.ts'
 import { inProcessEventBus } from './adapters/event-bus/in-process.ts'
 import { guardedFetcher } from './adapters/fetcher/guarded.ts'
 import { type Backends, openBackends } from './backends.ts'
-import { appKeys } from './core/app-keys.ts'
 import { FIRST_CLIENT_ID, type PresetSettings } from './core/client.ts'
 import type { Root } from './core/client-storage.ts'
 import type { Log } from './core/log.ts'
 import type { Buckets } from './core/ports/bucket.ts'
 import type { FileIndex } from './core/ports/file-index.ts'
 import { rarely } from './core/rarely.ts'
+import { createRecovery } from './core/recovery.ts'
+import { credentialsFile, openAppKeys } from './first-client.ts'
 import type { PluginSet } from './pipeline/load.ts'
 import { readPresets } from './pipeline/presets.ts'
 import { createCheck } from './service/check.ts'
@@ -78,6 +78,7 @@ const COUNT_EVERY_MS = 5000
  * @throws DataDirError when another process holds the data folder
  */
 export async function openFoundation(options: FoundationOptions) {
+  silenceNodeWarning()
   const backends = await openBackends(options)
   try {
     return await layFoundation(backends, options)
@@ -89,7 +90,9 @@ export async function openFoundation(options: FoundationOptions) {
 }
 
 async function layFoundation(backends: Backends, { config, log, plugins, wrapStorage }: FoundationOptions) {
-  const keys = appKeys(config.APP_SECRET ?? (await loadAppSecret(join(config.DATA_DIR, 'app-secret'))))
+  const first = { id: FIRST_CLIENT_ID, token: '' }
+  const keys = await openAppKeys({ config, bucket: backends.buckets.of(first), log })
+  const recovery = createRecovery(keys)
   const credentialsKey = keys('bucket credentials')
   const storage = {
     buckets: withOwnBuckets(backends.buckets, { key: credentialsKey, log }),
@@ -104,15 +107,14 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const tellUncounted = rarely((err) => log.warn({ err }, 'usage is written down later'))
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
-  const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
+  const firstBucket = buckets.of(first)
   const store = await bucketClientStore(
     firstBucket,
     clientChanges ? { shared: { changes: clientChanges, locks } } : {},
   )
-  const credentialsFile = join(config.DATA_DIR, 'credentials.json')
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
-    : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile, tokens)
+    : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile(config), tokens)
   const { UPLOAD_MAX_BYTES: maxBytes } = config
   const bounds = {
     uploadMaxBytes: maxBytes,
@@ -123,6 +125,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     urlKeys: createUrlKeys(keys),
     events,
     keepFirst,
+    recovery,
     bounds,
     ...(clientChanges ? { trustMs: LEARN_MS } : {}),
   })
@@ -209,7 +212,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     resumables,
     sweepResumables,
     commands,
-    credentialsFile,
+    recovery,
     /** Goes on hearing of clients that other processes have changed, where there may be others. */
     followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
     /** Lets event handlers end, then gives everything back. */

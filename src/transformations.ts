@@ -51,6 +51,9 @@ const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.
 // Of the four that libuv has by itself.
 const THREADS_FOR_FILES = 2
 
+// A picture that is too large for AVIF is a WebP.
+const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as const
+
 /** What makes derivatives, and finds them: what a web process and a worker both stand on. */
 export function openTransformations(
   { backends, buckets, index, events, presentClient, originals }: Foundation,
@@ -96,6 +99,7 @@ export function openTransformations(
   })
   const plan = createPlanner(plugins.transforms, chain.ignoredParams, {
     presets,
+    ...(config.AUTO_FORMAT === 'accept' ? {} : { autoAccept: AUTO_ACCEPT[config.AUTO_FORMAT] }),
     ...(plugins.detector ? { detector: plugins.detector } : {}),
   })
   const media = createMediaJobs({

@@ -10,24 +10,26 @@ const credentialsFile = z.strictObject({
 export type Credentials = z.infer<typeof credentialsFile>
 
 /**
- * The first client's tokens, made once and kept in a file that only its owner reads.
+ * The first client's tokens, as the file holds them.
  *
+ * @returns undefined when there is no such file
  * @throws Error with the file's name when it holds something else
  */
-export async function loadCredentials(file: string): Promise<Credentials> {
+export async function readCredentials(file: string): Promise<Credentials | undefined> {
   const text = await readPrivateFile(file)
-  if (text === undefined) return makeCredentials(file)
+  if (text === undefined) return undefined
   try {
     return credentialsFile.parse(JSON.parse(text))
   } catch (cause) {
     throw new Error(
-      `${file}: expected {"clientToken": "…", "secretClientToken": "…"}; remove it to get new tokens`,
+      `${file}: expected {"clientToken": "…", "secretClientToken": "…"}. Remove it to have it written again from the bucket's records`,
       { cause },
     )
   }
 }
 
-async function makeCredentials(file: string): Promise<Credentials> {
+/** Creates new tokens, in a file that only its owner may read. */
+export async function makeCredentials(file: string): Promise<Credentials> {
   const credentials = { clientToken: newClientToken(), secretClientToken: newSecretToken() }
   await saveCredentials(file, credentials)
   return credentials

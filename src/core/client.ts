@@ -32,6 +32,8 @@ export interface Client {
    * `files`: they may be deleted; else it is only removed when it has none.
    */
   removing?: { files: boolean }
+  /** The first client's secret token, encrypted with a key of `APP_SECRET`: for a restore of the bucket. */
+  recovery?: string
 }
 
 /** What a client may do, and what its files may be turned into; each one that is absent is as it is for everyone. */

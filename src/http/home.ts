@@ -5,8 +5,11 @@ import { methodNotAllowed } from './problem.ts'
 /** `GET /`: what this address is, for a person who opens it. */
 export function homeRoutes(): Router {
   const routes = Router()
-  // Documents only: helmet's defaults would keep other sites from showing the files.
-  routes.get('/', helmet({ strictTransportSecurity: false }), (_req, res) => {
+  // Documents only: helmet's defaults would keep other sites from showing the files. Over plain HTTP, on a LAN address for
+  // example, links and favicon must not be upgraded to an HTTPS that is not there.
+  const directives = { upgradeInsecureRequests: null }
+  const headers = helmet({ strictTransportSecurity: false, contentSecurityPolicy: { directives } })
+  routes.get('/', headers, (_req, res) => {
     res.type('html').send(PAGE)
   })
   routes.all('/', methodNotAllowed('GET', 'HEAD'))
@@ -30,7 +33,7 @@ const PAGE = `<!doctype html>
   <li><code>GET /v1/image/upload/&lt;client token&gt;/&lt;path&gt;?w=300&amp;f=webp</code> delivers them, transformed</li>
   <li><code>POST /v1/zip</code> bundles them</li>
   <li><code>DELETE /v1/upload/&lt;path&gt;</code> deletes them with everything derived from them</li>
-  <li><a href="/readyz"><code>GET /readyz</code></a> says whether it can serve</li>
+  <li><a href="readyz"><code>GET /readyz</code></a> says whether it can serve</li>
 </ul>
 <p>The README that came with it tells the rest.</p>
 `

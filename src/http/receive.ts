@@ -6,6 +6,7 @@ import type { Grant } from '../core/scope.ts'
 import type { EagerTransform, EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
 import type { UploadedFile, UploadRequest } from '../service/upload.ts'
+import { dispositionName } from './disposition-name.ts'
 import { type FilePart, fileParts } from './multipart.ts'
 import { rawFile } from './raw-file.ts'
 import { clientGone, isOfType } from './request.ts'
@@ -20,7 +21,7 @@ export interface ReceiveOptions {
   caller: Caller
   /** As what its body is taken: a form, a file as it is, or what its `Content-Type` says. */
   as: 'form' | 'file' | 'either'
-  /** What a file as it is is called; may be empty. */
+  /** The name of a file that is the whole body. Empty: that of `Content-Disposition`, if there is one. */
   name?: string
   /** In a form. */
   maxFiles: number
@@ -52,7 +53,11 @@ export function createReception({
     const isForm = as === 'form' || (as === 'either' && isOfType(req, 'multipart/form-data'))
     const files: AsyncIterable<FilePart> = isForm
       ? fileParts(req, { maxFiles, minBytesPerSecond, onField, signal })
-      : rawFile(req, { name, minBytesPerSecond, signal })
+      : rawFile(req, {
+          name: name || dispositionName(req.headers['content-disposition']),
+          minBytesPerSecond,
+          signal,
+        })
     const check = (format: Format) => eager.check(grant, format, fields.asked().transforms ?? [])
     const annotations = () => fields.asked().annotations
     const stored = await store({ files, check, annotations, signal })

@@ -73,5 +73,7 @@ const DELIVERIES = /^(?:(?:GET|HEAD) \/v1\/(?:bucket|:group\/(?:upload|fetch))\/
 
 /** The template of the route that a request has come to, `/v1/bucket/:token/*path`; undefined when there is none. */
 function routeOf(req: Request): string | undefined {
-  return req.route?.path
+  const path: string | string[] | undefined = req.route?.path
+  // A route with several spellings has a list of them; the first is its name in logs and metrics.
+  return Array.isArray(path) ? path[0] : path
 }

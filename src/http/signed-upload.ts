@@ -55,7 +55,7 @@ const usableByAll: RequestHandler = (req, res, next) => {
   if (req.method !== 'OPTIONS') return next()
   res.setHeader('Allow', 'PUT, POST, OPTIONS, DELETE')
   res.setHeader('Access-Control-Allow-Methods', 'PUT, POST')
-  res.setHeader('Access-Control-Allow-Headers', TUS_ALLOWED_HEADERS)
+  res.setHeader('Access-Control-Allow-Headers', `${TUS_ALLOWED_HEADERS}, Content-Disposition`)
   res.setHeader('Access-Control-Max-Age', '86400')
   res.status(204).end()
 }

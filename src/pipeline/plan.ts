@@ -54,7 +54,16 @@ export type Planner = (input: PlanInput) => Plan
 export function createPlanner(
   transforms: readonly LoadedPlugin[],
   ignored: readonly string[],
-  { presets: presetsByGroup = new Map(), detector }: { presets?: Presets; detector?: LoadedDetector } = {},
+  {
+    presets: presetsByGroup = new Map(),
+    detector,
+    autoAccept,
+  }: {
+    presets?: Presets
+    detector?: LoadedDetector
+    /** The `Accept` header that plugins get in place of every caller's: answers do not vary by it then. */
+    autoAccept?: string
+  } = {},
 ): Planner {
   const forGroup = (group: MediaGroup) => ({
     plugins: transforms.filter(({ media }) => media.includes(group)),
@@ -91,6 +100,7 @@ export function createPlanner(
     const notes: string[] = []
     const request: Omit<PlanRequest, 'options' | 'format'> = {
       accept() {
+        if (autoAccept !== undefined) return autoAccept
         variesByAccept = true
         return accept
       },

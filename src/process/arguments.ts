@@ -48,9 +48,14 @@ export function limit(text: string): number | false {
   throw new InvalidArgumentError(`expected a number or default but received "${text}"`)
 }
 
+// As service/client-rules.ts has it: 90 days.
+const KEEP_DELETED_MAX_SECONDS = 7_776_000
+
 /** In seconds; false for off. */
 export function keepDeleted(text: string): number | false {
-  return text === 'off' ? false : Math.ceil(duration(text) / 1000)
+  const seconds = text === 'off' ? false : Math.ceil(duration(text) / 1000)
+  if (seconds === false || (seconds > 0 && seconds <= KEEP_DELETED_MAX_SECONDS)) return seconds
+  throw new InvalidArgumentError(`--keep-deleted must be from 1s to at most 90d, or off, received "${text}"`)
 }
 
 /** False for off. */

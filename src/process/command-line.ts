@@ -15,7 +15,10 @@ export function commandLine(options: ClientCommandsOptions): Command {
   addClientCommands(sluice, options)
   for (const [name, description] of [
     ['check', 'Compares bucket and index, and changes nothing. Exit code 1 when they differ.'],
-    ['reindex', 'Fills the index from the bucket. What the index knows stays as it is.'],
+    [
+      'reindex',
+      'Fills the index from the bucket. Where the two differ on a file, the record in the bucket is right.',
+    ],
   ] as const)
     leafCommand(sluice, name, description)
       .option('--client <id>', "only this client's files")

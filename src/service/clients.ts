@@ -9,6 +9,7 @@ import {
 } from '../core/client.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
+import type { Recovery } from '../core/recovery.ts'
 import { type ClientAccess, createClientAccess } from './client-access.ts'
 import { type ClientCredentials, createClientCredentials, needsUrlKey } from './client-credentials.ts'
 import { checkClientName } from './client-name.ts'
@@ -56,7 +57,7 @@ export interface Clients extends ClientAccess, ClientCredentials {
   update(id: string, changes: ClientChanges): Promise<Client>
   /** The same of rules alone. */
   setRules(id: string, changes: RuleChanges): Promise<Client>
-  /** Makes sure that the first client has these tokens. */
+  /** Makes sure that the first client has these tokens, and that its record can restore them. */
   ensureFirst(tokens: Tokens): Promise<Client>
 }
 
@@ -65,6 +66,7 @@ export function createClients({
   urlKeys,
   events,
   keepFirst,
+  recovery,
   bounds,
   trustMs = Number.POSITIVE_INFINITY,
   now = Date.now,
@@ -74,6 +76,8 @@ export function createClients({
   events: EventBus
   /** Keeps the first client's tokens for the next start; absent when the environment has them. */
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
+  /** Seals the first client's secret for its record. */
+  recovery: Pick<Recovery, 'seal' | 'unseal'>
   /** Of rules. */
   bounds: RuleBounds
   /** As {@link createClientAccess} takes it; for ever when absent. */
@@ -136,7 +140,11 @@ export function createClients({
             secret.scope ? secret : { ...secret, validUntil: Math.min(secret.validUntil ?? until, until) },
           )
           .filter((secret) => isValid(secret, now()))
-        return { ...present, secrets: [{ digest: digestSecret(secretClientToken) }, ...kept] }
+        return {
+          ...present,
+          secrets: [{ digest: digestSecret(secretClientToken) }, ...kept],
+          ...(id === FIRST_CLIENT_ID ? { recovery: recovery.seal(secretClientToken) } : {}),
+        }
       })
       return { client, tokens: { clientToken: client.token, secretClientToken } }
     },
@@ -144,22 +152,25 @@ export function createClients({
     setRules: (id, rules) => update(id, { rules }),
     async ensureFirst(tokens) {
       const secret = { digest: digestSecret(tokens.secretClientToken) }
-      const isKept = (client: Client) =>
+      const hasTokens = (client: Client) =>
         client.token === tokens.clientToken &&
         client.secrets.some((one) => one.digest === secret.digest && one.validUntil === undefined)
+      const isRecoverable = (client: Client) =>
+        client.recovery !== undefined && recovery.unseal(client.recovery) === tokens.secretClientToken
+      const isKept = (client: Client) => hasTokens(client) && isRecoverable(client)
       const known = store.find(FIRST_CLIENT_ID)
       if (known && isKept(known)) return known
-      return change(FIRST_CLIENT_ID, (present) =>
-        present && isKept(present)
-          ? present
-          : {
-              ...present,
-              id: FIRST_CLIENT_ID,
-              token: tokens.clientToken,
-              secrets: [secret],
-              createdAt: present?.createdAt ?? now(),
-            },
-      )
+      return change(FIRST_CLIENT_ID, (present) => {
+        if (present && isKept(present)) return present
+        return {
+          ...present,
+          id: FIRST_CLIENT_ID,
+          token: tokens.clientToken,
+          secrets: present && hasTokens(present) ? present.secrets : [secret],
+          createdAt: present?.createdAt ?? now(),
+          recovery: recovery.seal(tokens.secretClientToken),
+        }
+      })
     },
   }
 }

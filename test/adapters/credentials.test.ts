@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { loadCredentials } from '../../src/adapters/credentials.ts'
+import { makeCredentials, readCredentials } from '../../src/adapters/credentials.ts'
 import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fileCalls, instead, systemError } from './calls.ts'
@@ -17,7 +17,7 @@ describe('the credentials file', () => {
   afterEach(() => rm(folder, { recursive: true }))
 
   it('is made with new tokens, for its owner only, and nothing else is left beside it', async () => {
-    const credentials = await loadCredentials(file)
+    const credentials = await makeCredentials(file)
     expect(credentials.clientToken).to.match(/^pub_[1-9A-HJ-NP-Za-km-z]{16,}$/)
     expect(credentials.secretClientToken).to.match(/^sec_[1-9A-HJ-NP-Za-km-z]{32,}$/)
     expect((await stat(file)).mode & 0o777).to.equal(0o600)
@@ -26,19 +26,23 @@ describe('the credentials file', () => {
   })
 
   it('is kept: the same tokens each time, and other ones in another folder', async () => {
-    const first = await loadCredentials(file)
+    const first = await makeCredentials(file)
     const text = await readFile(file, 'utf8')
-    expect(await loadCredentials(file)).to.deep.equal(first)
+    expect(await readCredentials(file)).to.deep.equal(first)
     expect(await readFile(file, 'utf8')).to.equal(text)
-    const other = await loadCredentials(join(folder, 'other.json'))
+    const other = await makeCredentials(join(folder, 'other.json'))
     expect(other.clientToken).to.not.equal(first.clientToken)
     expect(other.secretClientToken).to.not.equal(first.secretClientToken)
+  })
+
+  it('may be absent', async () => {
+    expect(await readCredentials(file)).to.equal(undefined)
   })
 
   it('may be written by the operator', async () => {
     const mine = { clientToken: 'mine', secretClientToken: 'my secret' }
     await writeFile(file, JSON.stringify(mine))
-    expect(await loadCredentials(file)).to.deep.equal(mine)
+    expect(await readCredentials(file)).to.deep.equal(mine)
   })
 
   for (const [what, text] of Object.entries({
@@ -52,7 +56,7 @@ describe('the credentials file', () => {
   })) {
     it(`is named when it holds ${what}, without what it holds, and is left as it is`, async () => {
       await writeFile(file, text)
-      const { message } = (await rejection(loadCredentials(file))) as Error
+      const { message } = (await rejection(readCredentials(file))) as Error
       expect(message).to.include(file).and.include('clientToken')
       expect(message).to.not.match(/pub_1|sec_/)
       expect(await readFile(file, 'utf8')).to.equal(text)
@@ -60,21 +64,21 @@ describe('the credentials file', () => {
   }
 
   it('is not replaced when it cannot be read', async () => {
-    const credentials = await loadCredentials(file)
+    const credentials = await makeCredentials(file)
     const error = await instead(
       'promises',
       'readFile',
       () => async () => {
         throw systemError('EACCES')
       },
-      () => rejection(loadCredentials(file)),
+      () => rejection(readCredentials(file)),
     )
     expect(error).to.have.property('code', 'EACCES')
-    expect(await loadCredentials(file)).to.deep.equal(credentials)
+    expect(await readCredentials(file)).to.deep.equal(credentials)
   })
 
   it('is on the disk, under its name, before anybody is told of the tokens', async () => {
-    expect(await fileCalls(folder, () => loadCredentials(file))).to.deep.equal([
+    expect(await fileCalls(folder, () => makeCredentials(file))).to.deep.equal([
       'flush credentials.json.tmp',
       'rename credentials.json.tmp credentials.json',
       'flush .',
@@ -83,10 +87,10 @@ describe('the credentials file', () => {
 
   it('is made anew when a process died while making it', async () => {
     await writeFile(`${file}.tmp`, '{"clientToken": "pub_', { mode: 0o644 })
-    const credentials = await loadCredentials(file)
+    const credentials = await makeCredentials(file)
     expect(await readdir(folder)).to.deep.equal(['credentials.json'])
     expect((await stat(file)).mode & 0o777).to.equal(0o600)
-    expect(await loadCredentials(file)).to.deep.equal(credentials)
+    expect(await readCredentials(file)).to.deep.equal(credentials)
   })
 
   it('is there whole or not at all', async () => {
@@ -96,7 +100,7 @@ describe('the credentials file', () => {
       () => async () => {
         throw systemError('EIO')
       },
-      () => rejection(loadCredentials(file)),
+      () => rejection(makeCredentials(file)),
     )
     expect(error).to.have.property('code', 'EIO')
     expect(await readdir(folder)).to.not.include('credentials.json')

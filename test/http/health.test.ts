@@ -78,6 +78,10 @@ onOneBackend('health', (start) => {
       .expect(200)
       .expect('Content-Type', /^text\/html/)
     expect(text).to.include('Sluice')
+    // Over plain HTTP on a LAN address, and under a path of a proxy.
+    expect(text).to.not.match(/(?:href|src)="(?:\/|http)/)
+    expect(headers['content-security-policy']).to.not.include('upgrade-insecure-requests')
+    expect(headers).to.not.have.property('strict-transport-security')
     expect(headers['content-security-policy']).to.include("default-src 'self'")
     await supertest(service.url).post('/').expect(405).expect('Allow', 'GET, HEAD')
   })

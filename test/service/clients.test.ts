@@ -9,6 +9,7 @@ import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
 import type { ClientStorage } from '../../src/core/client-storage.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { Problem } from '../../src/core/problem.ts'
+import { createRecovery } from '../../src/core/recovery.ts'
 import { type Clients, createClients, type Tokens } from '../../src/service/clients.ts'
 import { createUrlKeys } from '../../src/service/url-keys.ts'
 import { rejection } from '../support/rejection.ts'
@@ -18,7 +19,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const HOUR = 3_600_000
 /** Of rules that are set here. */
 const bounds = { uploadMaxBytes: 1000, wrongPresets: () => [] }
-const urlKeys = createUrlKeys(appKeys('the app secret of these tests'))
+const keys = appKeys('the app secret of these tests')
+const urlKeys = createUrlKeys(keys)
+const recovery = createRecovery(keys)
 const FIRST = { clientToken: 'pub_of_the_first', secretClientToken: 'sec_of_the_first_one' }
 
 describe('clients', () => {
@@ -41,6 +44,7 @@ describe('clients', () => {
     changed = []
     clients = createClients({
       urlKeys,
+      recovery,
       store,
       events: { ...events, emit: (_name, { clientId }) => void changed.push(clientId) },
       keepFirst: async (tokens) => {
@@ -232,7 +236,7 @@ describe('clients', () => {
       const bucket = (await diskBuckets({ folder, urlOf: (key) => key })).of({ id: 'first', token: '' })
       elsewhere = await bucketClientStore(bucket, { shared, now })
       const heard = await bucketClientStore(bucket, { shared, now })
-      here = createClients({ urlKeys, store: heard, events, bounds, trustMs: TRUST_MS, now })
+      here = createClients({ urlKeys, recovery, store: heard, events, bounds, trustMs: TRUST_MS, now })
     })
 
     it('may store files for as long as a removal waits for all to hear, and then only when it is asked', async () => {
@@ -366,6 +370,7 @@ describe('clients', () => {
       await clients.ensureFirst(FIRST)
       const failing = createClients({
         urlKeys,
+        recovery,
         store,
         events,
         bounds,
@@ -382,13 +387,29 @@ describe('clients', () => {
     })
 
     it('are told where to change it when the environment has the first one’s', async () => {
-      const fromEnvironment = createClients({ urlKeys, store, events, bounds })
+      const fromEnvironment = createClients({ urlKeys, recovery, store, events, bounds })
       await fromEnvironment.ensureFirst(FIRST)
       const problem = await problemOf(fromEnvironment.rotate(FIRST_CLIENT_ID, { keepOldMs: 0 }))
       expect(problem.status).to.equal(409)
       expect(problem.message).to.include('SECRET_CLIENT_TOKEN')
       expect(accepts(FIRST.secretClientToken)).to.equal(true)
     })
+  })
+
+  it('have the first one’s secret in its record, sealed, also after a rotation and for another APP_SECRET', async () => {
+    const sealed = () => store.find(FIRST_CLIENT_ID)?.recovery ?? ''
+    await clients.ensureFirst(FIRST)
+    expect(recovery.unseal(sealed())).to.equal(FIRST.secretClientToken)
+    const { tokens } = await clients.rotate(FIRST_CLIENT_ID, { keepOldMs: HOUR })
+    expect(recovery.unseal(sealed())).to.equal(tokens.secretClientToken)
+    const other = createRecovery(appKeys('another app secret'))
+    expect(other.unseal(sealed())).to.equal(undefined)
+    await createClients({ urlKeys, recovery: other, store, events, bounds }).ensureFirst(tokens)
+    expect(other.unseal(sealed())).to.equal(tokens.secretClientToken)
+    expect(accepts(FIRST.secretClientToken), 'sealing it again ends no rotation').to.equal(true)
+    const { client } = await clients.create()
+    await clients.rotate(client.id, { keepOldMs: HOUR })
+    expect(store.find(client.id), 'another client').to.not.have.property('recovery')
   })
 
   it('have the first one’s tokens as they are given at the start, for good, and its name', async () => {

@@ -164,7 +164,8 @@ async function readClients(bucket: Bucket): Promise<Client[]> {
   return clients
 }
 
-async function readClient(bucket: Bucket, key: ObjectKey): Promise<Client | undefined> {
+/** The record of a client as the bucket has it; undefined for none. @throws Error for a damaged one, Problem 503 */
+export async function readClient(bucket: Bucket, key: ObjectKey): Promise<Client | undefined> {
   const record = await snapshot(bucket, key)
   return record && parseClient(key, record.bytes)
 }

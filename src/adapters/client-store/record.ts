@@ -59,6 +59,7 @@ const clientRecord = z.object({
     .optional(),
   pausedUntil: z.number().optional(),
   removing: z.object({ files: z.boolean() }).optional(),
+  recovery: z.string().optional(),
 })
 
 /** As they were before secrets could end. */

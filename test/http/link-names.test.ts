@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import { ask } from '../support/ask.ts'
+import { stoppedAtTheEnd } from '../support/backends.ts'
+import { exchange } from '../support/exchange.ts'
+import { picture } from '../support/images.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('a file that is the whole body of a request', () => {
+  const start = stoppedAtTheEnd(startService)
+  let service: Service
+  let png: Buffer
+  before(async () => {
+    png = await picture()
+    service = await start()
+  })
+
+  async function nameOf(target: string, headers: Record<string, string>): Promise<string> {
+    const Authorization = service.tokens.secretClientToken
+    const { status, body } = await exchange(service, target, {
+      method: 'PUT',
+      headers: target.includes('/sign/') ? headers : { ...headers, Authorization },
+      body: png,
+    })
+    expect(status, String(body)).to.equal(200)
+    return JSON.parse(String(body))[0].originalName
+  }
+
+  async function link(): Promise<string> {
+    const { body } = await ask(service, '/v1/sign', { method: 'POST', json: { expiresIn: 60 } })
+    return (body as { url: string }).url.slice(service.url.length)
+  }
+
+  const utf8 = Buffer.from('größe.png').toString('latin1')
+  for (const [header, name] of [
+    ['attachment; filename="photo.png"', 'photo.png'],
+    ['inline; filename=photo.png', 'photo.png'],
+    [`attachment; filename="${utf8}"`, 'größe.png'],
+    ['attachment; filename="a.png"; filename*=UTF-8\'\'gr%C3%B6%C3%9Fe.png', 'größe.png'],
+    ['attachment; filename="../../x/photo.png"', 'photo.png'],
+  ] as const)
+    it(`has the name of ${header} by a signed link`, async () => {
+      expect(await nameOf(await link(), { 'Content-Disposition': header })).to.equal(name)
+    })
+
+  for (const header of ['attachment', 'attachment; filename="', ';;;', "attachment; filename*=UTF-8''%"])
+    it(`has the name of the link for ${header}`, async () => {
+      expect(await nameOf(await link(), { 'Content-Disposition': header })).to.match(/^[1-9A-Za-z]{22}\.png$/)
+    })
+
+  it('has the name of its path, before that of the header', async () => {
+    const headers = { 'Content-Disposition': 'attachment; filename="other.png"' }
+    expect(await nameOf('/v1/upload/photo.png', headers)).to.equal('photo.png')
+  })
+
+  it('may come from a page of another site with its name', async () => {
+    const { headers } = await exchange(service, await link(), { method: 'OPTIONS' })
+    expect(headers['access-control-allow-headers']).to.include('Content-Disposition')
+  })
+})
