@@ -12,6 +12,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.ts'
 import { fileNotFound } from '../core/problem.ts'
+import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-all.ts'
 import type { Originals } from './originals.ts'
 import type { Trashing } from './trash.ts'
@@ -64,6 +65,7 @@ export function createRemovals({
   buckets,
   originals,
   trash,
+  agree,
   events,
   log,
   now = Date.now,
@@ -72,6 +74,7 @@ export function createRemovals({
   buckets: Buckets
   originals: Originals
   trash: Trashing
+  agree: Agree
   events: EventBus
   log: Log
   now?: () => number
@@ -147,8 +150,13 @@ export function createRemovals({
     },
 
     async sweep(client, ref) {
-      const { original } = await index.find(ref)
+      let { original } = await index.find(ref)
       if (original?.state === 'pending' && (await originals.commit(client, ref.key))) return
+      if (original?.state === 'trashed') {
+        // The index may have lost that it was restored.
+        await agree(client, ref.key)
+        original = (await index.find(ref)).original
+      }
       const taken = await take(client, ref, { cause: 'sweep' })
       if (original?.state === 'trashed' && taken?.finished)
         events.emit('original.deleted', { clientId: client.id, key: ref.key, derivatives: taken.derivatives })
