@@ -148,7 +148,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const resumables = createResumables({
     ...{ bucket: firstBucket, pieces, locks, signedLinks, admits },
     resumableOriginals: createResumableOriginals({
-      ...{ pieces, index, buckets, originals, upload, signedLinks },
+      ...{ pieces, index, buckets, originals, upload, removals, signedLinks },
     }),
     linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
     ...{ maxBytes, expireMs },
