@@ -6,9 +6,10 @@ import {
   type ObjectKey,
   originalsMeant,
   type PathMeanings,
+  partsPrefix,
   recordKey,
 } from '../core/object-key.ts'
-import type { Buckets } from '../core/ports/bucket.ts'
+import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.ts'
 import { fileNotFound } from '../core/problem.ts'
@@ -47,6 +48,22 @@ export interface FailedUpload {
   key: ObjectKey
   /** Whether the bucket may still store something of it: a put that failed when all its bytes had been sent. */
   mayLand: boolean
+}
+
+/**
+ * An original's derivatives with their parts. The index knows each of them before its bytes are put, unless it may have
+ * lost steps. Only then the bucket is asked for all, since on disk that reads the whole folder: 300 ms at 100,000 files.
+ */
+async function withParts(
+  bucket: Bucket,
+  key: ObjectKey,
+  { indexed, isKnown }: { indexed: readonly ObjectKey[]; isKnown: boolean },
+): Promise<Set<ObjectKey>> {
+  const all = new Set(indexed)
+  const prefixes = isKnown ? indexed.map(partsPrefix) : [derivativePrefix(key)]
+  for (const prefix of prefixes)
+    if (prefix !== undefined) for await (const found of bucket.list(prefix)) all.add(found)
+  return all
 }
 
 interface Taken {
@@ -94,9 +111,9 @@ export function createRemovals({
     // Of a derivative as well: its key begins with the original's.
     if (cause === 'sweep') await bucket.abortPuts(ref.key)
     await deleteAll(bucket, [ref.key])
-    // The index can lag behind the bucket after a restore, so both are asked.
-    const derivatives = new Set(indexed)
-    for await (const key of bucket.list(derivativePrefix(ref.key))) derivatives.add(key)
+    // Of an original that was never stored there is no derivative.
+    const isKnown = cause === 'abandon' || (await index.run()).isCompared
+    const derivatives = await withParts(bucket, ref.key, { indexed, isKnown })
     await deleteAll(bucket, [...derivatives])
     await deleteAll(bucket, [recordKey(ref.key)])
     // It stays `going`: a sweep deletes once more when the lease is over, and then forgets it.
