@@ -74,6 +74,7 @@ export function openTransformations(
     index,
     buckets,
     assets,
+    originals,
     locks: backends.locks,
     events,
     run,

@@ -16,7 +16,7 @@ import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
 import { keptProbe } from './kept-probe.ts'
 import { createLeftovers } from './leftovers.ts'
-import type { FoundOriginal } from './originals.ts'
+import type { FoundOriginal, Originals } from './originals.ts'
 
 export interface DeriveRequest extends FoundOriginal {
   client: Client
@@ -75,6 +75,7 @@ export function createDerivations({
   index,
   buckets,
   assets,
+  originals,
   locks,
   events,
   run,
@@ -86,6 +87,7 @@ export function createDerivations({
   index: FileIndex
   buckets: Buckets
   assets: Assets
+  originals: Pick<Originals, 'resolve'>
   locks: Locks
   events: EventBus
   run: Runner
@@ -112,7 +114,11 @@ export function createDerivations({
     const atMost = client.rules?.variantLimit ?? variantLimit
     // Nobody can ask for another one of these.
     const limit = plan.variant === INFORMATION_VARIANT ? undefined : { atMost }
-    const start = await index.beginDerivative({ clientId: client.id, key: name.key }, key, deadline, limit)
+    const ref = { clientId: client.id, key: name.key }
+    const begin = () => index.beginDerivative(ref, key, deadline, limit)
+    let start = await begin()
+    // The index was emptied after the original was found: a Redis that has come back. The bucket still has it.
+    if (start === 'refused' && (await originals.resolve(client, { full: name }))) start = await begin()
     if (start === 'full') throw tooManyVariants(atMost)
     if (start === 'refused') throw fileNotFound()
     return deadline
