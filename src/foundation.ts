@@ -18,6 +18,7 @@ import { createRecovery } from './core/recovery.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import type { PluginSet } from './pipeline/load.ts'
 import { readPresets } from './pipeline/presets.ts'
+import { createAgree } from './service/agree.ts'
 import { createCheck } from './service/check.ts'
 import { createHasFiles } from './service/client-files.ts'
 import { createClientStorages } from './service/client-storages.ts'
@@ -29,6 +30,7 @@ import { createChangeKnown } from './service/known-client.ts'
 import { createLinkUploads } from './service/link-uploads.ts'
 import { createLinkUses } from './service/link-uses.ts'
 import { createManagedClients } from './service/managed-clients.ts'
+import { createForgetMissing } from './service/missing-originals.ts'
 import { createOriginals } from './service/originals.ts'
 import { createRecords } from './service/records.ts'
 import { createReindex } from './service/reindex.ts'
@@ -131,8 +133,9 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   })
   const originals = createOriginals({ index, buckets, events })
   const records = createRecords({ index, buckets, locks })
+  const agree = createAgree({ index, originals, records })
   const trash = createTrashing({ index, originals, records, events })
-  const removals = createRemovals({ index, buckets, originals, trash, events, log })
+  const removals = createRemovals({ index, buckets, originals, trash, agree, events, log })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
   const { admits } = clients
@@ -147,7 +150,9 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const expireMs = config.TUS_EXPIRE_SECONDS * 1000
   const resumables = createResumables({
     ...{ bucket: firstBucket, pieces, locks, signedLinks, admits },
-    resumableOriginals: createResumableOriginals({ pieces, index, buckets, originals, upload, signedLinks }),
+    resumableOriginals: createResumableOriginals({
+      ...{ pieces, index, buckets, originals, upload, removals, signedLinks },
+    }),
     linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
     ...{ maxBytes, expireMs },
   })
@@ -158,7 +163,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
   const learnMs = clientChanges ? LEARN_MS : 0
-  const reindex = createReindex({ index, buckets, clients: store, originals, records })
+  const forgetMissing = createForgetMissing({ index, buckets, originals })
+  const reindex = createReindex({ index, buckets, clients: store, originals, agree, forgetMissing })
   const hasFiles = createHasFiles({ buckets, index })
   const managedClients = createManagedClients({
     ...{ clients, store },
@@ -176,7 +182,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const commands = createCommands({
     clients: managedClients,
     store,
-    check: createCheck({ index, buckets, clients: store }),
+    check: createCheck({ index, buckets, clients: store, records }),
     reindex,
     sweep,
     sweepPuts,

@@ -30,7 +30,13 @@ function waitingOf({ TRANSFORM_WAITING: atMost, TRANSFORM_WAITING_ADDRESS: perAd
 
 /** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
 function limitsOf(config: Config): TransformLimits {
-  const { IMAGE_MAX_BYTES, VIDEO_MAX_BYTES, IMAGE_MAX_PIXELS, TRANSFORM_TIMEOUT_SECONDS, MEDIA_MAX_MEMORY_BYTES } = config
+  const {
+    IMAGE_MAX_BYTES,
+    VIDEO_MAX_BYTES,
+    IMAGE_MAX_PIXELS,
+    TRANSFORM_TIMEOUT_SECONDS,
+    MEDIA_MAX_MEMORY_BYTES,
+  } = config
   return {
     sourceMaxBytes: IMAGE_MAX_BYTES,
     videoMaxBytes: VIDEO_MAX_BYTES,
@@ -85,6 +91,7 @@ export function openTransformations(
     index,
     buckets,
     assets,
+    originals,
     locks: backends.locks,
     events,
     run,

@@ -2,9 +2,11 @@ import type { Log } from './core/log.ts'
 import type { Foundation } from './foundation.ts'
 
 const SWEEP_EVERY_MS = 60_000
+// A Redis that was restored or failed over may have made public again what was deleted: the look costs two short commands.
+const COMPLETE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 
-/** What a service does again and again beside its requests: it ends what nobody works on, and completes the lists. */
+/** What a service does again and again beside its requests: it ends what nobody works on, and compares the index with the buckets where that is needed. */
 export function startUpkeep(
   { complete, sweep, sweepPuts, sweepResumables }: Foundation,
   { log }: { log: Log },
@@ -18,7 +20,7 @@ export function startUpkeep(
         log.warn({ err: error }, 'not all files are listed yet; the next try goes on')
     })
   const running = [
-    every(SWEEP_EVERY_MS, completed),
+    every(COMPLETE_EVERY_MS, completed),
     every(SWEEP_EVERY_MS, tried(sweep)),
     every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts)),
     every(SWEEP_EVERY_MS, tried(sweepResumables)),

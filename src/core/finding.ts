@@ -10,7 +10,7 @@ export const FINDINGS = {
     'stored for a derivative that is not there: it goes when that is made again, or with its original',
   'record without original': 'a record, but neither bucket nor index have its original',
   'original missing':
-    'the index has it as stored, but the bucket has no bytes: delete it, or restore the bytes',
+    'the index has it as stored, but the bucket has no bytes: restore them, or delete it; reindex removes it when its record is missing too',
   'record missing': 'the bucket has the bytes, but what is known of them is in the index only',
   'record differs':
     'what the bucket holds as its record is not what the index knows: reindex takes that over',

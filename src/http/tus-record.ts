@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../core/client.ts'
 import type { Bearer, Resumables } from '../service/resumable.ts'
+import { isStillStoring } from '../service/resumable-originals.ts'
 import type { UploadedFile } from '../service/upload.ts'
 import { uploadToWire } from './upload-record.ts'
 
@@ -10,7 +11,7 @@ const FINISH_WAIT_MS = 20_000
 /**
  * Has an upload that is complete stored.
  *
- * @returns the record of the original, in a list, as JSON that may be a header; undefined when it takes longer than 20 s
+ * @returns the record of the original, in a list, as JSON that may be a header; undefined when it takes longer than 20 s, or is left to a sweep
  * @throws Problem as `Resumables.finish` does
  */
 export async function finishedRecord(
@@ -24,7 +25,10 @@ export async function finishedRecord(
   finished.catch(() => {})
   try {
     const waiting = pause(FINISH_WAIT_MS, undefined, { signal: left.signal })
-    const file = await Promise.race([finished, waiting])
+    const file = await Promise.race([finished, waiting]).catch((error) => {
+      if (isStillStoring(error)) return undefined
+      throw error
+    })
     return file && recordText(file, { client: grant.client, baseUrl })
   } finally {
     left.abort()

@@ -65,14 +65,17 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
     `${counted(report.originals, 'original')}, ${counted(report.derivatives, 'derivative')}` +
     `, ${counted(report.others, 'other object')}, ${report.inProgress} in progress\n` +
     (Object.keys(report.findings).length === 0 ? 'bucket and index agree\n' : ''),
-  reindex: (report: { clients: number } & Record<'originals' | 'derivatives', Filled>) =>
+  reindex: (report: ReindexAnswer) =>
     columns([
       [counted(report.clients, 'client'), 'KNOWN', 'ADDED', 'LEFT'],
       ...(['originals', 'derivatives'] as const).map((name) => {
         const { known, added, left } = report[name]
         return [name, String(known), String(added), String(left)]
       }),
-    ]),
+    ]) +
+    (report.originals.removed > 0
+      ? `removed from the index: ${counted(report.originals.removed, 'deleted original')}\n`
+      : ''),
   usage: (clients: ShownUsage[]) =>
     columns([
       ['CLIENT', 'FILES', 'BYTES', 'DELETED BYTES', ...USAGE_NAMES.map(heading)],
@@ -91,6 +94,12 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
 interface ShownUsage extends Totals {
   clientId: string
   counts: Record<UsageName, number>
+}
+
+interface ReindexAnswer {
+  clients: number
+  originals: Filled & { removed: number }
+  derivatives: Filled
 }
 
 interface Filled {

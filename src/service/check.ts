@@ -13,8 +13,9 @@ import {
 } from '../core/object-key.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
-import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord } from '../core/ports/file-index.ts'
+import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord, Trash } from '../core/ports/file-index.ts'
 import { snapshot } from '../core/snapshot.ts'
+import type { Records } from './records.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
 import { withEachClient } from './walked-clients.ts'
 
@@ -46,10 +47,12 @@ export function createCheck({
   index,
   buckets,
   clients,
+  records,
 }: {
   index: FileIndex
   buckets: Buckets
   clients: ClientStore
+  records: Pick<Records, 'alone'>
 }): Check {
   /** One object of the bucket, and whether the index knows it. */
   async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
@@ -79,14 +82,24 @@ export function createCheck({
     const { key } = entry.record
     const wrong =
       entry.kind === 'original'
-        ? await wrongOriginal(bucket, entry.record)
+        ? await wrongOriginal(bucket, entry)
         : await wrongDerivative(bucket, entry.record)
     if (!wrong) return 'entry'
     const known = await index.find(ref, key)
     const now = entry.kind === 'original' ? known.original : known.derivative
     // Deleted or made anew since it was listed.
     if (!isKept(known.original) || !isKept(now)) return 'entry'
-    return isDeepStrictEqual(now.record, entry.record) ? { clientId: client.id, key, ...wrong } : 'entry'
+    if (!isDeepStrictEqual(now.record, entry.record)) return 'entry'
+    return wrong.kind === 'record differs' ? lookAlone(client, ref) : { clientId: client.id, key, ...wrong }
+  }
+
+  /** Once no change is in progress: until it has ended, record and index differ. */
+  function lookAlone(client: Client, ref: FileRef): Promise<Seen> {
+    return records.alone(client, ref.key, async () => {
+      const { original } = await index.find(ref)
+      const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))
+      return wrong ? { clientId: client.id, key: ref.key, ...wrong } : 'entry'
+    })
   }
 
   async function clientOf(id: string): Promise<Client | undefined> {
@@ -96,7 +109,7 @@ export function createCheck({
 
   async function* entries(clientId: string | undefined): AsyncGenerator<{ ref: FileRef; entry?: Entry }> {
     for await (const { ref, original, derivatives } of index.list(clientId)) {
-      yield isKept(original) ? { ref, entry: { kind: 'original', record: original.record } } : { ref }
+      yield isKept(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
       for (const { entry } of isKept(original) ? derivatives : [])
         yield entry.state === 'stored'
           ? { ref, entry: { kind: 'derivative', record: entry.record } }
@@ -152,7 +165,8 @@ function isKept<T extends { state: string }>(
   return entry?.state === 'stored' || entry?.state === 'trashed'
 }
 
-type Entry = { kind: 'original'; record: OriginalRecord } | { kind: 'derivative'; record: DerivativeRecord }
+type StoredOriginal = { record: OriginalRecord; trash?: Trash }
+type Entry = ({ kind: 'original' } & StoredOriginal) | { kind: 'derivative'; record: DerivativeRecord }
 
 /** What an object is that the index does not know; undefined when another object tells as much. */
 async function suspicion(
@@ -177,13 +191,16 @@ async function suspicion(
 
 type Wrong = Pick<Finding, 'kind' | 'detail'>
 
-async function wrongOriginal(bucket: Bucket, known: OriginalRecord): Promise<Wrong | undefined> {
+async function wrongOriginal(
+  bucket: Bucket,
+  { record: known, trash }: StoredOriginal,
+): Promise<Wrong | undefined> {
   const asset = await bucket.find(known.key, known)
   if (!asset) return { kind: 'original missing' }
   if (asset.size !== known.size) return sizeDiffers(asset, known)
   const record = await snapshot(bucket, recordKey(known.key))
   if (!record) return { kind: 'record missing' }
-  const detail = differences(record.bytes.toString('utf8'), known)
+  const detail = differences(record.bytes.toString('utf8'), known, trash)
   return detail === undefined ? undefined : { kind: 'record differs', detail }
 }
 
@@ -198,11 +215,15 @@ function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
 }
 
 /** The members in which a record's text is not what the index knows. */
-function differences(text: string, { probe: _, ...known }: OriginalRecord): string | undefined {
+function differences(
+  text: string,
+  { probe: _, ...known }: OriginalRecord,
+  trash?: Trash,
+): string | undefined {
   try {
     const record = JSON.parse(text)
     // Others may be there that are not for the index.
-    const expected = { tags: undefined, metadata: undefined, ...known }
+    const expected = { tags: undefined, metadata: undefined, ...known, trash }
     const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
     return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
   } catch {

@@ -26,6 +26,7 @@ import {
 import type { Evict } from './evict.ts'
 import { keptProbe } from './kept-probe.ts'
 import { createLeftovers } from './leftovers.ts'
+import type { Originals } from './originals.ts'
 
 // What is larger would wait in memory for slow readers: it is answered from where it is stored.
 const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
@@ -40,6 +41,7 @@ export function createDerivations({
   index,
   buckets,
   assets,
+  originals,
   locks,
   events,
   run,
@@ -52,6 +54,7 @@ export function createDerivations({
   index: FileIndex
   buckets: Buckets
   assets: Assets
+  originals: Pick<Originals, 'resolve'>
   locks: Locks
   events: EventBus
   run: WorkRunner
@@ -80,7 +83,13 @@ export function createDerivations({
     const deadline = now() + limitMsOf(timeoutMs === undefined ? {} : { timeoutMs }) + GRACE_MS
     // Callers can request only one of these.
     const limited = plan.variant !== INFORMATION_VARIANT
-    return (await space.begin(claimOf(request, key), { deadline, limited })) ? deadline : undefined
+    const begin = () => unlessStatus(404, space.begin(claimOf(request, key), { deadline, limited }))
+    let isStorable = await begin()
+    // The index was emptied after the original was found: a Redis that has come back. The bucket still has it.
+    if (isStorable === undefined && (await originals.resolve(request.client, { full: request.name })))
+      isStorable = await begin()
+    if (isStorable === undefined) throw fileNotFound()
+    return isStorable ? deadline : undefined
   }
 
   /** @throws Problem 404, 429 */

@@ -1,22 +1,25 @@
-import { isDeepStrictEqual } from 'node:util'
 import { mapAtOnce } from '../core/at-once.ts'
 import type { Client } from '../core/client.ts'
 import type { FindingKind } from '../core/finding.ts'
 import { keyMeaning, type ObjectKey, recordPrefix } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
-import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
-import { Problem, unlessStatus } from '../core/problem.ts'
+import type { FileIndex, IndexedFile } from '../core/ports/file-index.ts'
+import { Problem } from '../core/problem.ts'
+import type { Agree } from './agree.ts'
 import { recordOfDerivative } from './derivative-parts.ts'
+import type { ForgetMissing } from './missing-originals.ts'
 import type { Originals } from './originals.ts'
-import type { Records } from './records.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
 import { withEachClient } from './walked-clients.ts'
 
 /** How many there were, of each kind. */
 export interface ReindexReport {
   clients: number
-  originals: Filled
+  originals: Filled & {
+    /** The index had them, and the bucket has nothing of them: they were deleted. */
+    removed: number
+  }
   derivatives: Filled
 }
 
@@ -32,11 +35,12 @@ interface Filled {
 /**
  * Fills the index from the bucket: originals from their records, then derivatives from their keys. What the index knows
  * stays, so this may run beside a live service, break off, and run again; what is deleted meanwhile stays
- * deleted. Of an original it knows, it says from now on what the record does. Once it has gone through all clients, lists of originals can be believed.
+ * deleted. Of an original it knows, the index states from now on what the record does, the trash included; one that the bucket has
+ * nothing of is removed from the index. Once it has gone through all clients, lists of originals can be believed.
  *
  * @throws Problem 404 when there is no such client, 503 when bucket or index are away
  */
-export type Reindex = (walk: Walk & { only?: 'originals' }) => Promise<ReindexReport>
+export type Reindex = (walk: Walk) => Promise<ReindexReport>
 
 type Outcome = 'known' | 'added' | 'gone' | { kind: FindingKind; detail?: string }
 
@@ -45,27 +49,16 @@ export function createReindex({
   buckets,
   clients,
   originals,
-  records,
+  agree,
+  forgetMissing,
 }: {
   index: FileIndex
   buckets: Buckets
   clients: ClientStore
   originals: Originals
-  records: Records
+  agree: Agree
+  forgetMissing: ForgetMissing
 }): Reindex {
-  /** Ends a change that was broken off between bucket and index. */
-  async function agree(client: Client, { probe: _, ...known }: OriginalRecord): Promise<void> {
-    const { key } = known
-    const present = await originals.inBucket(client, key)
-    if (!present || isDeepStrictEqual(present.record, known)) return
-    const work = async () => {
-      const now = await originals.inBucket(client, key)
-      // One that goes meanwhile is nobody's any more.
-      if (now && !now.trash) await unlessStatus(404, records.amend(client, now.record))
-    }
-    await records.alone(client, key, work)
-  }
-
   async function takeInOriginal(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
     const meaning = keyMeaning(key)
     if (meaning?.kind !== 'record') return undefined
@@ -76,7 +69,7 @@ export function createReindex({
       if (known) {
         // An older version has kept no lists, and has not counted derivatives.
         if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
-        if (known.state === 'stored') await agree(client, known.record)
+        await agree(client, full.key)
         await index.countDerivatives(ref)
         return 'known'
       }
@@ -107,10 +100,10 @@ export function createReindex({
     return isLeft ? { kind: 'derivative without original' } : 'gone'
   }
 
-  return async ({ clientId, signal, found, progress, only }) => {
+  return async ({ clientId, signal, found, progress }) => {
     const report: ReindexReport = {
       clients: 0,
-      originals: { known: 0, added: 0, left: 0 },
+      originals: { known: 0, added: 0, left: 0, removed: 0 },
       derivatives: { known: 0, added: 0, left: 0 },
     }
     let looked = 0
@@ -140,13 +133,19 @@ export function createReindex({
       }
     }
 
+    const { id: run } = await index.run()
     await withEachClient(clients, clientId, async (client) => {
       report.clients += 1
       await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
-      if (only !== 'originals')
-        await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
     })
     if (clientId === undefined) await index.noteComplete()
+    await withEachClient(clients, clientId, async (client) => {
+      const work = (file: IndexedFile) => forgetMissing(client, file)
+      for await (const isRemoved of mapAtOnce(index.list(client.id), { atOnce: AT_ONCE, signal, work }))
+        if (isRemoved) report.originals.removed += 1
+      await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
+    })
+    if (clientId === undefined && run !== undefined) await index.noteCompared(run)
     return report
   }
 }

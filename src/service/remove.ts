@@ -6,12 +6,14 @@ import {
   type ObjectKey,
   originalsMeant,
   type PathMeanings,
+  partsPrefix,
   recordKey,
 } from '../core/object-key.ts'
-import type { Buckets } from '../core/ports/bucket.ts'
+import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.ts'
 import { fileNotFound } from '../core/problem.ts'
+import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-all.ts'
 import type { Originals } from './originals.ts'
 import type { Trashing } from './trash.ts'
@@ -48,6 +50,22 @@ export interface FailedUpload {
   mayLand: boolean
 }
 
+/**
+ * An original's derivatives with their parts. The index knows each of them before its bytes are put, unless it may have
+ * lost steps. Only then the bucket is asked for all, since on disk that reads the whole folder: 300 ms at 100,000 files.
+ */
+async function withParts(
+  bucket: Bucket,
+  key: ObjectKey,
+  { indexed, isKnown }: { indexed: readonly ObjectKey[]; isKnown: boolean },
+): Promise<Set<ObjectKey>> {
+  const all = new Set(indexed)
+  const prefixes = isKnown ? indexed.map(partsPrefix) : [derivativePrefix(key)]
+  for (const prefix of prefixes)
+    if (prefix !== undefined) for await (const found of bucket.list(prefix)) all.add(found)
+  return all
+}
+
 interface Taken {
   /** With their parts. */
   derivatives: ObjectKey[]
@@ -64,6 +82,7 @@ export function createRemovals({
   buckets,
   originals,
   trash,
+  agree,
   events,
   log,
   now = Date.now,
@@ -72,6 +91,7 @@ export function createRemovals({
   buckets: Buckets
   originals: Originals
   trash: Trashing
+  agree: Agree
   events: EventBus
   log: Log
   now?: () => number
@@ -91,9 +111,9 @@ export function createRemovals({
     // Of a derivative as well: its key begins with the original's.
     if (cause === 'sweep') await bucket.abortPuts(ref.key)
     await deleteAll(bucket, [ref.key])
-    // The index can lag behind the bucket after a restore, so both are asked.
-    const derivatives = new Set(indexed)
-    for await (const key of bucket.list(derivativePrefix(ref.key))) derivatives.add(key)
+    // Of an original that was never stored there is no derivative.
+    const isKnown = cause === 'abandon' || (await index.run()).isCompared
+    const derivatives = await withParts(bucket, ref.key, { indexed, isKnown })
     await deleteAll(bucket, [...derivatives])
     await deleteAll(bucket, [recordKey(ref.key)])
     // It stays `going`: a sweep deletes once more when the lease is over, and then forgets it.
@@ -147,8 +167,13 @@ export function createRemovals({
     },
 
     async sweep(client, ref) {
-      const { original } = await index.find(ref)
+      let { original } = await index.find(ref)
       if (original?.state === 'pending' && (await originals.commit(client, ref.key))) return
+      if (original?.state === 'trashed') {
+        // The index may have lost that it was restored.
+        await agree(client, ref.key)
+        original = (await index.find(ref)).original
+      }
       const taken = await take(client, ref, { cause: 'sweep' })
       if (original?.state === 'trashed' && taken?.finished)
         events.emit('original.deleted', { clientId: client.id, key: ref.key, derivatives: taken.derivatives })

@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream'
 import type { Client } from '../core/client.ts'
-import { newOriginal, type ObjectKey, parseKey } from '../core/object-key.ts'
+import { newFileId, newOriginal, type ObjectKey, parseKey } from '../core/object-key.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
-import { fileNotFound, unavailable } from '../core/problem.ts'
+import { fileNotFound, Problem, retryAfter } from '../core/problem.ts'
 import type { ResumableRef } from '../core/resumable-key.ts'
 import { type SniffedType, sniff } from '../core/sniff.ts'
 import { takeHead } from './incoming-bytes.ts'
 import type { Originals } from './originals.ts'
+import type { Removals } from './remove.ts'
 import type { ResumablePieces } from './resumable-pieces.ts'
 import type { ResumableRecord } from './resumable-record.ts'
 import type { SignedLinks } from './signed-links.ts'
@@ -18,6 +19,8 @@ export interface CompleteResumable {
   client: Client
   ref: ResumableRef
   record: ResumableRecord & { size: number }
+  /** Writes down that the upload becomes the original with another id. */
+  rename(fileId: string): Promise<void>
   signal: AbortSignal
 }
 
@@ -26,7 +29,8 @@ export interface ResumableOriginals {
   /**
    * Stores one, by its link where it was begun by one; unless it is there: whoever stored it may have died before it could
    * say so. One at a time for an upload.
-   * @throws Problem as an upload does; 503 while what is left of another try has to be taken away
+   * A try that failed or was killed is ended first, and the upload is stored under another id.
+   * @throws Problem as an upload does; 503 `upload_storing` while what is left of another try has to be taken away
    */
   store(complete: CompleteResumable): Promise<ObjectKey>
   /** One that was stored. @throws Problem 404 when it has been deleted since */
@@ -43,6 +47,7 @@ export function createResumableOriginals({
   buckets,
   originals,
   upload,
+  removals,
   signedLinks,
 }: {
   pieces: ResumablePieces
@@ -50,6 +55,7 @@ export function createResumableOriginals({
   buckets: Buckets
   originals: Originals
   upload: Upload
+  removals: Pick<Removals, 'abandon'>
   signedLinks: Pick<SignedLinks, 'reopen' | 'upload'>
 }): ResumableOriginals {
   async function sniffed({ ref, record, signal }: CompleteResumable): Promise<SniffedType> {
@@ -58,21 +64,36 @@ export function createResumableOriginals({
     return sniff(head.subarray(0, HEAD_BYTES), record.originalName)
   }
 
+  /** Of a try that failed or was killed, a put may still land under the old key: a sweep deletes that a minute later. */
+  async function endFirstTry(client: Client, key: ObjectKey): Promise<void> {
+    await removals.abandon(client, [{ key, mayLand: true }])
+    const { original } = await index.find({ clientId: client.id, key })
+    if (original && original.state !== 'going') throw stillStoring()
+  }
+
+  async function store(complete: CompleteResumable): Promise<ObjectKey> {
+    const { client, ref, record, rename, signal } = complete
+    const what = await sniffed(complete)
+    const name = newOriginal({ folder: record.folder, format: what.format, id: record.fileId })
+    if (await originals.resolve(client, { full: name })) return name.key
+    if ((await index.find({ clientId: client.id, key: name.key })).original) {
+      // Its link counts the first try until that has been taken away.
+      if (record.link !== undefined) throw stillStoring()
+      await endFirstTry(client, name.key)
+      const fileId = newFileId()
+      await rename(fileId)
+      return store({ ...complete, record: { ...record, fileId } })
+    }
+    const bytes = Readable.from(pieces.join(ref, { size: record.size, signal }), { objectMode: false })
+    const files = only({ name: record.originalName, bytes })
+    const request = { files, id: record.fileId, sniffed: what, signal }
+    if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
+    else await upload({ ...request, client, folder: record.folder || undefined })
+    return name.key
+  }
+
   return {
-    async store(complete) {
-      const { client, ref, record, signal } = complete
-      const what = await sniffed(complete)
-      const name = newOriginal({ folder: record.folder, format: what.format, id: record.fileId })
-      if (await originals.resolve(client, { full: name })) return name.key
-      if ((await index.find({ clientId: client.id, key: name.key })).original)
-        throw unavailable('the upload is complete and will be stored in a minute', { retryAfterSeconds: 30 })
-      const bytes = Readable.from(pieces.join(ref, { size: record.size, signal }), { objectMode: false })
-      const files = only({ name: record.originalName, bytes })
-      const request = { files, id: record.fileId, sniffed: what, signal }
-      if (record.link !== undefined) await signedLinks.upload(signedLinks.reopen(record.link), request)
-      else await upload({ ...request, client, folder: record.folder || undefined })
-      return name.key
-    },
+    store,
 
     async find(client, key) {
       const name = parseKey(key)
@@ -81,6 +102,19 @@ export function createResumableOriginals({
       return { ...found, bucketUrl: buckets.of(client).urlOf(key) }
     },
   }
+}
+
+const STORING = 'upload_storing'
+
+/** Whether an upload is complete and will be stored without its sender. */
+export function isStillStoring(error: unknown): boolean {
+  return error instanceof Problem && error.code === STORING
+}
+
+/** 503 */
+function stillStoring(): Problem {
+  const detail = 'the upload is complete and will be stored within two minutes'
+  return new Problem({ status: 503, code: STORING, detail, ...retryAfter(30) })
 }
 
 async function* only(file: IncomingFile): AsyncGenerator<IncomingFile> {

@@ -154,12 +154,17 @@ export function createResumables({
     if (record.stored) return record.stored.key
     const { size } = record
     if (size === undefined || offsetOf(await pieces.list(ref)) !== size) throw notComplete()
-    const stored = resumableOriginals.store({ client, ref, record: { ...record, size }, signal })
+    let current = record
+    const rename = async (fileId: string) => {
+      current = { ...record, fileId }
+      await writeResumable(bucket, ref, current)
+    }
+    const stored = resumableOriginals.store({ client, ref, record: { ...record, size }, rename, signal })
     const key = await stored.catch(async (error) => {
       if (isRefusedForGood(error)) await discard(client, ref, record)
       throw error
     })
-    await writeResumable(bucket, ref, { ...record, stored: { key, at: now() } })
+    await writeResumable(bucket, ref, { ...current, stored: { key, at: now() } })
     await endOfLink(client, ref, record)
     await pieces.delete(ref)
     return key

@@ -37,6 +37,18 @@ export function createTwins({ index, buckets }: { index: FileIndex; buckets: Buc
   }
 }
 
+/** Finds the places of those that are not stored any more. */
+export function createDeletedTwins({ index }: { index: FileIndex }) {
+  return async (client: Client, twins: ReadonlyArray<OriginalRecord | undefined>): Promise<number[]> => {
+    const deleted: number[] = []
+    for (const [i, twin] of twins.entries()) {
+      const known = twin && (await index.find({ clientId: client.id, key: twin.key }))
+      if (known && known.original?.state !== 'stored') deleted.push(i)
+    }
+    return deleted
+  }
+}
+
 /** Whether an original stands for another one: their keys have the same folder, type and format. */
 function isTwin(one: OriginalRecord, other: OriginalRecord): boolean {
   return (

@@ -23,7 +23,7 @@ import { metered, newMeter, takeHead } from './incoming-bytes.ts'
 import { tellStored } from './originals.ts'
 import { serializeRecord } from './records.ts'
 import type { FailedUpload, Removals } from './remove.ts'
-import { createTwins } from './twins.ts'
+import { createDeletedTwins, createTwins } from './twins.ts'
 
 /** One file that is coming in. */
 export interface IncomingFile {
@@ -103,6 +103,7 @@ export function createUpload({
   now?: () => number
 }): Upload {
   const findTwins = createTwins({ index, buckets })
+  const deletedTwins = createDeletedTwins({ index })
 
   /** `pending` → bytes. */
   async function store(
@@ -204,6 +205,15 @@ export function createUpload({
       if (!(await admits(client)))
         throw unauthorized('but its client has been removed meanwhile; nothing was kept')
       finished = await finish(client.id, fresh)
+      // A twin may have been deleted since it was found: then its double is stored.
+      const again = finished ? await deletedTwins(client, twins) : []
+      for (const i of again) twins[i] = undefined
+      if (again.length > 0) {
+        const isAgain = (_: unknown, i: number) => again.includes(i)
+        const late = records.filter(isAgain)
+        await storeRecords(late, { bucket, signal, begun: context.begun.filter(isAgain) })
+        finished = await finish(client.id, late)
+      }
       if (finished === false) throw unavailable('the upload took too long to finish; send it again')
     } catch (error) {
       await takeBack(client, context.begun)

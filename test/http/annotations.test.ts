@@ -263,7 +263,7 @@ onTwoBackends('what is said of files', (start, backend) => {
 
     it('is what the bucket says after a reindex', async () => {
       const { answer, findings } = await command(service, 'reindex', { clientId: client.id })
-      expect(answer).to.deep.include({ originals: { known: 1, added: 0, left: 0 } })
+      expect(answer).to.deep.include({ originals: { known: 1, added: 0, left: 0, removed: 0 } })
       expect(findings).to.deep.equal([])
       expect((await told(key)).metadata).to.deep.equal({ a: '1' })
       expect((await listAll(client))[0]?.metadata).to.deep.equal({ a: '1' })

@@ -13,11 +13,17 @@ onTwoBackends('resumable uploads in an outage', (start) => {
   let png: Buffer
   /** Which puts fail. */
   let fails: (key: string) => boolean = () => false
+  /** Which puts fail when all their bytes have been sent. */
+  let landsLater: (key: string) => boolean = () => false
   before(async () => {
     png = await picture()
     service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
         async put(key, bytes, options) {
+          if (landsLater(key)) {
+            for await (const _ of bytes);
+            throw unavailable('the bucket does not answer')
+          }
           if (!fails(key)) return bucket.put(key, bytes, options)
           bytes.destroy()
           throw unavailable('the bucket cannot be reached at the moment')
@@ -27,6 +33,19 @@ onTwoBackends('resumable uploads in an outage', (start) => {
   })
   beforeEach(() => {
     fails = () => false
+  })
+
+  it('are stored at the next request when a put failed that may still land', async () => {
+    for (const asked of ['HEAD', 'GET']) {
+      const address = await begin(service, png.length)
+      landsLater = (key) => key.startsWith('image/png/')
+      expect((await patch(service, address, { offset: 0, body: png })).status).to.equal(503)
+      landsLater = () => false
+      const answer = await tus(service, address, { method: asked })
+      expect(answer.status).to.equal(200)
+      const record = asked === 'HEAD' ? recordIn(answer) : (jsonOf(answer) as unknown as [{ src: string }])[0]
+      expect((await exchange(service, record.src)).body.equals(png)).to.equal(true)
+    }
   })
 
   it('answer 503 to bytes that could not be kept, and lose none that were', async () => {

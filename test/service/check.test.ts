@@ -70,7 +70,7 @@ onEveryBackend('check and reindex', (start) => {
     expect(await command(service, 'reindex')).to.deep.equal({
       answer: {
         clients: 1,
-        originals: { known: 2, added: 0, left: 0 },
+        originals: { known: 2, added: 0, left: 0, removed: 0 },
         derivatives: { known: 2, added: 0, left: 0 },
       },
       findings: [],
@@ -88,7 +88,7 @@ onEveryBackend('check and reindex', (start) => {
     const { answer, findings } = await command(service, 'reindex')
     expect(answer).to.deep.equal({
       clients: 1,
-      originals: { known: 1, added: 1, left: 0 },
+      originals: { known: 1, added: 1, left: 0, removed: 0 },
       derivatives: { known: 1, added: 1, left: 0 },
     })
     expect(findings).to.deep.equal([])
@@ -165,7 +165,7 @@ onEveryBackend('check and reindex', (start) => {
     const { answer, findings } = await command(service, 'reindex')
     expect(findings).to.deep.equal([...left.derivative, ...left.record].sort())
     expect(answer).to.deep.include({
-      originals: { known: 0, added: 0, left: 2 },
+      originals: { known: 0, added: 0, left: 2, removed: 0 },
       derivatives: { known: 0, added: 0, left: 2 },
     })
     expect(await listOf(storage.index, 'first')).to.deep.equal({})

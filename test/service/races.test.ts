@@ -119,6 +119,7 @@ onEveryBackend('races', (start, backend) => {
             throw new Error('no file is named')
           },
         },
+        originals: { resolve: async () => undefined },
         locks,
         events: { emit() {}, on() {}, idle: async () => {} },
         async run(_plan, source) {

@@ -41,7 +41,8 @@ interface Derived {
  * The rows: `o client original` and `d client original derivative`, and for each that somebody works on an empty
  * `u` + row beside it, so that a sweep need not read the whole index. For each original that is listed, `l client state
  * order position` in each order, with its size, and for one that is trashed `x instant client original`. `complete`, once
- * all is listed. Those of `embedded-uses.ts`. NUL parts the fields: no key holds one.
+ * all is listed; `compared`, with the name of the run in which all was compared. Those of `embedded-uses.ts`.
+ * NUL parts the fields: no key holds one.
  */
 export async function openIndexTable(folder: string) {
   const level = await lastingLevel(folder)
@@ -178,6 +179,8 @@ export async function openIndexTable(folder: string) {
     },
     isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
     noteComplete: () => level.write([{ type: 'put', key: COMPLETE, value: 1 }]),
+    compared: async () => (await level.get([COMPARED]))[0],
+    noteCompared: (run: string) => level.write([{ type: 'put', key: COMPARED, value: run }]),
     /** Whether lists have it. */
     isListed: async (ref: FileRef, state: ListedState) =>
       (await level.get([row(listOf(ref.clientId, state, 'key'), ref.key)]))[0] !== undefined,
@@ -212,6 +215,7 @@ export async function openIndexTable(folder: string) {
 }
 
 const COMPLETE = 'complete'
+const COMPARED = 'compared'
 
 function listOf(clientId: string, state: ListedState, by: Order): string {
   return row('l', clientId, state, by)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FileIndex, FileRef, IndexedFile, OriginalEntry } from '../../core/ports/file-index.ts'
+import { bootId } from '../boot-id.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
 import { NEVER_USED } from './embedded-uses.ts'
@@ -227,6 +228,12 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
     noteComplete: () => table.noteComplete(),
+    // What a power cut may take is what is noted of derivatives.
+    async run() {
+      const id = await bootId()
+      return { id, isCompared: id !== undefined && id === (await table.compared()) }
+    },
+    noteCompared: (run) => table.noteCompared(run),
 
     async *overdue(now) {
       for (const ref of await table.outOfTime(now)) yield { kind: 'original', ref }

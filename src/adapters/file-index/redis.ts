@@ -11,6 +11,7 @@ import type {
 import type { RedisConnection } from '../redis-connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './redis-entries.ts'
+import { runOf } from './redis-run.ts'
 import * as scripts from './redis-scripts.ts'
 import { redisUses, scoreOf } from './redis-uses.ts'
 
@@ -39,6 +40,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
   const usesOf = (clientId: string) => `${keyPrefix}uses:${ownerOf(clientId)}`
   const sumsOf = (clientId: string) => `${keyPrefix}derived:${ownerOf(clientId)}`
   const complete = `${keyPrefix}complete`
+  const compared = `${keyPrefix}compared`
   /** Of one client's originals; the lists of the first are anyone's where none is touched. */
   const keys = (first: FileRef, ...others: FileRef[]) => [
     unsettled,
@@ -182,6 +184,13 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async noteComplete() {
       await redis.send((client) => client.set(complete, 1))
+    },
+    async run() {
+      const [id, noted] = await Promise.all([runOf(redis), redis.send((client) => client.get(compared))])
+      return { id, isCompared: id !== undefined && id === noted }
+    },
+    async noteCompared(run) {
+      await redis.send((client) => client.set(compared, run))
     },
 
     /**

@@ -202,11 +202,23 @@ export interface FileIndex extends DerivativeUses {
   isComplete(): Promise<boolean>
   /** Notes that all that the buckets hold is known and listed. */
   noteComplete(): Promise<void>
+  /** The run of the store behind the index, at this moment. */
+  run(): Promise<IndexRun>
+  /** Notes that all that the buckets hold was compared with the index, from beginning to end in the run of this name. */
+  noteCompared(run: string): Promise<void>
   /** What a sweep has to look at. */
   overdue(now: number): AsyncIterable<Overdue>
   /** @throws when the index cannot be used at the moment */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+/** From the start of the store behind the index to its end: another run may have lost the last steps of the one before. */
+export interface IndexRun {
+  /** Undefined where the store does not name its runs. */
+  id: string | undefined
+  /** Whether {@link FileIndex.noteCompared} was called in this run: every derivative of the buckets is known. */
+  isCompared: boolean
 }
 
 /** `full`: there is no room for one more; `refused`: the original is not `stored`. Both change nothing. */

@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import type { Storage } from '../../src/app.ts'
+import { storedKey } from '../../src/core/object-key.ts'
+import type { FileIndex } from '../../src/core/ports/file-index.ts'
+import { deleteFile, newClient, uploadOne } from '../support/client.ts'
+import { picture } from '../support/images.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('what another request changes in between', () => {
+  let service: Service
+  /** Done once, before the step of the index. */
+  let hooks: Partial<Record<'beginDerivative' | 'finishUpload', () => Promise<unknown>>> = {}
+  const first = async (step: 'beginDerivative' | 'finishUpload') => {
+    const work = hooks[step]
+    hooks = {}
+    await work?.()
+  }
+  before(async () => {
+    service = await startService({
+      wrapStorage: ({ buckets, index }: Storage) => {
+        const changed: Partial<FileIndex> = {
+          async beginDerivative(...args) {
+            await first('beginDerivative')
+            return index.beginDerivative(...args)
+          },
+          async finishUpload(...args) {
+            await first('finishUpload')
+            return index.finishUpload(...args)
+          },
+        }
+        return { buckets, index: { ...index, ...changed } }
+      },
+    })
+  })
+  after(() => service.stop())
+
+  it('an index that is emptied after the original was found: the derivative is rendered all the same', async () => {
+    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const ref = { clientId: 'first', key: storedKey(s3PathOriginal) }
+    hooks.beginDerivative = async () => {
+      await service.storage.index.beginRemoval(ref, { cause: 'delete', leaseUntil: 0, now: 0 })
+      await service.storage.index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
+    }
+    const response = await fetch(`${src}?w=10`)
+    await response.arrayBuffer()
+    expect(response.status).to.equal(200)
+  })
+
+  it('an equal file that is deleted during the upload: the new one is stored, and answered', async () => {
+    const client = await newClient(service)
+    await service.app.clients.setRules(client.id, { dedupe: 'reuse' })
+    const old = await uploadOne(client, { name: 'a.txt', bytes: 'equal' })
+    hooks.finishUpload = () => deleteFile(client, old.s3PathOriginal)
+    const answered = await uploadOne(client, { name: 'b.txt', bytes: 'equal' })
+    expect(answered.s3PathOriginal).to.not.equal(old.s3PathOriginal)
+    const response = await fetch(answered.src)
+    expect([response.status, await response.text()]).to.deep.equal([200, 'equal'])
+  })
+})
