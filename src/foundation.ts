@@ -24,7 +24,9 @@ import { createClientStorages } from './service/client-storages.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
 import { createCompletion } from './service/completion.ts'
+import { createDeleteDerivatives } from './service/derivatives-command.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
+import { createEvict } from './service/evict.ts'
 import { createChangeKnown } from './service/known-client.ts'
 import { createLinkUploads } from './service/link-uploads.ts'
 import { createLinkUses } from './service/link-uses.ts'
@@ -34,6 +36,7 @@ import { createRecords } from './service/records.ts'
 import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
+import { createRemoveDerivatives } from './service/remove-derivatives.ts'
 import { createResumables } from './service/resumable.ts'
 import { createResumableOriginals } from './service/resumable-originals.ts'
 import { createResumablePieces } from './service/resumable-pieces.ts'
@@ -130,6 +133,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const records = createRecords({ index, buckets, locks })
   const trash = createTrashing({ index, originals, records, events })
   const removals = createRemovals({ index, buckets, originals, trash, events, log })
+  const evict = createEvict({ index, buckets })
+  const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
   const { admits } = clients
@@ -173,6 +178,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const commands = createCommands({
     clients: managedClients,
     store,
+    deleteDerivatives: createDeleteDerivatives({ index, store, removeDerivatives }),
     check: createCheck({ index, buckets, clients: store }),
     reindex,
     sweep,
@@ -200,6 +206,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,
+    evict,
+    removeDerivatives,
     usage,
     trash,
     sweep,
