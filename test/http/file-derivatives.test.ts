@@ -68,7 +68,9 @@ describe('deleting the derivatives of a file', () => {
     const one = await run?.({ clientId: 'first', path: record.s3PathOriginal }, options)
     expect(one).to.include({ originals: 1, derivatives: 2 })
     const folder = `${other.s3PathOriginal.split('/')[0]}/`
-    expect(await run?.({ clientId: 'first', path: folder }, options)).to.have.property('originals').above(1)
+    expect(await run?.({ clientId: 'first', path: folder }, options))
+      .to.have.property('originals')
+      .above(1)
     const ref = { clientId: 'first', key: storedKey(other.s3PathOriginal) }
     expect(await service.storage.index.derivedBytes(ref)).to.deep.equal({ client: 0, original: 0 })
   })
