@@ -25,7 +25,9 @@ import { createClientStorages } from './service/client-storages.ts'
 import { createClients } from './service/clients.ts'
 import { createCommands } from './service/commands.ts'
 import { createCompletion } from './service/completion.ts'
+import { createDeleteDerivatives } from './service/derivatives-command.ts'
 import { createEventDelivery } from './service/event-delivery.ts'
+import { createEvict } from './service/evict.ts'
 import { createChangeKnown } from './service/known-client.ts'
 import { createLinkUploads } from './service/link-uploads.ts'
 import { createLinkUses } from './service/link-uses.ts'
@@ -36,6 +38,7 @@ import { createRecords } from './service/records.ts'
 import { createReindex } from './service/reindex.ts'
 import { createRemovals } from './service/remove.ts'
 import { createRemoveClient } from './service/remove-client.ts'
+import { createRemoveDerivatives } from './service/remove-derivatives.ts'
 import { createResumables } from './service/resumable.ts'
 import { createResumableOriginals } from './service/resumable-originals.ts'
 import { createResumablePieces } from './service/resumable-pieces.ts'
@@ -136,6 +139,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const agree = createAgree({ index, originals, records })
   const trash = createTrashing({ index, originals, records, events })
   const removals = createRemovals({ index, buckets, originals, trash, agree, events, log })
+  const evict = createEvict({ index, buckets })
+  const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
   const { admits } = clients
@@ -183,6 +188,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     clients: managedClients,
     store,
     check: createCheck({ index, buckets, clients: store, records }),
+    deleteDerivatives: createDeleteDerivatives({ index, store, removeDerivatives }),
     reindex,
     sweep,
     sweepPuts,
@@ -209,6 +215,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,
+    evict,
+    removeDerivatives,
     usage,
     trash,
     sweep,

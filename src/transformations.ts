@@ -18,7 +18,6 @@ import { createPool } from './process/apart/pool.ts'
 import { createAssets } from './service/assets.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
-import { createEvict } from './service/evict.ts'
 import { createMediaJobs } from './service/media-jobs.ts'
 import { createNotedUses } from './service/noted-uses.ts'
 import type { TransformerSetup } from './transformer.ts'
@@ -62,7 +61,7 @@ const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as con
 
 /** What makes derivatives, and finds them: what a web process and a worker both stand on. */
 export function openTransformations(
-  { backends, buckets, index, events, presentClient, originals }: Foundation,
+  { backends, buckets, index, events, evict, presentClient, originals }: Foundation,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
@@ -86,7 +85,6 @@ export function openTransformations(
   })
   const assets = createAssets({ originals, buckets })
   const limits = limitsOf(config)
-  const evict = createEvict({ index, buckets })
   const derivations = createDerivations({
     index,
     buckets,
@@ -124,7 +122,7 @@ export function openTransformations(
     uses: createNotedUses({ index, log }),
     onLimit: chain.onLimit,
   })
-  return { admit, assets, derivations, evict, limits, plan, media, deliveries, pool, run }
+  return { admit, assets, derivations, limits, plan, media, deliveries, pool, run }
 }
 
 export type Transformations = ReturnType<typeof openTransformations>

@@ -21,6 +21,7 @@ import type { MediaJobs } from '../service/media-jobs.ts'
 import type { RemotePictures } from '../service/remote-pictures.ts'
 import type { RemoteUpload } from '../service/remote-upload.ts'
 import type { Removals } from '../service/remove.ts'
+import type { RemoveDerivatives } from '../service/remove-derivatives.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import type { Usage } from '../service/usage.ts'
@@ -29,6 +30,7 @@ import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
 import { noOtherExpectation } from './expectation.ts'
 import { fetchRoutes } from './fetch.ts'
+import { fileDerivativesRoutes } from './file-derivatives.ts'
 import { filesRoutes } from './files.ts'
 import { filesManyRoutes } from './files-many.ts'
 import { healthRoutes, type ReadinessChecks } from './health.ts'
@@ -79,6 +81,7 @@ export interface HttpOptions {
   media: MediaJobs
   eager: EagerTransforms
   removals: Removals
+  removeDerivatives: RemoveDerivatives
   list: List
   describe: Describe
   annotate: Annotate
@@ -137,6 +140,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(removeRoutes(options))
   app.use(usageRoutes(options))
   app.use(filesManyRoutes(options))
+  app.use(fileDerivativesRoutes(options))
   app.use(filesRoutes(options))
   app.use(zipRoutes(options))
   app.use(signInRoutes(options))

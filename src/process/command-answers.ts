@@ -59,6 +59,12 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
     ]),
   'client remove': ({ originals }: { originals: number }) =>
     `removed, with ${counted(originals, 'original')} and all that was derived\n`,
+  'derivatives delete': ({
+    originals,
+    derivatives,
+    bytes,
+  }: Record<'originals' | 'derivatives' | 'bytes', number>) =>
+    `deleted ${counted(derivatives, 'derivative')} of ${counted(originals, 'original')}, ${counted(bytes, 'byte')}\n`,
   check: (
     report: Record<'originals' | 'derivatives' | 'others' | 'inProgress', number> & { findings: object },
   ) =>

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { FIRST_CLIENT_ID } from '../core/client.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { leafCommand } from './leaf-command.ts'
 
@@ -23,6 +24,15 @@ export function commandLine(options: ClientCommandsOptions): Command {
     leafCommand(sluice, name, description)
       .option('--client <id>', "only this client's files")
       .action(({ client: clientId, json }) => perform(name, { clientId }, { json }))
+  const derivatives = sluice.command('derivatives').description('What was made of originals: a cache.')
+  leafCommand(
+    derivatives,
+    'delete',
+    'Deletes the derivatives of an original, or of a folder; originals stay.',
+  )
+    .argument('<key|folder/>', 'an original, or with a slash at its end all in a folder')
+    .option('--client <id>', 'whose', FIRST_CLIENT_ID)
+    .action((path, { client: clientId, json }) => perform('derivatives delete', { clientId, path }, { json }))
   leafCommand(sluice, 'usage', 'What clients store, and what they have used in the last 30 days.')
     .option('--client <id>', 'only this client')
     .action(({ client: clientId, json }) => perform('usage', { clientId }, { json }))

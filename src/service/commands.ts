@@ -6,6 +6,7 @@ import type { ClientStore } from '../core/ports/client-store.ts'
 import { USAGE_NAMES, type UsageName } from '../core/ports/usage.ts'
 import { badParameter } from '../core/problem.ts'
 import type { Check } from './check.ts'
+import type { DeleteDerivatives } from './derivatives-command.ts'
 import type { ManagedClients } from './managed-clients.ts'
 import type { Reindex } from './reindex.ts'
 import type { Sweep } from './sweep.ts'
@@ -37,6 +38,7 @@ const presetParameters = z.record(z.string(), z.union([z.string(), z.number(), z
 export function createCommands({
   clients,
   store,
+  deleteDerivatives,
   check,
   reindex,
   sweep,
@@ -47,6 +49,7 @@ export function createCommands({
 }: {
   clients: ManagedClients
   store: ClientStore
+  deleteDerivatives: DeleteDerivatives
   check: Check
   reindex: Reindex
   sweep: Sweep
@@ -120,6 +123,10 @@ export function createCommands({
         const progress = nowAndThen(tell)
         return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
       },
+    ),
+    'derivatives delete': command(
+      z.strictObject({ clientId: z.string(), path: z.string() }),
+      (request, { signal }) => deleteDerivatives(request, signal),
     ),
     check: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
       check(walk(clientId, run)),

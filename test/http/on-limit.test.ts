@@ -80,7 +80,7 @@ onOneBackend('with onLimit: original', (start) => {
   it('it is in archives as well', async () => {
     await get('w=10')
     const { sourceName: path } = record
-    const answer = await postZip(service, { files: [{ path, params: { w: 11 } }] })
+    const answer = await postZip(service, { files: [{ path, params: { w: 390, f: 'png' } }] })
     const [entry] = entriesOf(Buffer.from(await answer.arrayBuffer()))
     expect(entry?.bytes.equals(png)).to.equal(true)
   })
