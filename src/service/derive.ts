@@ -1,4 +1,5 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
+import { createFailures } from '../core/budgets/failures.ts'
 import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
@@ -101,6 +102,7 @@ export function createDerivations({
   // Locks share across processes and answer only at the end; this one answers local callers as soon as the bytes are
   // there.
   const flights = createSharedWorks<Asset>()
+  const failures = createFailures(now)
   // Waiting for a turn, rendering, storing: each at most as long as a render may take.
   const limitMsOf = ({ timeoutMs = limits.timeoutMs }: Pick<DeriveRequest, 'timeoutMs'>) => 3 * timeoutMs
   // Makes that are under way, also those that nobody waits for any more.
@@ -233,8 +235,16 @@ export function createDerivations({
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
       const flight = flightOf(request.client, key)
+      // Of these bytes: another file may get the key of a deleted one. Jobs remember their own failures.
+      const failure = request.timeoutMs === undefined ? `${flight} ${request.record.sha256}` : undefined
+      if (failure !== undefined) failures.check(failure)
       if (!flights.isUnderWay(flight)) await request.beforeMaking?.()
-      return flights.join(flight, () => fly(request, key), request.signal)
+      try {
+        return await flights.join(flight, () => fly(request, key), request.signal)
+      } catch (error) {
+        if (failure !== undefined) failures.remember(failure, error)
+        throw error
+      }
     },
     reserve: (request) => note(request, derivativeKey(request.name.key, request.plan.variant)),
     release: ({ clientId, original, derivative, deadline }) =>
