@@ -3,6 +3,7 @@ import { assetFromBytes } from '../core/asset.ts'
 import { clipped } from '../core/clipped.ts'
 import { sha256 } from '../core/digest.ts'
 import { nearest } from '../core/nearest.ts'
+import type { Limits } from '../core/ports/rate-limiter.ts'
 import { Problem } from '../core/problem.ts'
 import { isPassedOver } from '../core/query-word.ts'
 import type { Clients } from '../service/clients.ts'
@@ -10,6 +11,7 @@ import type { Information, Informations } from '../service/information.ts'
 import { callerByToken } from './caller.ts'
 import { strangerOf } from './caller-address.ts'
 import { methodNotAllowed } from './problem.ts'
+import { takePoints } from './rate-limit.ts'
 import { readableByAll } from './readable-by-all.ts'
 import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from './request.ts'
 import { sendAsset } from './send.ts'
@@ -17,6 +19,7 @@ import { sendAsset } from './send.ts'
 interface Dependencies {
   clients: Clients
   informations: Informations
+  limits: Limits
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
 }
@@ -28,7 +31,7 @@ const PROBLEM_MAX_AGE_SECONDS = 60
 const LOCATION = 'location'
 
 /** `GET /v1/<group>/info/<client token>/<path>`: what is known of an original, as JSON. */
-export function infoRoutes({ clients, informations, ignoredParams }: Dependencies): Router {
+export function infoRoutes({ clients, informations, limits, ignoredParams }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const info = '/v1/:group/info/:token/*path'
 
@@ -40,6 +43,7 @@ export function infoRoutes({ clients, informations, ignoredParams }: Dependencie
     const signal = clientGone(res)
     const found = await informations.ofPath({
       ...{ client, caller: strangerOf(req), group, path: wildcardPath(req), signal },
+      beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
     })
     const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
     await sendAsset(req, res, {

@@ -1,4 +1,5 @@
 import { type Asset, assetFromBytes, readAll, withLastModified } from '../core/asset.ts'
+import { createFailures } from '../core/budgets/failures.ts'
 import type { Client } from '../core/client.ts'
 import { outputTooLarge, tooManyVariants } from '../core/limit-problems.ts'
 import type { Log } from '../core/log.ts'
@@ -68,6 +69,7 @@ export function createDerivations({
   // there.
   const flights = createSharedWorks<MadeAsset>()
   const space = createDerivativeSpace({ index, evict, limits: derivativeLimits, log })
+  const failures = createFailures(now)
   // Waiting for a turn, rendering, storing: each at most as long as a render may take.
   const limitMsOf = ({ timeoutMs = limits.timeoutMs }: Pick<DeriveRequest, 'timeoutMs'>) => 3 * timeoutMs
   // Makes that are under way, also those that nobody waits for any more.
@@ -249,8 +251,16 @@ export function createDerivations({
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
       const flight = flightOf(request.client, key)
+      // Of these bytes: another file may get the key of a deleted one. Jobs remember their own failures.
+      const failure = request.timeoutMs === undefined ? `${flight} ${request.record.sha256}` : undefined
+      if (failure !== undefined) failures.check(failure)
       if (!flights.isUnderWay(flight)) await request.beforeMaking?.()
-      return flights.join(flight, () => fly(request, key), request.signal)
+      try {
+        return await flights.join(flight, () => fly(request, key), request.signal)
+      } catch (error) {
+        if (failure !== undefined) failures.remember(failure, error)
+        throw error
+      }
     },
     reserve: (request) => reserved(request, derivativeKey(request.name.key, request.plan.variant)),
     release: ({ clientId, original, derivative, deadline }) =>

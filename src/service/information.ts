@@ -30,6 +30,8 @@ export interface Information extends FoundOriginal {
 /** Who asks, and for how long. */
 export interface Asked {
   caller: Caller
+  /** Asked before it is found out what is not known yet: what it throws is the answer. */
+  beforeMaking?: () => Promise<void>
   signal: AbortSignal
 }
 
@@ -45,6 +47,7 @@ export interface Informations {
     group: MediaGroup
     /** Decoded once, not checked yet. */
     path: string
+    beforeMaking?: () => Promise<void>
     signal: AbortSignal
   }): Promise<Information>
   /** What can be found out of some at the moment, in their order. Throws nothing but `signal.reason`. */
@@ -164,12 +167,12 @@ export function createInformations({
   }
 
   return {
-    async ofPath({ client, caller, group, path, signal }) {
+    async ofPath({ client, group, path, ...asked }) {
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       if (found.variant !== undefined) throw informationOfDerivative()
       const { name, record } = found
-      if (isInspected(group)) return inspected(client, { name, record }, { caller, signal })
+      if (isInspected(group)) return inspected(client, { name, record }, asked)
       if (!(await buckets.of(client).find(name.key, record))) throw fileNotFound()
       return { name, record }
     },

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { type Asset, withLastModified } from '../core/asset.ts'
+import { createFailures } from '../core/budgets/failures.ts'
 import type { Caller } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { cleanFileName } from '../core/file-name.ts'
@@ -84,6 +85,7 @@ export function createRemotePictures({
   now?: () => number
 }): RemotePictures {
   const uses = createSharedUses<RemotePicture>()
+  const failures = createFailures(now)
 
   /** @param leftovers are removed when the picture has been sent */
   async function make(
@@ -139,7 +141,9 @@ export function createRemotePictures({
       ...{ newFormat: undefined, variesByAccept, notes },
     }
     if (planned.steps.length === 0) return original
+    const failure = `${client.id} ${source.sha256} ${planned.variant}`
     try {
+      failures.check(failure)
       const rendered = await run(planned, source, {
         ...{ clientId: client.id, caller },
         asset: await assets.of(client, planned),
@@ -155,6 +159,7 @@ export function createRemotePictures({
       const newFormat = otherFormat(asset, input.format)
       return { ...original, asset, newFormat, etag: `${original.etag}_${planned.variant}` }
     } catch (error) {
+      failures.remember(failure, error)
       const tooSmall = tooSmallFormat(error)
       if (tooSmall !== undefined) {
         const next = { ...input, tooSmall: [...(input.tooSmall ?? []), tooSmall] }

@@ -70,6 +70,14 @@ onTwoBackends('rate limits', (start) => {
     )
   })
 
+  it('of new pictures hold for info as well, for the first request only', async () => {
+    const service = await start({ env: { DERIVATIVE_RATE_ADDRESS_POINTS: '1' } })
+    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const info = src.replace('/upload/', '/info/')
+    for (let i = 0; i < 2; i += 1) expect((await exchange(service, info)).status).to.equal(200)
+    expect((await exchange(service, `${src}?w=10`)).status).to.equal(429)
+  })
+
   it('by address count a forged X-Forwarded-For as nobody', async () => {
     const service = await start({ env: { DERIVATIVE_RATE_ADDRESS_POINTS: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })

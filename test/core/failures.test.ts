@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { createFailures } from '../../src/core/budgets/failures.ts'
+import { notDecodable, unavailable, unusableAsset } from '../../src/core/problem.ts'
+
+describe('failures', () => {
+  it('are remembered for an hour, and refuse the same work until then', () => {
+    let clock = 0
+    const failures = createFailures(() => clock)
+    const problem = notDecodable('expected an image')
+    failures.remember('one', problem)
+    expect(() => failures.check('two')).to.not.throw()
+    clock = 3_599_999
+    expect(() => failures.check('one')).to.throw(problem)
+    clock = 3_600_000
+    expect(() => failures.check('one')).to.not.throw()
+  })
+
+  it('are ignored where the same work may end well the next time', () => {
+    const failures = createFailures()
+    for (const error of [unavailable('busy'), new Error('bug'), unusableAsset('wm', 'broken', undefined)])
+      failures.remember('one', error)
+    expect(() => failures.check('one')).to.not.throw()
+  })
+
+  it('are the last 10000', () => {
+    const failures = createFailures()
+    const problem = notDecodable('expected an image')
+    for (let i = 0; i <= 10_000; i += 1) failures.remember(`${i}`, problem)
+    expect(() => failures.check('0')).to.not.throw()
+    expect(() => failures.check('1')).to.throw(problem)
+    expect(() => failures.check('10000')).to.throw(problem)
+  })
+})
