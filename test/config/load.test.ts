@@ -39,6 +39,7 @@ describe('configuration', () => {
       UPLOAD_MAX_FILES: 100,
       TUS_EXPIRE_SECONDS: 86_400,
       VARIANT_LIMIT: 1000,
+      AUTO_FORMAT: 'accept',
       IMAGE_MAX_BYTES: 40_000_000,
       VIDEO_MAX_BYTES: 4_000_000_000,
       IMAGE_MAX_PIXELS: 50_000_000,
