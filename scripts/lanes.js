@@ -18,12 +18,12 @@ const LANES = [
  * Runs all tests below `test/`, with these options of mocha. What the first lane prints is seen as it comes, what the others
  * print once it has ended.
  *
- * @param {{ folder: string, options: string[], env: Record<string, string> }} asked `folder`: an empty one, for files of the run
+ * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} asked `folder`: an empty one, for files of the run
  * @returns the totals of all lanes, and the exit code of one that has failed, or 0
  * @throws {Error} when a lane stops before its end
  */
-export async function runLanes({ folder, options, env }) {
-  const running = lanes().map((files, i) =>
+export async function runLanes({ folder, options, env, isLong = false }) {
+  const running = lanes(isLong).map((files, i) =>
     runLane(files, join(folder, String(i)), { options, env, seen: i === 0 }),
   )
   const totals = []
@@ -65,10 +65,10 @@ async function runLane(files, at, { options, env, seen }) {
   }
 }
 
-/** The files of each lane. */
-function lanes() {
-  const tests = readdirSync(join(root, 'test'), { recursive: true }).filter((name) =>
-    /\.test\.[jt]s$/.test(name),
+/** The files of each lane: those below test/long, or all others. */
+function lanes(isLong) {
+  const tests = readdirSync(join(root, 'test'), { recursive: true }).filter(
+    (name) => /\.test\.[jt]s$/.test(name) && name.startsWith('long/') === isLong,
   )
   const starts = LANES.flatMap((lane) => lane.map((start) => ({ lane, start })))
   starts.sort((one, other) => other.start.length - one.start.length)

@@ -42,6 +42,7 @@ describe('configuration', () => {
       DERIVATIVES_MAX_BYTES: 20_000_000_000,
       DERIVATIVES_MAX_TIMES: 50,
       OUTPUT_MAX_BYTES: 1_073_741_824,
+      AUTO_FORMAT: 'accept',
       IMAGE_MAX_BYTES: 40_000_000,
       VIDEO_MAX_BYTES: 4_000_000_000,
       IMAGE_MAX_PIXELS: 50_000_000,
