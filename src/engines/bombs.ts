@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { notTransformable } from '../core/problem.ts'
 
 // Names of the chunks of a PNG that libpng unpacks as it reads the header, and that are in no picture: 19 of them in
@@ -7,13 +8,17 @@ const PACKED_TEXTS = new Set(['zTXt', 'iTXt'])
 const MAX_PACKED_TEXT = 16_384
 // Of a GIF of 1.5 million frames of one pixel (35 MB), libvips takes 3 s to read the header and 40 s for the rest.
 const MAX_FRAMES = 5000
+// A drawing of more than this is past other limits as well.
+const MAX_INFLATED_BYTES = 32 * 1024 * 1024
 
 /**
- * Takes from an encoded picture what libvips would choke on before anything is decoded: packed texts of a PNG.
+ * Takes from an encoded picture what libvips would choke on before anything is decoded: packed texts of a PNG, the compression of an SVGZ.
  *
- * @throws Problem 422 for an animation of more frames than anybody draws
+ * @throws Problem 422 for an animation of more frames than anybody draws, and for an SVGZ that is broken or inflates to more
+ *   than 32 MiB
  */
 export function defused(bytes: Buffer): Buffer {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflated(bytes)
   if (bytes.toString('latin1', 1, 4) === 'PNG') return withoutPackedTexts(bytes)
   const frames = bytes.toString('latin1', 0, 3) === 'GIF' ? gifFrames(bytes) : webpFrames(bytes)
   if (frames > MAX_FRAMES) {
@@ -22,6 +27,15 @@ export function defused(bytes: Buffer): Buffer {
     )
   }
   return bytes
+}
+
+function inflated(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_INFLATED_BYTES })
+  } catch (cause) {
+    const expected = `expected an SVGZ that inflates to at most ${MAX_INFLATED_BYTES} bytes but this one is broken or larger`
+    throw notTransformable(expected, cause)
+  }
 }
 
 /** As it is when they are few. @see PNG (third edition), section 5.3 */
