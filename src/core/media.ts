@@ -1,3 +1,5 @@
+import { FORMATS_BY_NAME, type FormatRow, FURTHER_FORMATS, ZIPS_BY_NAME } from './further-formats.ts'
+
 /** The groups of media types that URLs and object keys name. */
 export const MEDIA_GROUPS = ['image', 'video', 'audio', 'text', 'application'] as const
 export type MediaGroup = (typeof MEDIA_GROUPS)[number]
@@ -15,9 +17,7 @@ export interface Format {
 
 // name, media type, extension where it is not the name. The group is the first part of the key, which is that of the
 // media type unless the last column says otherwise.
-const ROWS: ReadonlyArray<
-  readonly [name: string, mediaType: string, extension?: string, group?: MediaGroup]
-> = [
+const ROWS: readonly FormatRow[] = [
   ['png', 'image/png'],
   ['jpeg', 'image/jpeg', 'jpg'],
   ['webp', 'image/webp'],
@@ -85,6 +85,9 @@ const ROWS: ReadonlyArray<
   ['woff2', 'font/woff2', 'woff2', 'application'],
   ['ttf', 'font/ttf', 'ttf', 'application'],
   ['otf', 'font/otf', 'otf', 'application'],
+  ...FURTHER_FORMATS,
+  ...ZIPS_BY_NAME,
+  ...FORMATS_BY_NAME,
   ['bin', 'application/octet-stream'],
 ]
 

@@ -1,7 +1,12 @@
 import { fileTypeFromBuffer } from 'file-type'
+import { FORMATS_BY_NAME, ZIPS_BY_NAME } from './further-formats.ts'
 import { type Format, formatNamed, formatOfExtension, knownFormat } from './media.ts'
+import { compoundFormat } from './sniff/compound.ts'
+import { compressedFormat } from './sniff/compressed.ts'
+import { id3End } from './sniff/id3.ts'
+import { isTiff } from './sniff/tiff.ts'
 
-/** How many of a file's first bytes {@link sniff} wants to see: enough for every signature file-type knows. */
+/** How many of a file's first bytes {@link sniff} needs at least. `sniffDepth` returns when it needs more. */
 export const SNIFF_BYTES = 4100
 
 /** What a file is, by its bytes. */
@@ -19,7 +24,13 @@ const RENAMED: Readonly<Record<string, string>> = {
   heif: 'heic',
   oga: 'ogg',
   asf: 'wmv',
+  Z: 'z',
+  'tar.gz': 'gzip',
 }
+
+const AUDIO_BEHIND_ID3 = new Set(['flac', 'aac', 'wav', 'aiff', 'ape', 'wv', 'mp2'])
+const NAMED_BINARIES = new Set(FORMATS_BY_NAME.map(([name]) => name))
+const ZIP_NAMES = new Set(ZIPS_BY_NAME.map(([name]) => name))
 
 // Formats that are text and have no signature: here, and only here, the file's name decides.
 const TEXT_FORMATS = new Set([
@@ -57,16 +68,47 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
     const markup = markupFormat(text.content)
     if (markup) return sniffed(markup, text.utf8)
   }
-  const signature = await fileTypeFromBuffer(head).catch(() => undefined)
-  if (signature) {
-    const found = formatNamed(RENAMED[signature.ext] ?? signature.ext) ?? formatOfExtension(signature.ext)
+  const tagEnd = id3End(head)
+  if (tagEnd !== undefined) return sniffed(await audioBehindTag(head.subarray(tagEnd), fileName), false)
+  const found = await formatBySignature(head, fileName)
+  if (found) {
     // Short signatures also match text: "BMI,age" looks like a bitmap, "The wide world" like a movie. No picture,
     // movie or sound is well-formed text.
-    const chance = text?.utf8 && found && /^(image|video|audio)$/.test(found.group)
-    if (found && !chance) return sniffed(found, text?.utf8 ?? false)
+    const chance = text?.utf8 && /^(image|video|audio)$/.test(found.group)
+    if (!chance) return sniffed(found, text?.utf8 ?? false)
   }
-  if (text === undefined) return sniffed(knownFormat('bin'), false)
+  if (text === undefined) return sniffed(namedFormat(fileName, NAMED_BINARIES) ?? knownFormat('bin'), false)
   return sniffed(textFormat(fileName, head.length), text.utf8)
+}
+
+async function formatBySignature(head: Uint8Array, fileName: string): Promise<Format | undefined> {
+  const signature = await fileTypeFromBuffer(head).catch(() => undefined)
+  // file-type fails on a TIFF whose directory is further behind than the head.
+  if (!signature) return isTiff(head) ? knownFormat('tiff') : undefined
+  if (signature.ext === 'cfb') return compoundFormat(head, extensionOf(fileName))
+  if (signature.ext === 'gz') return compressedFormat(head, (start) => markupFormat(start))
+  // The first four bytes of a TGA are those of a cursor.
+  if (signature.ext === 'cur' && extensionOf(fileName) === 'tga') return knownFormat('tga')
+  if (signature.ext === 'zip') return namedFormat(fileName, ZIP_NAMES) ?? knownFormat('zip')
+  if (signature.mime.startsWith('audio/') && signature.ext === 'asf') return knownFormat('wma')
+  return formatNamed(RENAMED[signature.ext] ?? signature.ext) ?? formatOfExtension(signature.ext)
+}
+
+/** @param content what follows an ID3 tag; empty where the tag is larger than what is looked at */
+async function audioBehindTag(content: Uint8Array, fileName: string): Promise<Format> {
+  const found = content.length > 0 ? await formatBySignature(content, fileName) : undefined
+  if (found?.group === 'audio') return found
+  return (content.length === 0 && namedFormat(fileName, AUDIO_BEHIND_ID3)) || knownFormat('mp3')
+}
+
+function extensionOf(fileName: string): string {
+  return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** The format of the name's extension, where it is one of `names`. */
+function namedFormat(fileName: string, names: ReadonlySet<string>): Format | undefined {
+  const format = formatOfExtension(extensionOf(fileName))
+  return format && names.has(format.name) ? format : undefined
 }
 
 function sniffed(format: Format, utf8: boolean): SniffedType {
@@ -75,7 +117,7 @@ function sniffed(format: Format, utf8: boolean): SniffedType {
 }
 
 function textFormat(fileName: string, size: number): Format {
-  const extension = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
+  const extension = extensionOf(fileName)
   const format = formatOfExtension(TEXT_EXTENSION_ALIASES[extension] ?? extension)
   if (format && TEXT_FORMATS.has(format.name)) return format
   return knownFormat(size === 0 ? 'bin' : 'txt')

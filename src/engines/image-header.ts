@@ -62,7 +62,7 @@ export async function inputOf(asset: Asset, signal: AbortSignal): Promise<ImageI
 export async function headerIn(input: ImageInput, page = 1): Promise<ImageHeader> {
   const paged = page > 1 ? { page: page - 1 } : {}
   // Whatever its size: nothing is decoded here.
-  const metadata = await sharp(input, { ...paged, limitInputPixels: false }).metadata()
+  const metadata = await sharp(input, { ...paged, limitInputPixels: false, failOn: 'error' }).metadata()
   // What is left out may have megabytes.
   const { exif: _exif, iptc: _iptc, xmp: _xmp, comments: _comments, icc, ...header } = metadata
   return { ...header, hasProfile: icc !== undefined }

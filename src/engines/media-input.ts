@@ -24,6 +24,15 @@ const READERS: Readonly<Record<string, readonly [demuxer: string, container?: st
   aac: ['aac', 'adts'],
   aiff: ['aiff'],
   amr: ['amr'],
+  '3g2': ['mov'],
+  f4v: ['mov', 'mp4'],
+  mp2: ['mp3'],
+  m4b: ['mov', 'mp4'],
+  f4a: ['mov', 'mp4'],
+  wma: ['asf', 'asf'],
+  ac3: ['ac3'],
+  ape: ['ape'],
+  wv: ['wv'],
 }
 
 /** The demuxer that reads a format; undefined for one that is neither video nor sound. */

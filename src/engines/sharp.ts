@@ -15,6 +15,9 @@ import { checkBytes, checkHeld, checkPixels, checkSvg } from './source-limits.ts
 sharp.concurrency(1)
 sharp.cache(false)
 
+// An unknown tag of a GeoTIFF is only a warning. A truncated file fails in any case.
+const FAIL_ON = 'error'
+
 /** Images through libvips. */
 export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
@@ -25,7 +28,7 @@ export const sharpEngine: Engine<'sharp'> = {
   async open(asset, { frames = 'all', page = 1, profile = 'srgb', upright = false }, { signal, limits }) {
     checkBytes(asset, limits)
     const input = await inputOf(asset, signal)
-    if (asset.mediaType === 'image/svg+xml' && typeof input !== 'string') await checkSvg(input, limits)
+    if (/^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string') await checkSvg(input, limits)
     let header = await headerOf(asset, input)
     if (page > 1) {
       checkPage(page, header)
@@ -39,6 +42,7 @@ export const sharpEngine: Engine<'sharp'> = {
     const draft = sharp(input, {
       ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
       autoOrient: upright,
+      failOn: FAIL_ON,
       limitInputPixels: limits.sourceMaxPixels,
     })
     // Sharp works on 16 bits in P3, and would send its numbers without saying so: pale colours, of sRGB sources too.

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { tooLarge } from '../core/problem.ts'
+import { sniffDepth } from '../core/sniff/depth.ts'
 import { SNIFF_BYTES } from '../core/sniff.ts'
 
 /** Bytes that are coming in, and can be read only once. */
@@ -10,20 +11,30 @@ export interface IncomingBytes {
   rest: AsyncIterator<Buffer>
 }
 
-/** Waits for the first bytes. @param length how many are wanted: those for sniffing when absent */
+/**
+ * Waits for the first bytes: those that tell the file's type, which may be up to 1 MiB when it is behind a tag or in a directory.
+ *
+ * @param length how many are wanted at least
+ */
 export async function takeHead(
   bytes: AsyncIterable<Buffer>,
   length: number = SNIFF_BYTES,
 ): Promise<IncomingBytes> {
   const rest = bytes[Symbol.asyncIterator]()
   const chunks: Buffer[] = []
-  for (let come = 0; come < length; ) {
-    const next = await rest.next()
-    if (next.done) break
-    chunks.push(next.value)
-    come += next.value.length
+  let come = 0
+  async function readUntil(wanted: number): Promise<Buffer> {
+    while (come < wanted) {
+      const next = await rest.next()
+      if (next.done) break
+      chunks.push(next.value)
+      come += next.value.length
+    }
+    return Buffer.concat(chunks)
   }
-  return { head: Buffer.concat(chunks), rest }
+  const head = await readUntil(length)
+  const depth = sniffDepth(head)
+  return { head: depth > come ? await readUntil(depth) : head, rest }
 }
 
 /** What is known of bytes once they have gone by. */

@@ -5,6 +5,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import { fileNotFound, Problem, retryAfter } from '../core/problem.ts'
 import type { ResumableRef } from '../core/resumable-key.ts'
+import { sniffDepth } from '../core/sniff/depth.ts'
 import { type SniffedType, sniff } from '../core/sniff.ts'
 import { takeHead } from './incoming-bytes.ts'
 import type { Originals } from './originals.ts'
@@ -61,7 +62,7 @@ export function createResumableOriginals({
   async function sniffed({ ref, record, signal }: CompleteResumable): Promise<SniffedType> {
     const { head, rest } = await takeHead(pieces.join(ref, { size: record.size, signal }), HEAD_BYTES)
     await rest.return?.()
-    return sniff(head.subarray(0, HEAD_BYTES), record.originalName)
+    return sniff(head.subarray(0, Math.max(HEAD_BYTES, sniffDepth(head))), record.originalName)
   }
 
   /** Of a try that failed or was killed, a put may still land under the old key: a sweep deletes that a minute later. */

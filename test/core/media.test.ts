@@ -19,11 +19,12 @@ describe('media formats', () => {
     })
   }
 
-  it('are of one of the five groups, which is that of the media type for all but fonts', () => {
+  it('are of one of the five groups, which is that of the media type, unless browsers or IANA call them otherwise', () => {
     for (const { name, group, mediaType } of FORMATS) {
       expect(MEDIA_GROUPS, name).to.include(group)
       const [type] = mediaType.split('/')
-      expect(group, name).to.equal(type === 'font' ? 'application' : type)
+      const expected = /^(font|model)$/.test(type as string) ? 'application' : type
+      expect(group, name).to.equal(name === 'rm' || name === 'mxf' ? 'video' : expected)
     }
   })
 
@@ -76,7 +77,12 @@ describe('media formats', () => {
 
   it('count as active where a browser would run them', () => {
     const active = FORMATS.map(({ mediaType }) => mediaType).filter(isActiveContent)
-    expect(active).to.have.members(['image/svg+xml', 'text/html', 'application/xml'])
+    expect(active).to.have.members([
+      'image/svg+xml',
+      'image/svg+xml-compressed',
+      'text/html',
+      'application/xml',
+    ])
     for (const type of ['text/html; charset=utf-8', 'text/xml', 'application/xhtml+xml'])
       expect(isActiveContent(type)).to.equal(true)
   })

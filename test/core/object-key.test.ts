@@ -357,7 +357,7 @@ describe('object keys', () => {
         'a',
         'a/b.png',
         `${ID}`,
-        `${ID}.exe`,
+        `${ID}.exee`,
         `${ID}.png.exe`,
         'favicon.ico',
         `x${ID}.png`,

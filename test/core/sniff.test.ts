@@ -296,7 +296,7 @@ describe('the type', () => {
       ['wasm', 'application/wasm', ascii([0], 'asm', [1, 0, 0, 0])],
       ['bin', 'application/octet-stream', ascii([1, 2, 3, 0xff, 0, 0x80])],
       ['bin', 'application/octet-stream', ascii('words and then', [0])],
-      ['bin', 'application/octet-stream', ascii('MZ', [0x90, 0, 3], zeros(59))],
+      ['exe', 'application/x-msdownload', ascii('MZ', [0x90, 0, 3], zeros(59))],
     ] as const) {
       it(`is ${name} by its bytes, whatever it is called: ${shown(bytes.subarray(0, 12).toString('latin1'))}`, async () => {
         for (const file of ['a.png', 'a.txt', 'a.csv', '']) {

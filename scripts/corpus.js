@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { corpusOutcomes } from '../test/support/corpus.ts'
+import { startService } from '../test/support/service.ts'
+
+const HELP = `npm run corpus -- <folder> [<file to write>]
+
+Uploads each file of a folder to a service of its own, requests ?w=64 of it, and prints what Sluice, sharp and file(1)
+say where they differ. With a second name the outcomes are written there as JSON.`
+
+const [folder, target] = process.argv.slice(2)
+if (!folder) {
+  console.error(HELP)
+  process.exit(1)
+}
+const dataDir = await mkdtemp(join(tmpdir(), 'corpus-'))
+const service = await startService({ dataDir })
+try {
+  const outcomes = await corpusOutcomes(service, folder)
+  for (const [name, { group, format, transformed, sharp }] of Object.entries(outcomes)) {
+    const { stdout } = spawnSync('file', ['--brief', '--mime-type', join(folder, name)], { encoding: 'utf8' })
+    const isRead = transformed.startsWith('200')
+    if (isRead !== (sharp !== undefined) || !stdout?.startsWith(`${group}/`))
+      console.log(
+        [name, group, format, transformed, `sharp: ${sharp ?? 'no'}`, `file: ${stdout?.trim()}`].join(' | '),
+      )
+  }
+  if (target) writeFileSync(target, `${JSON.stringify(outcomes, null, 2)}\n`)
+} finally {
+  await service.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}

@@ -1,0 +1,35 @@
+import { compoundDirectory, isCompound } from './compound.ts'
+import { id3End } from './id3.ts'
+import { tiffDirectory } from './tiff.ts'
+
+// Held in memory for each upload of such a file until its type is known. What lies deeper is decided by the magic number
+// and the extension of the name.
+const MAX_DEPTH = 1024 * 1024
+// Of what follows a tag, as much as a file without one needs.
+const BEHIND_TAG_BYTES = 4100
+// A directory of 512 tags of 12 bytes each, and their number.
+const TIFF_DIRECTORY_BYTES = 2 + 512 * 12
+// The directory of a small compound file, whose sectors mostly follow one another.
+const COMPOUND_DIRECTORY_BYTES = 4096
+// An office document may have its content types behind several other entries.
+const ZIP_BYTES = 64 * 1024
+
+/**
+ * How many of a file's first bytes tell its type; 0 when the head is enough. It depends on the first 52 bytes alone, so it is
+ * the same in each process.
+ *
+ * @param head the first 52 bytes of the file, or more
+ */
+export function sniffDepth(head: Uint8Array): number {
+  const depth = wanted(head)
+  return depth <= MAX_DEPTH ? depth : 0
+}
+
+function wanted(head: Uint8Array): number {
+  const tagEnd = id3End(head)
+  if (tagEnd !== undefined) return tagEnd + BEHIND_TAG_BYTES
+  const directory = tiffDirectory(head)
+  if (directory !== undefined) return directory + TIFF_DIRECTORY_BYTES
+  if (isCompound(head)) return compoundDirectory(head).start + COMPOUND_DIRECTORY_BYTES
+  return head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4 ? ZIP_BYTES : 0
+}

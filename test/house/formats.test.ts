@@ -1,0 +1,11 @@
+import { spawnSync } from 'node:child_process'
+import { expect } from 'chai'
+
+describe('docs/reference/formats.md', () => {
+  it('lists the formats that the program knows', () => {
+    const { status, stderr } = spawnSync('node', ['--import=tsx', 'scripts/formats.js', '--check'], {
+      encoding: 'utf8',
+    })
+    expect(status, stderr).to.equal(0)
+  })
+})
