@@ -52,6 +52,10 @@ export const RATE_VARIABLES = {
     ...{ help: 'Files of other servers that one client has fetched', unit: 'requests' },
     ...{ points: 50, addressPoints: 50, seconds: 5 },
   }),
+  ...rate('MEDIA', {
+    ...{ help: 'New video and audio jobs that requests of one client begin', unit: 'jobs' },
+    ...{ points: 600, addressPoints: 60, seconds: 600 },
+  }),
   ...rate('SIGN', {
     ...{ help: 'Signed links of one client', unit: 'links' },
     ...{ points: 1000, addressPoints: 0, seconds: 3600 },

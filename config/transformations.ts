@@ -56,7 +56,12 @@ export const TRANSFORMATION_VARIABLES = {
     max: 10_000,
     unit: 'videos',
     default: 20,
-    help: 'Videos of one client in the making, those that wait included; another one is a 429',
+    help: 'Video and audio jobs of one client that wait or run, more are a 429; callers without a secret get half of them, one address a quarter',
+  }),
+  MEDIA_JOBS_FOR: oneOf({
+    words: ['everyone', 'presets', 'secret'],
+    default: 'everyone',
+    help: 'Who may begin video and audio jobs: everyone with a URL, requests by a preset or a signed URL, or callers with a secret only',
   }),
   MEDIA_CONCURRENCY: integer({
     min: 1,

@@ -92,6 +92,7 @@ export function openTransformations(
     ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),
     timeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     atMost: config.MEDIA_JOBS_LIMIT,
+    allowed: config.MEDIA_JOBS_FOR,
     concurrency: config.MEDIA_CONCURRENCY,
   })
   const deliveries = createDeliveries({

@@ -54,6 +54,11 @@ export function admitUrl(req: Request, client: Client, clients: Clients): void {
   }
 }
 
+/** Whether the request came by a signed URL. Once {@link admitUrl} has let it pass. */
+export function isSigned(req: Request): boolean {
+  return admissions.has(req)
+}
+
 /** `Cache-Control` of what may be kept for so long: by all, or by the caller alone until the end of its URL. */
 export function cacheControl(req: Request, maxAgeSeconds: number): string {
   const admission = admissions.get(req)

@@ -12,7 +12,7 @@ import { takePoints } from './rate-limit.ts'
 import { clientGone } from './request.ts'
 import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
 import { deliveryQuery, sendDelivery, tellNotes } from './send-delivery.ts'
-import { cacheControl, signedLike } from './signed-url.ts'
+import { cacheControl, isSigned, signedLike } from './signed-url.ts'
 import { derivativeUrl } from './urls.ts'
 
 /** A file of a client, as a route has found it named. */
@@ -52,6 +52,8 @@ export function storedFiles({
       waitMs,
       isOneFile: download !== undefined,
       beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
+      beforeJob: () => takePoints(req, res, { limits, limited: 'media', client, asker: 'anyone' }),
+      isSigned: isSigned(req),
       signal,
     })
     const delivery = await asked.catch((error) => {

@@ -43,6 +43,10 @@ export interface DeliveryRequest {
   isOneFile?: boolean
   /** Asked before a picture is made that is not there yet: what it throws is the answer. */
   beforeMaking?: () => Promise<void>
+  /** The same before a new media job begins. */
+  beforeJob?: () => Promise<void>
+  /** The URL carries the client's signature. */
+  isSigned?: boolean
   signal: AbortSignal
 }
 
@@ -148,7 +152,10 @@ export function createDeliveries({
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
-    request: Pick<DeliveryRequest, 'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'signal'>,
+    request: Pick<
+      DeliveryRequest,
+      'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'beforeJob' | 'isSigned' | 'signal'
+    >,
   ): Promise<Found> {
     const { client, caller, waitMs = 0, beforeMaking, signal } = request
     const key = derivativeKey(found.name.key, planned.variant)
@@ -157,7 +164,11 @@ export function createDeliveries({
     if (known) return known
     if (isLasting(planned)) {
       const { query, accept } = input
-      const wanted = { client, caller, original: found, plan: planned, query: [...query], accept }
+      const { beforeJob, isSigned } = request
+      const wanted = {
+        ...{ client, caller, original: found, plan: planned, query: [...query], accept },
+        ...{ beforeJob, isSigned },
+      }
       await media.finish(wanted, { waitMs, signal })
       // It may have ended without one: the original went meanwhile.
       return current(client, found, { key, derivative: key })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { type Caller, QUEUE_CALLER } from '../core/caller.ts'
+import { QUEUE_CALLER } from '../core/caller.ts'
 import type { Client } from '../core/client.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import { derivativeKey, type ObjectKey, type OriginalName, parseKey, parsePath } from '../core/object-key.ts'
@@ -8,26 +8,28 @@ import { type JobFailure, type JobStatus, type Jobs, mayPass, NotYet } from '../
 import { fileNotFound, Problem, retryAfter, unlessStatus } from '../core/problem.ts'
 import type { Plan, Planner } from '../pipeline/plan.ts'
 import type { Derivations, DeriveRequest, Reserved } from './derive.ts'
+import { checkMayBegin, checkPlaces, jobOwner, type MediaJobsFor, type MediaRequest } from './media-places.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import { PUT_OFF_FOR_MS, putOff } from './put-off.ts'
 
 /** A derivative that takes minutes to make. */
-export interface WantedMedia {
+export interface WantedMedia extends MediaRequest {
   client: Client
-  caller: Caller
   original: FoundOriginal
   plan: Plan
   /** What was asked for, by which whoever makes it finds the plan again. */
-  query: ReadonlyArray<readonly [name: string, value: string]>
+  query: MediaRequest['query']
   /** The `Accept` header. */
   accept: string
+  /** Called before a new job begins, not for one that exists: what it throws is the answer. */
+  beforeJob?: (() => Promise<void>) | undefined
 }
 
 /** Videos and sounds are made by jobs, one for each derivative however many ask for it. */
 export interface MediaJobs {
   /**
    * Has it made, unless somebody is at it or that has failed for good. Answers at once.
-   * @throws Problem 404 when the original is going, 429 when the client has too many under way or the file too many
+   * @throws Problem 403 when the caller may begin none, 404 when the original is going, 429 when the client has too many under way or the file too many
    *   derivatives, 503
    */
   begin(wanted: WantedMedia): Promise<JobStatus>
@@ -81,6 +83,7 @@ export function createMediaJobs({
   ensureInstalled,
   timeoutMs,
   atMost,
+  allowed,
   concurrency,
   retryMs = 10_000,
   now = Date.now,
@@ -97,8 +100,10 @@ export function createMediaJobs({
   ensureInstalled: () => Promise<void>
   /** For rendering one. */
   timeoutMs: number
-  /** Of one client, waiting and running, before another is refused. */
+  /** Places of one client, for jobs that wait or run. */
   atMost: number
+  /** Who may begin jobs. */
+  allowed: MediaJobsFor
   /** In this process, at a time. */
   concurrency: number
   retryMs?: number
@@ -117,17 +122,20 @@ export function createMediaJobs({
     const ref = refOf(client, derivative)
     const known = await jobs.status(ref)
     if (known && known.state !== 'done') return known
+    checkMayBegin(wanted, allowed)
     await ensureInstalled()
     return oneAtATime(async () => {
       const meanwhile = await jobs.status(ref)
       if (meanwhile && meanwhile.state !== 'done') return meanwhile
-      if ((await jobs.openOf(KIND, { client: client.id })).all >= atMost) throw tooManyJobs(atMost)
+      await wanted.beforeJob?.()
+      const owner = jobOwner(client.id, wanted.caller)
+      checkPlaces(wanted, await jobs.openOf(KIND, owner), atMost)
       const deadline = await derivations.reserve({ ...original, client, plan: wanted.plan, timeoutMs })
       const data: QueuedMedia = {
         ...{ clientId: client.id, original: original.name.key, derivative, deadline },
         ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
       }
-      await jobs.enqueue({ ...ref, owner: { client: client.id }, data })
+      await jobs.enqueue({ ...ref, owner, data })
       return (await jobs.status(ref)) ?? { state: 'waiting', attempts: 0, progress: 0 }
     })
   }
@@ -226,21 +234,5 @@ function notReady(progress: number, job: string): Problem {
     detail: 'this is being made: ask again in a while, or follow its job',
     members: { progress, job, ...members },
     headers,
-  })
-}
-
-/** 429: the ones before have to end first. */
-function tooManyJobs(limit: number): Problem {
-  const { members, headers } = retryAfter(30)
-  return new Problem({
-    status: 429,
-    code: 'too_many_jobs',
-    detail: `expected at most ${limit} videos or sounds in the making but this would be one more`,
-    members: { limit, ...members },
-    headers: {
-      ...headers,
-      'RateLimit-Policy': `"jobs";q=${limit}`,
-      RateLimit: '"jobs";r=0',
-    },
   })
 }

@@ -125,8 +125,8 @@ onEveryBackend('videos of videos', (start, backend) => {
     })
   }
 
-  it('are a 429 past their number in the making, and past that of variants', async () => {
-    const limited = await start({ env: { ...env, MEDIA_JOBS_LIMIT: '3', VARIANT_LIMIT: '5' } })
+  it('are a 429 past the share of one address, and past the number of variants', async () => {
+    const limited = await start({ env: { ...env, MEDIA_JOBS_LIMIT: '12', VARIANT_LIMIT: '5' } })
     const { src } = await uploadOne(limited, { name: 'film.mp4', bytes })
     const ask = (query: string) => exchange(limited, `${src}?${query}`)
     const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(`w=${16 + 2 * i}`)))

@@ -115,7 +115,7 @@ export function startWorker<T>(
       void bull.updateProgress(progress).catch(report)
     }
     const owner = ownerOfName(bull.name)
-    if (owner) void turns.began(owner).catch(report)
+    if (owner) await within(FAREWELL_MS, turns.began(owner).catch(report))
     const attempt = bull.attemptsMade + bull.stalledCounter + 1
     const job = { kind, id: bull.data.id, data: bull.data.data, attempt } as Job<T>
     // A worker that is told to pause while it waits for a job takes one more.
