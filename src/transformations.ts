@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { measuredJobs, watchJobs } from './adapters/jobs/measured.ts'
 import type { Log } from './core/log.ts'
 import type { TransformLimits } from './core/plugin.ts'
 import type { Metrics } from './core/ports/metrics.ts'
@@ -85,8 +86,10 @@ export function openTransformations(
     presets,
     ...(plugins.detector ? { detector: plugins.detector } : {}),
   })
+  const jobs = measuredJobs(backends.jobs, { metrics, log })
+  watchJobs(jobs, ['media', 'derive'], metrics)
   const media = createMediaJobs({
-    ...{ originals, derivations, plan, jobs: backends.jobs, presentClient },
+    ...{ originals, derivations, plan, jobs, presentClient },
     urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
     // The web processes may have been set up without it.
     ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),
@@ -99,7 +102,7 @@ export function openTransformations(
     ...{ originals, derivations, media, buckets, plan, metrics },
     onLimit: chain.onLimit,
   })
-  return { admit, assets, derivations, limits, plan, media, deliveries, pool, run }
+  return { admit, assets, derivations, jobs, limits, plan, media, deliveries, pool, run }
 }
 
 export type Transformations = ReturnType<typeof openTransformations>
