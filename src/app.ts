@@ -133,7 +133,7 @@ async function openApp(
   await ffmpeg.start(log)
 
   const transformations = openTransformations(foundation, { config, baseUrl, log, loaded, metrics })
-  const { admit, derivations, plan, media, deliveries, pool } = transformations
+  const { admit, derivations, jobs, plan, media, deliveries, pool } = transformations
   if (!isLeftToWorkers(config)) media.work()
   const informations = createInformations({
     originals,
@@ -146,7 +146,7 @@ async function openApp(
   const eager = createEagerTransforms({
     deliveries,
     derivations,
-    jobs: backends.jobs,
+    jobs,
     presentClient,
     isBusy: () => admit.load().waiting > 0,
     log,

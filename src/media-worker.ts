@@ -1,10 +1,15 @@
+import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
+import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
+import type { MetricsReader } from './core/ports/metrics.ts'
 import { type FoundationOptions, openFoundation } from './foundation.ts'
 import { type LoadOptions, loadEverything } from './loaded.ts'
 import { openTransformations } from './transformations.ts'
 
 /** A process that makes videos for those that answer requests. */
 export interface MediaWorker {
+  /** What has been measured; undefined without METRICS_PORT. */
+  readMetrics: MetricsReader['text'] | undefined
   /** Puts back what it is making. */
   close(): Promise<void>
 }
@@ -27,15 +32,21 @@ export async function openMediaWorker(
     )
   const loaded = await loadEverything(options)
   await loaded.ffmpeg.ensureInstalled()
-  const foundation = await openFoundation({ ...options, plugins: loaded.plugins })
+  const prometheus = config.METRICS_PORT === undefined ? undefined : prometheusMetrics()
+  const foundation = await openFoundation({
+    ...options,
+    plugins: loaded.plugins,
+    wrapStorage: (storage) => (prometheus ? measuredStorage(storage, prometheus) : storage),
+  })
   await loaded.ffmpeg.start(log)
   const { derivations, media, pool } = openTransformations(foundation, {
     ...options,
-    ...{ loaded, metrics: noMetrics },
+    ...{ loaded, metrics: prometheus ?? noMetrics },
   })
   media.work()
   const following = foundation.followClients()
   return {
+    readMetrics: prometheus?.text,
     async close() {
       await following?.stop()
       foundation.backends.jobs.pause()

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { measuredJobs, watchJobs } from './adapters/jobs/measured.ts'
 import type { Log } from './core/log.ts'
 import type { TransformLimits } from './core/plugin.ts'
 import type { Metrics } from './core/ports/metrics.ts'
@@ -107,8 +108,10 @@ export function openTransformations(
     ...(config.AUTO_FORMAT === 'accept' ? {} : { autoAccept: AUTO_ACCEPT[config.AUTO_FORMAT] }),
     ...(plugins.detector ? { detector: plugins.detector } : {}),
   })
+  const jobs = measuredJobs(backends.jobs, { metrics, log })
+  watchJobs(jobs, ['media', 'derive'], metrics)
   const media = createMediaJobs({
-    ...{ originals, derivations, plan, jobs: backends.jobs, presentClient },
+    ...{ originals, derivations, plan, jobs, presentClient },
     urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
     // The web processes may have been set up without it.
     ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),
@@ -122,7 +125,7 @@ export function openTransformations(
     uses: createNotedUses({ index, log }),
     onLimit: chain.onLimit,
   })
-  return { admit, assets, derivations, limits, plan, media, deliveries, pool, run }
+  return { admit, assets, derivations, jobs, limits, plan, media, deliveries, pool, run }
 }
 
 export type Transformations = ReturnType<typeof openTransformations>

@@ -5,6 +5,7 @@ import { describeVariables, loadConfig } from '../config/load.ts'
 import { openMediaWorker } from './app.ts'
 import { workerUsage } from './process/banner.ts'
 import { watchHeap } from './process/heap.ts'
+import { serveMetrics } from './process/metrics-server.ts'
 import { projectRoot } from './process/project-root.ts'
 
 // What is being made is put back within that time, or taken over by another when its lock has run out.
@@ -25,6 +26,10 @@ async function main(): Promise<void> {
   const log = pino({ level: config.LOG_LEVEL })
   const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
   const worker = await openMediaWorker({ config, root: projectRoot(), baseUrl, log })
+
+  const { METRICS_PORT: port, METRICS_HOST: host } = config
+  const read = worker.readMetrics
+  if (port !== undefined && read) log.info({ url: await serveMetrics({ port, host, read }) }, 'metrics')
 
   let isStopping = false
   const stop = async (signal: NodeJS.Signals) => {

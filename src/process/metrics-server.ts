@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { METRICS_CONTENT_TYPE } from '../core/ports/metrics.ts'
 
 /**
- * Answers `GET /metrics` on a port of its own, to whoever reaches it.
+ * Answers `GET /metrics` on a port of its own, to whoever reaches it; also `GET /healthz`, with 200 while the process
+ * answers at all: a worker has no other port.
  *
  * @returns the address
  * @throws Error when the port cannot be listened on
@@ -19,9 +20,11 @@ export async function serveMetrics({
   read: () => Promise<string>
 }): Promise<string> {
   const server = createServer(async (req, res) => {
-    if (req.url?.split('?', 1)[0] !== '/metrics') return void res.writeHead(404).end()
+    const path = req.url?.split('?', 1)[0]
+    if (path !== '/metrics' && path !== '/healthz') return void res.writeHead(404).end()
     if (req.method !== 'GET' && req.method !== 'HEAD')
       return void res.writeHead(405, { Allow: 'GET, HEAD' }).end()
+    if (path === '/healthz') return void res.writeHead(200, { 'Cache-Control': 'no-store' }).end('ok\n')
     const text = await read().catch(() => undefined)
     if (text === undefined) return void res.writeHead(503).end()
     res.writeHead(200, { 'Content-Type': METRICS_CONTENT_TYPE, 'Cache-Control': 'no-store' }).end(text)

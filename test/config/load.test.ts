@@ -71,6 +71,7 @@ describe('configuration', () => {
       ...rates('FETCH', 50, 50, 5),
       FETCH_TIMEOUT_SECONDS: 30,
       FETCH_STORE_TIMEOUT_SECONDS: 100,
+      ...rates('MEDIA', 600, 60, 600),
       ...rates('SIGN', 1000, 0, 3600),
       ...rates('ZIP', 10, 0, 60),
       ...rates('SIGN_IN', 100, 10, 300),

@@ -103,6 +103,22 @@ export function jobTurns(opened: () => Opened): void {
       await orderOf(16)
     })
 
+    it('count all jobs of the kind, in whatever state they wait', async () => {
+      await add('ann', 2)
+      await opened().elsewhere.enqueue({
+        kind: KIND,
+        id: 'late',
+        data: null,
+        delayMs: 60_000,
+        owner: { client: 'ann' },
+      })
+      await opened().elsewhere.enqueue({ kind: KIND, id: 'plain', data: null })
+      expect(await opened().elsewhere.counts(KIND)).to.deep.equal({ waiting: 4, running: 0 })
+      opened().work(() => new Promise((resolve) => setTimeout(resolve, 2000)))
+      await orderOf(1)
+      expect(await opened().elsewhere.counts(KIND)).to.deep.equal({ waiting: 3, running: 1 })
+    })
+
     it('know how many jobs strangers have, and one of them', async () => {
       await add('ann', 2)
       await add('ann/1.1.1.1', 3)

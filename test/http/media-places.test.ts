@@ -6,6 +6,7 @@ import { type StartService, stoppedAtTheEnd } from '../support/backends.ts'
 import { newClient, uploadOne, type WireRecord } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
+import { sampleOf } from '../support/metrics.ts'
 import { postForm } from '../support/multipart.ts'
 import { type Service, type ServiceOptions, startService } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
@@ -91,6 +92,26 @@ describe('media jobs of strangers', () => {
     await eventually(() => expect(stored).to.have.length(8))
     // The first was under way when the owner came.
     expect(stored.slice(1, 3)).to.have.members(own.options.transforms.map(({ key }) => key))
+  })
+
+  it('are counted in the metrics and logged, one line for each', async () => {
+    const { service, record, end, stored } = await startHeld({ METRICS_PORT: '0' })
+    for (const width of [40, 42]) await ask(service, record, `w=${width}`)
+    const kind = { kind: 'media' }
+    const read = async () => (await service.app.readMetrics?.()) ?? ''
+    await eventually(async () => expect(sampleOf(await read(), 'sluice_jobs_running', kind)).to.equal(1))
+    expect(sampleOf(await read(), 'sluice_jobs_waiting', kind)).to.equal(1)
+    end()
+    await eventually(() => expect(stored).to.have.length(2))
+    const done = { ...kind, outcome: 'done' }
+    await eventually(async () =>
+      expect(sampleOf(await read(), 'sluice_job_duration_seconds_count', done)).to.equal(2),
+    )
+    const lines = service.log.lines.filter(
+      ({ fields }) => (fields as { outcome?: string }).outcome === 'done',
+    )
+    expect(lines).to.have.length(2)
+    expect(JSON.stringify(lines[0]?.fields)).to.contain(`first ${record.s3PathOriginal}_w=40`)
   })
 
   it('let another client with one job go next', async () => {

@@ -49,6 +49,7 @@ describe('eager transforms', () => {
         },
         status: undefined as never,
         openOf: undefined as never,
+        counts: undefined as never,
         pause: undefined as never,
         close: undefined as never,
       },

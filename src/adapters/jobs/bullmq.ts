@@ -121,6 +121,13 @@ export function bullmqJobs({
       return turnsOf(kind).openOf(owner)
     },
 
+    async counts(kind) {
+      const queue = queueOf(kind)
+      const counts = await redis.send(() => queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active'))
+      const { waiting = 0, prioritized = 0, delayed = 0, active = 0 } = counts
+      return { waiting: waiting + prioritized + delayed, running: active }
+    },
+
     async status({ kind, id }) {
       const queue = queueOf(kind)
       const jobId = jobIdOf(id)

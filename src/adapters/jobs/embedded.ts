@@ -239,6 +239,13 @@ export async function embeddedJobs({
       )
     },
 
+    async counts(kind) {
+      checkOpen()
+      const open = [...openJobs.values()].filter(({ ref }) => ref.kind === kind)
+      const running = open.filter(({ state }) => state === 'running').length
+      return { waiting: open.length - running, running }
+    },
+
     work(kind, handler, options) {
       checkKind(kind)
       const line = lineOf(kind)

@@ -8,5 +8,7 @@ export const noMetrics: Metrics = {
   derivativeLookedUp: nothing,
   transformed: nothing,
   watchTransforms: nothing,
+  jobEnded: nothing,
+  watchJobs: nothing,
   storageCalled: nothing,
 }

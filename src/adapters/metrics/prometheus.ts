@@ -4,6 +4,7 @@ import type { Metrics, MetricsReader } from '../../core/ports/metrics.ts'
 // From a healthz to a large upload; a slow transformation ends at 30 s.
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const TRANSFORM_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 // An embedded index answers within 0.1 ms, S3 gives up after 5 s.
 const STORAGE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
@@ -51,6 +52,13 @@ export function prometheusMetrics(): Metrics & MetricsReader {
     buckets: STORAGE_SECONDS,
     registers,
   })
+  const jobSeconds = new Histogram({
+    name: 'sluice_job_duration_seconds',
+    help: 'Attempts of jobs, without the wait for their turn',
+    labelNames: ['kind', 'outcome'],
+    buckets: JOB_SECONDS,
+    registers,
+  })
   return {
     requestEnded({ route = 'none', method, status, seconds, bytes, receivedBytes }) {
       requests.inc({ route, method, status })
@@ -68,6 +76,22 @@ export function prometheusMetrics(): Metrics & MetricsReader {
           registers,
           collect() {
             this.set(load()[name])
+          },
+        })
+    },
+    jobEnded: ({ kind, outcome, seconds }) => jobSeconds.observe({ kind, outcome }, seconds),
+    watchJobs(load) {
+      for (const name of ['running', 'waiting'] as const)
+        new Gauge({
+          name: `sluice_jobs_${name}`,
+          help: `Jobs that are ${name} now, in all processes`,
+          labelNames: ['kind'],
+          // All processes on one Redis report the same jobs.
+          aggregator: 'max',
+          registers,
+          async collect() {
+            this.reset()
+            for (const jobs of await load().catch(() => [])) this.set({ kind: jobs.kind }, jobs[name])
           },
         })
     },

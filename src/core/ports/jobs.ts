@@ -59,6 +59,11 @@ export interface Jobs {
    */
   openOf(kind: string, owner: JobOwner): Promise<OpenJobs>
   /**
+   * Counts all jobs of a kind that wait, for their time as well, and that run: in all processes.
+   * @throws Problem 503
+   */
+  counts(kind: string): Promise<{ waiting: number; running: number }>
+  /**
    * From now on does the jobs of this kind in this process. Those without an owner begin in the order in which they are due,
    * those with one in turns: of clients, of trusted callers and strangers, of addresses. Once per kind.
    */

@@ -17,6 +17,10 @@ export interface Metrics {
   transformed(run: { outcome: TransformOutcome; seconds: number }): void
   /** Where to ask how many transformations run and wait at the moment. */
   watchTransforms(load: () => { running: number; waiting: number }): void
+  /** An attempt of a job has ended. */
+  jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
+  /** Where to ask how many jobs wait and run; of those that cannot be counted nothing is reported. */
+  watchJobs(load: () => Promise<ReadonlyArray<{ kind: string; waiting: number; running: number }>>): void
   /** A call of the bucket or of the index has ended. */
   storageCalled(call: {
     store: 'bucket' | 'index'
@@ -25,6 +29,9 @@ export interface Metrics {
     seconds: number
   }): void
 }
+
+/** `failed`: permanently. `put_off`: without a count, since there was no room. `aborted`: its process ends, or it took too long. */
+export type JobOutcome = 'done' | 'failed' | 'retried' | 'put_off' | 'aborted'
 
 export type TransformOutcome = 'done' | 'refused' | 'failed' | 'aborted'
 
