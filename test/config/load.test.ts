@@ -68,7 +68,7 @@ describe('configuration', () => {
       ...rates('UPLOAD', 3000, 0, 60),
       ...rates('DERIVATIVE', 6000, 1500, 60),
       ...rates('MEDIA', 600, 60, 600),
-      ...rates('FETCH', 50, 50, 5),
+      ...rates('FETCH', 50, 10, 5),
       FETCH_TIMEOUT_SECONDS: 30,
       FETCH_STORE_TIMEOUT_SECONDS: 100,
       ...rates('MEDIA', 600, 60, 600),
