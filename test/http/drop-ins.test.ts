@@ -162,7 +162,7 @@ onOneBackend('drop-in event handlers', (start) => {
         sha256: createHash('sha256').update(bytes).digest('hex'),
       },
     ])
-    const warning = service.log.lines.find(({ level }) => level === 'warn')
+    const warning = service.log.lines.find(({ level, fields }) => level === 'warn' && 'event' in fields)
     expect(warning?.fields).to.include({ event: 'original.stored', plugin: 'failing' })
   })
 
