@@ -124,6 +124,10 @@ onTwoBackends("another client's tokens", (start) => {
       statuses: [403, 404],
       ask: (_, own) => call('PATCH', `/v1/files/${key()}`, own, { body: { tags: ['mine'] } }),
     },
+    'DELETE /v1/files/*path/derivatives': {
+      statuses: [403, 404],
+      ask: (_, own) => call('DELETE', `/v1/files/${key()}/derivatives`, own),
+    },
     'POST /v1/files/delete': {
       statuses: [200, 403],
       ask: (_, own) => call('POST', '/v1/files/delete', own, { body: { paths: [key()] } }),
