@@ -4,7 +4,7 @@ import type { UploadRequest } from '../../src/service/upload.ts'
 
 describe('signed links', () => {
   it('hand on named members only, whatever else the caller holds', async () => {
-    const client = { id: 'first', token: 'public-token', secrets: [], createdAt: '' }
+    const client = { id: 'first', token: 'public-token', secrets: [], createdAt: 0 }
     const requests: UploadRequest[] = []
     const use = { number: 0, signal: new AbortController().signal, async note() {}, async confirm() {} }
     const links = createSignedLinks({
