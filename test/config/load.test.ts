@@ -58,7 +58,7 @@ describe('configuration', () => {
       TRUST_PROXY: 0,
       ...rates('UPLOAD', 3000, 0, 60),
       ...rates('DERIVATIVE', 6000, 1500, 60),
-      ...rates('FETCH', 50, 50, 5),
+      ...rates('FETCH', 50, 10, 5),
       FETCH_TIMEOUT_SECONDS: 30,
       FETCH_STORE_TIMEOUT_SECONDS: 100,
       ...rates('SIGN', 1000, 0, 3600),
