@@ -1,9 +1,8 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { mayConnect, parseCidr, specialRange } from '../../core/address.ts'
 import { namesHost } from '../../core/host-list.ts'
 import type { FetchAccess } from '../../core/ports/fetcher.ts'
-import { notAllowed, remoteFailed } from './refusals.ts'
+import { notAllowed, remoteFailed, remoteTimeout } from './refusals.ts'
 
 /** All addresses of a host. Fails with a `code` as Node's `dns` does. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
@@ -20,10 +19,6 @@ export interface Guard {
 }
 
 const PORTS = [80, 443]
-
-/** As the system resolves names, `/etc/hosts` included. */
-export const systemResolve: Resolve = async (hostname) =>
-  (await lookup(hostname, { all: true })).map(({ address }) => address)
 
 /** Ports and addresses add up over all of `access`; a host must be fine with each of them. */
 export function createGuard(access: readonly FetchAccess[], resolve: Resolve): Guard {
@@ -76,11 +71,15 @@ function portOf(url: URL): number {
 // A name that does not exist is answered like one that is not public: else the names of an inner network could be found.
 const NO_SUCH_NAME: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
 
+const TOO_SLOW: ReadonlySet<unknown> = new Set(['ETIMEOUT', 'ECANCELLED'])
+
 async function resolved(host: string, resolve: Resolve): Promise<readonly string[]> {
   try {
     return await resolve(host)
   } catch (error) {
-    if (NO_SUCH_NAME.has((error as NodeJS.ErrnoException).code)) return []
+    const { code } = error as NodeJS.ErrnoException
+    if (NO_SUCH_NAME.has(code)) return []
+    if (TOO_SLOW.has(code)) throw remoteTimeout(error)
     throw remoteFailed('has a name that cannot be resolved now', error)
   }
 }

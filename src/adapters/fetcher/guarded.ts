@@ -2,13 +2,14 @@ import type { FetchAccess, Fetcher, FetchRequest } from '../../core/ports/fetche
 import { guardedBody } from './body.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { type Answer, type ExchangeLimits, exchange } from './exchange.ts'
-import { createGuard, type Resolve, systemResolve } from './guard.ts'
+import { createGuard, type Resolve } from './guard.ts'
+import { createNames } from './names.ts'
 import { notAllowed, remoteFailed } from './refusals.ts'
 
 export interface GuardedFetcherOptions extends Partial<ExchangeLimits> {
   /** What every request may reach. */
   access?: FetchAccess
-  /** For names; by default as the system resolves them. */
+  /** For names; by default of `/etc/hosts` and DNS. */
   resolve?: Resolve
   /** Certificate authorities in PEM, instead of those of Node. */
   ca?: string
@@ -28,7 +29,7 @@ const NOT_SENT: ReadonlySet<string> = new Set(['connection', 'cookie', 'host', '
 /** Fetches from public addresses only; see {@link Fetcher}. */
 export function guardedFetcher({
   access = {},
-  resolve = systemResolve,
+  resolve = createNames(),
   ca,
   ...given
 }: GuardedFetcherOptions = {}): Fetcher {
