@@ -34,7 +34,7 @@ export interface AdmissionLimits {
 
 // While both wait, one heavy one follows so many light ones.
 const LIGHT_PER_HEAVY = 4
-// Measured with JPEG, WebP and GIF of 1 to 12 MP: what memory tells of time before the work has run.
+// A rough guess of the time from the memory, until the work has run and its true time is known.
 const BYTES_PER_CPU_MS = 20_000
 
 /**
