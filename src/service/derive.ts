@@ -170,8 +170,9 @@ export function createDerivations({
       )
       const { mediaType, size } = rendered
       if (size + parts.bytes() > outputMaxBytes) throw outputTooLarge(outputMaxBytes)
-      const hasRoom =
-        deadline !== undefined && (await space.makeRoom(claimOf(request, key), size + parts.bytes()))
+      // An index that cannot be asked refuses nothing: what is rendered is delivered.
+      const makeRoom = () => space.makeRoom(claimOf(request, key), size + parts.bytes())
+      const hasRoom = deadline !== undefined && ((await unlessStatus(503, makeRoom())) ?? true)
       if (!hasRoom) {
         if (isLasting(plan)) throw tooManyVariants(space.atMost(client))
         const passing = await unstored(rendered, request)
