@@ -283,7 +283,9 @@ onTwoBackends('eager transforms', (start) => {
       await settled(halting)
       expect(await derivatives(record, halting)).to.deep.equal([])
       expect(reached).to.equal(2)
-      const failed = halting.log.lines.filter(({ level, fields }) => level !== 'info' && fields.kind === 'derive')
+      const failed = halting.log.lines.filter(
+        ({ level, fields }) => level !== 'info' && fields.kind === 'derive',
+      )
       expect(failed).to.deep.equal([])
     })
   }
