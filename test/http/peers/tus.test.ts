@@ -28,9 +28,16 @@ onEveryBucket('tus-js-client', (start) => {
         if (request.getMethod() === 'PATCH') offsets.push(request.getHeader('Upload-Offset') ?? '')
       },
     }
+    // Its second piece is never sent, so that it is broken off however late the progress is reported.
     const address = await new Promise<string>((resolve, reject) => {
       const upload = new Upload(bytes, {
         ...options,
+        chunkSize: 15 * MIB,
+        onBeforeRequest(request) {
+          const offset = request.getHeader('Upload-Offset')
+          if (offset !== undefined && offset !== '0') return new Promise(() => {})
+          return options.onBeforeRequest(request)
+        },
         onError: reject,
         onProgress(sent) {
           if (sent < 10 * MIB) return
