@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { boastingMovie } from '../support/boasting-movie.ts'
+import { uploadOne } from '../support/client.ts'
+import { video } from '../support/videos.ts'
+import { getFrom, onLoopback } from './attack.ts'
+import { attackedServer, watched } from './attacked.ts'
+
+// H2 of docs/explanation/security.md.
+describe('long: a video that takes much memory', function () {
+  this.timeout(300_000)
+  const server = attackedServer()
+
+  it('by a table of 160 million samples in 1 KB costs at most 1.5 GB, and is refused', async () => {
+    const bytes = boastingMovie({ samples: 80_000_000, tracks: 2 })
+    const { src } = await uploadOne(server(), { name: 'a.mp4', bytes })
+    const url = onLoopback(src, server().url)
+    const { outcome, figures } = await watched(server(), async () => [
+      await getFrom('127.0.0.2', url.replace('/upload/', '/info/')),
+      await getFrom('127.0.0.2', `${url}?thumbnail`),
+    ])
+    // Information tells what the file says of itself, or why it cannot.
+    expect(outcome[0]).to.be.oneOf([200, 422])
+    expect(outcome[1]).to.equal(422)
+    expect(figures.peakMib).to.be.below(1536)
+    expect(figures.health.p99).to.be.below(250)
+  })
+
+  for (const query of ['mute', 'f=webm'])
+    it(`by frames of 49 megapixels costs at most 1.5 GB: ?${query}`, async () => {
+      const bytes = await video({ width: 7000, height: 7000, rate: 30, colours: ['red'] })
+      const { src } = await uploadOne(server(), { name: 'a.mp4', bytes })
+      const url = `${onLoopback(src, server().url)}?${query}&wait=20`
+      const { outcome, figures } = await watched(server(), async () => {
+        for (let i = 0; i < 6; i += 1) {
+          const status = await getFrom('127.0.0.2', url)
+          if (status !== 423) return status
+        }
+        return 423
+      })
+      expect(outcome).to.be.oneOf([200, 422])
+      expect(figures.peakMib).to.be.below(1536)
+      expect(figures.health.p99).to.be.below(250)
+    })
+})
