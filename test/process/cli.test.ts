@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../src/core/object-key.ts'
+import { builtScript } from '../support/built-script.ts'
 import { type Ended, sluice, sluiceJson, startCli } from '../support/cli.ts'
 import { type Caller, deleteFile, postFiles, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -17,7 +18,7 @@ import { PROJECT } from '../support/service.ts'
 import { filesInBucket } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const CRASHING = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+const CRASHING = [await builtScript('crash-server')]
 
 interface NewClient {
   id: string

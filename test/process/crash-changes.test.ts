@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { ask } from '../support/ask.ts'
 import { type Backend, EMBEDDED } from '../support/backend.ts'
 import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../support/backends.ts'
+import { builtScript } from '../support/built-script.ts'
 import { type Caller, deleteFile, uploadOne, type WireRecord } from '../support/client.ts'
 import { withClock } from '../support/clock.ts'
 import { command } from '../support/command.ts'
@@ -13,10 +13,10 @@ import { picture } from '../support/images.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
 import type { Remote } from '../support/remote.ts'
 import { fetchingFrom, fileServer, keepPath } from '../support/remote-files.ts'
-import { PROJECT, type Service, startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+const SERVER = [await builtScript('crash-server')]
 const KEEP_SECONDS = 3600
 
 /** The steps at which a process dies: where files are shared, only those between one store and the other. */

@@ -1,18 +1,18 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../support/backends.ts'
+import { builtScript } from '../support/built-script.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { startProcess } from '../support/process.ts'
-import { PROJECT, type Service, startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { filesInBucket } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+const SERVER = [await builtScript('crash-server')]
 
 describe('a process that is killed while a file comes by a signed link', function () {
   this.timeout(180_000)

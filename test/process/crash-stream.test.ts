@@ -2,17 +2,18 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../support/backends.ts'
+import { builtScript } from '../support/built-script.ts'
 import { uploadOne } from '../support/client.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
 import { startProcess } from '../support/process.ts'
-import { PROJECT, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { filesInBucket } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { longFilm } from '../support/videos.ts'
 
-const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+const SERVER = [await builtScript('crash-server')]
 
 describe('a process that is killed while it makes a stream', function () {
   this.timeout(180_000)

@@ -1,19 +1,19 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../support/backend.ts'
 import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../support/backends.ts'
+import { builtScript } from '../support/built-script.ts'
 import type { Caller } from '../support/client.ts'
 import { withClock } from '../support/clock.ts'
 import { command } from '../support/command.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
-import { PROJECT, type Service, startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { begin, noise, offsetAt, patch, tus } from '../support/tus.ts'
 
-const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+const SERVER = [await builtScript('crash-server')]
 const SIZE = 9_000_000
 const HALF = 8_200_000
 

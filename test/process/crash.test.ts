@@ -1,20 +1,20 @@
 import { rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../support/backend.ts'
 import { endLocks, S3_REDIS, type StartService, stoppedAtTheEnd } from '../support/backends.ts'
+import { builtScript } from '../support/built-script.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/client.ts'
 import { withClock } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/images.ts'
 import { MULTIPART, multipart } from '../support/multipart.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
-import { PROJECT, type Service, startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { type State, storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const SERVER = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+const SERVER = [await builtScript('crash-server')]
 // More than a part of an upload to S3.
 const PART_BYTES = 9 * 1024 * 1024
 const VARIANT = 'f=webp&w=40'

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { builtScript } from '../support/built-script.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../support/client.ts'
 import { pluginFolder, recorded, recorder, slow } from '../support/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
@@ -8,10 +9,9 @@ import { type Answer, exchange } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
 import { picture } from '../support/images.ts'
 import type { RunningServer } from '../support/process.ts'
-import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const CRASHING = ['--import=tsx', join(PROJECT, 'test', 'support', 'crash-server.ts')]
+const CRASHING = [await builtScript('crash-server')]
 // Of a lock, and of an upload or a delete: what a dead process keeps others waiting at most.
 const LOCK_MS = 10_000
 const LEASE_MS = 60_000
