@@ -23,8 +23,9 @@ const LANES = [
  * @throws {Error} when a lane stops before its end
  */
 export async function runLanes({ folder, options, env, isLong = false }) {
+  const sizes = isLong ? { SLUICE_TEST_LONG: '1' } : {}
   const running = lanes(isLong).map((files, i) =>
-    runLane(files, join(folder, String(i)), { options, env, seen: i === 0 }),
+    runLane(files, join(folder, String(i)), { options, env: { ...env, ...sizes }, seen: i === 0 }),
   )
   const totals = []
   for (const lane of running) {
@@ -65,11 +66,13 @@ async function runLane(files, at, { options, env, seen }) {
   }
 }
 
-/** The files of each lane: those below test/long, or all others. */
+const isSized = (name) => readFileSync(join(root, 'test', name), 'utf8').includes("/support/sized.ts'")
+
+/** The files of each lane: all but those below test/long; or those, and what does more when it may take long. */
 function lanes(isLong) {
-  const tests = readdirSync(join(root, 'test'), { recursive: true }).filter(
-    (name) => /\.test\.[jt]s$/.test(name) && name.startsWith('long/') === isLong,
-  )
+  const tests = readdirSync(join(root, 'test'), { recursive: true })
+    .filter((name) => /\.test\.[jt]s$/.test(name))
+    .filter((name) => (isLong ? name.startsWith('long/') || isSized(name) : !name.startsWith('long/')))
   const starts = LANES.flatMap((lane) => lane.map((start) => ({ lane, start })))
   starts.sort((one, other) => other.start.length - one.start.length)
   const laneOf = (name) => starts.find(({ start }) => name.startsWith(start))?.lane

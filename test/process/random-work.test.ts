@@ -9,12 +9,15 @@ import { NO_LIMITS } from '../support/no-limits.ts'
 import { startProcess } from '../support/process.ts'
 import { type Worker, workAtRandom } from '../support/random-work.ts'
 import { type ServiceOptions, startService } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 import { readState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SEED = 20_261_120
 
-describe('ten thousand uploads, derivations and deletes at random by three clients', function () {
+const STEPS = sized(2000, 10_000)
+
+describe(`${STEPS} uploads, derivations and deletes at random by three clients`, function () {
   this.timeout(400_000)
 
   it('leave in S3 and Redis what a model of them says, through two processes', async () => {
@@ -24,7 +27,7 @@ describe('ten thousand uploads, derivations and deletes at random by three clien
       const servers = await Promise.all([fleet.start(), fleet.start()])
       const expected = await workAtRandom({
         clients: clientsOf(accounts, servers),
-        steps: 10_000,
+        steps: STEPS,
         atOnce: 16,
         seed: SEED,
         picture: await picture({ width: 8, height: 6 }),
@@ -46,14 +49,14 @@ describe('ten thousand uploads, derivations and deletes at random by three clien
     }
   })
 
-  it('leave on disk what a model of them says, two thousand of them', async () => {
+  it('leave on disk what a model of them says, a fifth of them', async () => {
     const dataDir = await temporaryFolder()
     const accounts = await threeClients({ dataDir })
     const server = await startProcess({ env: { ...NO_LIMITS, DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })
     try {
       const expected = await workAtRandom({
         clients: clientsOf(accounts, [server]),
-        steps: 2000,
+        steps: STEPS / 5,
         atOnce: 16,
         seed: SEED,
         picture: await picture({ width: 8, height: 6 }),

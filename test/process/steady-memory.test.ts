@@ -7,6 +7,7 @@ import { MIB, openFiles, peakBytes, residentBytes } from '../support/heavy.ts'
 import { mixedRequests, REQUESTS_PER_FILE } from '../support/mixed-requests.ts'
 import { NO_LIMITS } from '../support/no-limits.ts'
 import { type RunningServer, startProcess } from '../support/process.ts'
+import { sized } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const LIMIT_BYTES = 250 * MIB
@@ -15,7 +16,7 @@ const GROWTH_BYTES = 20 * MIB
 // Connections that clients and storage keep for their next request; what 125 files leave behind would be more.
 const MORE_FILES = 50
 
-for (const backend of [EMBEDDED, S3_REDIS])
+for (const backend of sized([EMBEDDED], [EMBEDDED, S3_REDIS]))
   describe(`memory in the long run (${backend.name})`, function () {
     this.timeout(900_000)
     let dataDir: string

@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
 import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
+import { sized } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // More than 4 bytes can say.
@@ -62,19 +63,22 @@ describe('an archive past 4 GiB', function () {
     expect(await run('python3', '-c', PYTHON, file)).to.equal(`${files}\na few words\n`)
   })
 
-  it('is whole for bsdtar', async () => {
-    expect(await run('bsdtar', '-tvf', file)).to.match(/ 4300000000 .* large\.gif/)
-    const count = 'bsdtar -xOf "$0" large.gif | wc -c; bsdtar -xOf "$0" after.txt'
-    expect(await run('sh', '-c', count, file)).to.match(/^\s*4300000000\na few words$/)
-  })
+  // These read all of it.
+  if (sized(false, true)) {
+    it('is whole for bsdtar', async () => {
+      expect(await run('bsdtar', '-tvf', file)).to.match(/ 4300000000 .* large\.gif/)
+      const count = 'bsdtar -xOf "$0" large.gif | wc -c; bsdtar -xOf "$0" after.txt'
+      expect(await run('sh', '-c', count, file)).to.match(/^\s*4300000000\na few words$/)
+    })
 
-  it('is whole for 7z', async () => {
-    const told = await run('7z', 't', '-bd', file)
-    expect(told)
-      .to.match(/Everything is Ok/)
-      .and.to.match(/Size: +43000\d+/)
-    expect(told).not.to.match(/warning/i)
-  })
+    it('is whole for 7z', async () => {
+      const told = await run('7z', 't', '-bd', file)
+      expect(told)
+        .to.match(/Everything is Ok/)
+        .and.to.match(/Size: +43000\d+/)
+      expect(told).not.to.match(/warning/i)
+    })
+  }
 })
 
 /** Makes an original as long as that, behind the bucket's back, without using the disk's room. */

@@ -1,0 +1,5 @@
+/** Whether `npm run test:long` runs: it sets this for the files that use `sized`. */
+const isLong = process.env.SLUICE_TEST_LONG === '1'
+
+/** How much a test does: enough to see a fault in `npm test`, and all of it in `npm run test:long`. */
+export const sized = <T>(usual: T, long: T): T => (isLong ? long : usual)
