@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -13,7 +13,7 @@ import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
 
-onEveryBackend('derivatives', (start) => {
+onTwoBackends('derivatives', (start) => {
   const watched = watchedEngine()
   let service: Service
   let record: WireRecord

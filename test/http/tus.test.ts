@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { newClient, uploadOne } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -20,7 +20,7 @@ function abortable() {
   return { signal: controller.signal, abort: () => controller.abort() }
 }
 
-onEveryBackend('resumable uploads', (start) => {
+onTwoBackends('resumable uploads', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {

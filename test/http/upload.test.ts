@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onEveryBackend } from '../support/backends.ts'
+import { onTwoBackends } from '../support/backends.ts'
 import { newClient, postFiles, rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -21,7 +21,7 @@ const FIELDS = [
 const HTML = '<!doctype html><title>a page</title><script>alert(1)</script>'
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
 
-onEveryBackend('upload', (start) => {
+onTwoBackends('upload', (start) => {
   let service: Service
   let png: Buffer
   before(async () => {
