@@ -24,6 +24,7 @@ import type { Clients } from './service/clients.ts'
 import { createDescribe } from './service/describe.ts'
 import { createEagerTransforms } from './service/eager.ts'
 import { createInformations } from './service/information.ts'
+import { createKnownAddresses } from './service/known-addresses.ts'
 import { createList } from './service/list.ts'
 import { createManyFiles } from './service/many-files.ts'
 import type { Sweep } from './service/sweep.ts'
@@ -158,6 +159,7 @@ async function openApp(
     clients,
     managedClients,
     adminSessions: createAdminSessions({ password: config.ADMIN_PASSWORD, key: keys('admin session') }),
+    knownAddresses: createKnownAddresses({ ledger: backends.ledger, log }),
     secrets: [
       credentials.secretClientToken,
       ...[config.METRICS_TOKEN, config.ADMIN_PASSWORD].filter((secret) => secret !== undefined),

@@ -10,6 +10,7 @@ import { ANSWERS } from './process/command-answers.ts'
 import { commandLine } from './process/command-line.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/command-output.ts'
 import { callControl, controlPath, NotRunning } from './process/control.ts'
+import { keepFilesPrivate } from './process/private-files.ts'
 import { projectRoot } from './process/project-root.ts'
 
 // A server that is just starting holds its folder before it takes commands.
@@ -92,6 +93,7 @@ function fail(error: Error, output: CommandOutput): void {
   process.stderr.write(`sluice: ${failureText(error)}\n`)
 }
 
+keepFilesPrivate()
 // Who reads may leave early: `sluice check | head`.
 process.stdout.on('error', () => process.exit(FAILED))
 await commandLine({ perform, storageSecret: storageSecret() }).parseAsync()

@@ -10,6 +10,7 @@ import { checkReport } from './process/check-report.ts'
 import { watchHeap } from './process/heap.ts'
 import { serveMetrics } from './process/metrics-server.ts'
 import { holderOfPort } from './process/port-holder.ts'
+import { keepFilesPrivate } from './process/private-files.ts'
 import { projectRoot } from './process/project-root.ts'
 import { gatherMetrics, shareMetrics } from './process/shared-metrics.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
@@ -24,6 +25,7 @@ const FLUSH_MS = 250
 const SAME_KEY_MS = 1_000
 
 async function main(): Promise<void> {
+  keepFilesPrivate()
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') {
     process.stdout.write(usage(describeVariables()))

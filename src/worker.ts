@@ -6,12 +6,14 @@ import { openMediaWorker } from './app.ts'
 import { workerUsage } from './process/banner.ts'
 import { watchHeap } from './process/heap.ts'
 import { serveMetrics } from './process/metrics-server.ts'
+import { keepFilesPrivate } from './process/private-files.ts'
 import { projectRoot } from './process/project-root.ts'
 
 // What is being made is put back within that time, or taken over by another when its lock has run out.
 const CLOSE_MS = 8_000
 
 async function main(): Promise<void> {
+  keepFilesPrivate()
   const argument = process.argv[2]
   if (argument === '--help' || argument === '-h') {
     process.stdout.write(workerUsage(describeVariables()))

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { parseCidr } from '../../src/core/address.ts'
 import { defineEventPlugin, type EventContext } from '../../src/core/event-plugin.ts'
 import { EVENT_NAMES, type EventName } from '../../src/core/events.ts'
+import { Problem } from '../../src/core/problem.ts'
 
 // A receiver that needs longer should put the event aside, answer, and work afterwards.
 const TIMEOUT_MS = 10_000
@@ -71,7 +72,12 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
   })
   body.destroy()
   if (status === 410) stop(`${host} has answered 410`)
-  else if (status < 200 || status > 299) throw new Error(`${host} has answered ${status}`)
+  else if (status < 200 || status > 299) throw refused(host, status)
+}
+
+/** Tried again, as any status from 500. */
+function refused(host: string, status: number): Problem {
+  return new Problem({ status: 502, code: 'remote_status', detail: `${host} has answered ${status}` })
 }
 
 function sign(secret: string, content: string): string {

@@ -1,3 +1,4 @@
+import { chmod, mkdir } from 'node:fs/promises'
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import { Problem, unavailable } from '../core/problem.ts'
 import { makeSureOfRoom } from './full-disk.ts'
@@ -32,6 +33,7 @@ const ROOM_BYTES = 8 * 1024 * 1024
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
 export async function lastingLevel(folder: string): Promise<LastingLevel> {
+  await makePrivate(folder)
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
   await level.open()
   let closing = false
@@ -98,4 +100,16 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
       await level.close()
     },
   }
+}
+
+/**
+ * Keeps the folder for its owner, also one of an earlier version: LevelDB makes folders and files that every local user may
+ * read, and they hold names, tags, and payloads of webhooks.
+ */
+async function makePrivate(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await chmod(folder, 0o700).catch((error: NodeJS.ErrnoException) => {
+    // A file system without modes, or a folder of another owner: whoever has set that up decides.
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EROFS'].includes(error.code ?? '')) throw error
+  })
 }

@@ -1,18 +1,18 @@
 import { fittedName, NAME_MAX_BYTES, splitName } from './file-name.ts'
 import { badPath } from './problem.ts'
-import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
+import { relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
 
 const MAX_BYTES = 1024
+const UNSEEN = new RegExp(UNSEEN_CHARACTER, 'gu')
 
 /**
- * Checks the name of a file inside an archive: a relative path with "/" that stays inside wherever it is unpacked.
+ * Checks the name of a file inside an archive: a relative path with "/" that stays inside wherever it is unpacked. Characters
+ * that not every system can unpack are left to `portableName`: one odd name must not refuse a whole archive.
  * @throws Problem 400
  */
 export function checkEntryName(name: string, param: string): string {
   const expected =
-    (/^[a-z]:/i.test(name) ? 'without a drive letter' : undefined) ??
-    relativePathDefect(name, { maxBytes: MAX_BYTES }) ??
-    (UNSEEN_CHARACTER.test(name) ? NOTHING_UNSEEN : undefined) ??
+    relativePathDefect(name.replace(UNSEEN, '_'), { maxBytes: MAX_BYTES }) ??
     (name.split('/').some((segment) => Buffer.byteLength(segment) > NAME_MAX_BYTES)
       ? `with segments of at most ${NAME_MAX_BYTES} bytes`
       : undefined)

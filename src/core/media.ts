@@ -142,3 +142,14 @@ export function knownFormat(name: string): Format {
 export function isActiveContent(mediaType: string): boolean {
   return /^(image\/svg\+xml|text\/html|application\/xml|text\/xml|application\/xhtml\+xml)/.test(mediaType)
 }
+
+/**
+ * Media types that a browser may run when it opens them at an address of their own: where we do not send the headers, as from a
+ * bucket, they are to be downloaded instead.
+ */
+export function isDownloadedFromBucket(mediaType: string): boolean {
+  return (
+    isActiveContent(mediaType) ||
+    /^(?:text|application)\/(?:javascript|ecmascript|[\w.-]+\+xml)\b/.test(mediaType)
+  )
+}

@@ -4,6 +4,7 @@ import { bundleFile, provisionalName } from './bundle.ts'
 import { type Format, formatNamed, formatOfExtension, type MediaGroup } from './media.ts'
 import { badPath } from './problem.ts'
 import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
+import { isFolderSegment } from './signed-url.ts'
 
 declare const checked: unique symbol
 
@@ -233,11 +234,20 @@ export function originalsMeant({ full, short }: PathMeanings): OriginalName[] {
 }
 
 /**
- * Reads the folder of an upload: 1 to 8 segments, 200 bytes in all.
+ * Reads the folder of an upload: 1 to 8 segments, 200 bytes in all, none of them like the signature of a folder in a URL.
  * @returns the folder; empty for none
  * @throws Problem 400
  */
 export function parseFolder(folder: string | undefined, param = 'path'): string {
+  const parsed = parseExistingFolder(folder, param)
+  // Where URLs are signed, this segment would be read as a signature: the folder's files could not be delivered.
+  if (!parsed.split('/').some(isFolderSegment)) return parsed
+  const expected = 'without a segment like the signature of a folder'
+  throw badPath({ param, expected, received: parsed })
+}
+
+/** The same for files that are stored already, perhaps by a version that took more names. */
+export function parseExistingFolder(folder: string | undefined, param = 'path'): string {
   if (folder === undefined) return ''
   const segments = folder.split('/')
   const expected =

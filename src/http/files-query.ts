@@ -1,7 +1,7 @@
 import { clipped } from '../core/clipped.ts'
 import { isMediaGroup, MEDIA_GROUPS, type MediaGroup } from '../core/media.ts'
 import { didYouMean } from '../core/nearest.ts'
-import { parseFolder } from '../core/object-key.ts'
+import { parseExistingFolder } from '../core/object-key.ts'
 import { type ParameterSpec, parseParameter } from '../core/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import type { ListRequest } from '../service/list.ts'
@@ -50,7 +50,7 @@ export function readListQuery(query: QueryPairs): ListQuery {
 }
 
 function folderOf(prefix: string | undefined): string {
-  return prefix === undefined || prefix === '' ? '' : parseFolder(prefix.replace(/\/$/, ''), 'prefix')
+  return prefix === undefined || prefix === '' ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
 }
 
 function groupOf(type: string | undefined): MediaGroup | undefined {

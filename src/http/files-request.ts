@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseFolder, parsePath } from '../core/object-key.ts'
+import { parseExistingFolder, parsePath } from '../core/object-key.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { commonFolder, type Grant, meaningsWithin } from '../core/scope.ts'
 import type { NamedPath } from '../service/many-files.ts'
@@ -44,7 +44,7 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
   if (paths) return { how, paths: namedPaths(paths, grant) }
   if (prefix === '')
     throw badParameter({ param: 'prefix', expected: 'a folder, or "all": true,', received: prefix })
-  const folder = prefix === undefined ? '' : parseFolder(prefix.replace(/\/$/, ''), 'prefix')
+  const folder = prefix === undefined ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
   return { how, folder: commonFolder(folder, grant.folder ?? ''), limit: limit ?? PATHS_MAX }
 }
 

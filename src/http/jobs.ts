@@ -1,11 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Request, type Response, Router } from 'express'
 import type { Clients } from '../service/clients.ts'
 import type { MediaJob, MediaJobs } from '../service/media-jobs.ts'
 import { callerByToken } from './caller.ts'
+import { callerAddress } from './caller-address.ts'
+import { createFollowerPlaces, type FollowerLimits } from './follower-places.ts'
 import { methodNotAllowed } from './problem.ts'
 import { readableByAll } from './readable-by-all.ts'
 import { clientGone, wildcardPath } from './request.ts'
+import { createSharedLooks } from './shared-looks.ts'
 import { signedLike } from './signed-url.ts'
 import { derivativeUrl } from './urls.ts'
 
@@ -14,6 +16,9 @@ interface Dependencies {
   media: MediaJobs
   /** Without a slash at its end. */
   baseUrl: string
+  /** Absent: those of an installation. */
+  followers?: FollowerLimits
+  lookEveryMs?: number
 }
 
 const EVENT_STREAM = 'text/event-stream'
@@ -29,38 +34,45 @@ const FOLLOW_MS = 300_000
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-export function jobsRoutes({ clients, media, baseUrl }: Dependencies): Router {
+export function jobsRoutes({
+  clients,
+  media,
+  baseUrl,
+  followers,
+  lookEveryMs = LOOK_EVERY_MS,
+}: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const job = '/v1/jobs/:token/*path'
+  const nextLook = createSharedLooks<MediaJob>({ everyMs: lookEveryMs })
+  const takePlace = createFollowerPlaces(followers)
 
   routes.all(job, readableByAll)
   routes.get(job, async (req, res) => {
     const client = callerByToken(req, clients)
-    const look = async () => {
-      const found = await media.look(client, wildcardPath(req))
-      const signed = (url: string) => signedLike(req, url, client, clients)
-      return { found, wire: jobToWire(found, { baseUrl, token: client.token, signed }) }
-    }
+    const look = () => media.look(client, wildcardPath(req))
     const first = await look()
+    const signed = (url: string) => signedLike(req, url, client, clients)
+    const toWire = (found: MediaJob) => jobToWire(found, { baseUrl, token: client.token, signed })
     res.setHeader('Cache-Control', 'no-store')
     res.vary('Accept')
-    if (req.method === 'HEAD' || !wantsEvents(req)) return void res.json(first.wire)
-    await follow(res, { first, look })
+    if (req.method === 'HEAD' || !wantsEvents(req)) return void res.json(toWire(first))
+    const leavePlace = takePlace(callerAddress(req))
+    const name = `${client.id} ${first.key}`
+    await follow(res, { first, next: () => nextLook(name, look), toWire }).finally(leavePlace)
   })
   routes.all(job, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
   return routes
 }
 
-interface Look {
-  found: MediaJob
-  wire: object
+interface Followed {
+  first: MediaJob
+  /** Looks at it again, in a while. */
+  next: () => Promise<MediaJob>
+  toWire: (found: MediaJob) => object
 }
 
-/** Writes an event for each change. It ends when the job has, when the time is over, or when nobody listens any more. */
-async function follow(
-  res: Response,
-  { first, look }: { first: Look; look: () => Promise<Look> },
-): Promise<void> {
+/** Writes an event for each change. It ends when the job has ended, when the time is over, or when the client has left. */
+async function follow(res: Response, { first, next, toWire }: Followed): Promise<void> {
   const signal = clientGone(res)
   const until = performance.now() + FOLLOW_MS
   res.setHeader('Content-Type', EVENT_STREAM)
@@ -72,14 +84,13 @@ async function follow(
     toldAt = performance.now()
     res.write(text)
   }
-  for (let now = first; ; now = await look()) {
-    const text = JSON.stringify(now.wire)
-    if (text !== told) write(`event: ${now.found.status.state}\ndata: ${text}\n\n`)
+  for (let now = first; !signal.aborted; now = await next()) {
+    const text = JSON.stringify(toWire(now))
+    if (text !== told) write(`event: ${now.status.state}\ndata: ${text}\n\n`)
     told = text
-    const hasEnded = ['done', 'failed'].includes(now.found.status.state)
+    const hasEnded = ['done', 'failed'].includes(now.status.state)
     if (hasEnded || performance.now() > until) break
     if (performance.now() - toldAt > HEARTBEAT_MS) write(': still there\n\n')
-    await pause(LOOK_EVERY_MS, undefined, { signal })
   }
   res.end()
 }

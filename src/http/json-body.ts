@@ -17,12 +17,7 @@ export async function jsonBody(
     mediaTypes = ['application/json'],
   }: { maxBytes: number; minBytesPerSecond: number; mediaTypes?: readonly string[] },
 ): Promise<unknown> {
-  const expected = mediaTypes.join(', ')
-  const received = req.headers['content-type']
-  if (!mediaTypes.some((mediaType) => isOfType(req, mediaType)))
-    throw unsupportedMediaType({ expected, received })
-  const encoding = req.headers['content-encoding']
-  if (encoding !== undefined) throw unsupportedMediaType({ expected, received: `${received} in ${encoding}` })
+  checkBodyType(req, mediaTypes)
   if (Number(req.headers['content-length']) > maxBytes) throw tooLarge('a request body', maxBytes)
   let unwatch = () => {}
   const tooSlow = new Promise<never>((_, reject) => {
@@ -37,6 +32,16 @@ export async function jsonBody(
     // The failure quotes the body, which is neither for the log nor for the caller.
     throw badJson('expected a JSON object as the body')
   }
+}
+
+/** Checks the headers alone, before any of the body is read. @throws Problem 415 for another type or a compressed body */
+export function checkBodyType(req: Request, mediaTypes: readonly string[] = ['application/json']): void {
+  const expected = mediaTypes.join(', ')
+  const received = req.headers['content-type']
+  if (!mediaTypes.some((mediaType) => isOfType(req, mediaType)))
+    throw unsupportedMediaType({ expected, received })
+  const encoding = req.headers['content-encoding']
+  if (encoding !== undefined) throw unsupportedMediaType({ expected, received: `${received} in ${encoding}` })
 }
 
 async function wholeBody(req: Request, maxBytes: number): Promise<Buffer> {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
+import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { Problem } from '../core/problem.ts'
 
 /**
@@ -16,13 +17,16 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     const problem = asProblem(error)
     const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
     // 501: what the caller asks for is nothing that fails here.
-    if (problem.status >= 500 && problem.status !== 501)
+    // No fault of this service, and no stack: how often and how much is logged is not the other server's decision.
+    if (problem.status >= 500 && isRemoteFailure(problem))
+      log.warn({ ...fields, reason: logReason(problem) }, 'another server has failed a request')
+    else if (problem.status >= 500 && problem.status !== 501)
       log.error({ ...fields, err: error }, 'a request failed')
     // A form that breaks off, for example: again, the client has left.
     else if (res.destroyed) return
     // Why a picture cannot be read, for example. What Express throws quotes the request, with a secret perhaps.
     else if (error instanceof Problem && error.cause !== undefined)
-      log.info({ ...fields, err: error.cause }, 'a request was refused')
+      log.info({ ...fields, reason: logReason(error.cause) }, 'a request was refused')
     codes.set(res, problem.code)
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem)

@@ -16,6 +16,8 @@ interface Asked {
   limited: LimitName
   client?: Client
   asker?: Asker
+  /** Whether the address has points of its own alone; called once it has given one of them. */
+  isKnownAddress?: () => Promise<boolean>
 }
 
 /**
@@ -34,11 +36,12 @@ export async function takePoints(
   { limits, ...asked }: Asked & { limits: Limits },
 ): Promise<void> {
   const taken: Taken[] = []
+  const addressPolicy = addressPolicyOf(asked.limited)
   for (const [policy, limiter, key] of countersOf(limits[asked.limited], { ...asked, req })) {
     if (!limiter) continue
     const verdict = await limiter.consume(key)
     taken.unshift({ policy, limiter, verdict })
-    if (!verdict.allowed) break
+    if (!verdict.allowed || (policy === addressPolicy && (await asked.isKnownAddress?.()))) break
   }
   const refused = taken.find(({ verdict }) => !verdict.allowed)
   if (taken.length === 0 || (!refused && ['GET', 'HEAD'].includes(req.method))) return
@@ -61,7 +64,7 @@ function countersOf(
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
   const byAddress = limited === 'fetch' && asker === 'secret' ? undefined : limit.byAddress
   return [
-    [`${limited}_address`, byAddress, callerAddress(req)],
+    [addressPolicyOf(limited), byAddress, callerAddress(req)],
     // What no client asks for has one count for all.
     [
       limited,
@@ -69,6 +72,10 @@ function countersOf(
       `${client?.id ?? 'all'}${asker === 'anyone' ? ' public' : ''}`,
     ],
   ]
+}
+
+function addressPolicyOf(limited: LimitName): string {
+  return `${limited}_address`
 }
 
 /** @param own what the client's rules say; 0: as often as it likes */

@@ -14,6 +14,7 @@ import type { Describe } from '../service/describe.ts'
 import type { EagerTransforms } from '../service/eager.ts'
 import type { Informations } from '../service/information.ts'
 import type { KeptRemotes } from '../service/kept-remotes.ts'
+import type { KnownAddresses } from '../service/known-addresses.ts'
 import type { List } from '../service/list.ts'
 import type { ManagedClients } from '../service/managed-clients.ts'
 import type { ManyFiles } from '../service/many-files.ts'
@@ -63,6 +64,7 @@ import { zipRoutes } from './zip.ts'
 export interface HttpOptions {
   clients: Clients
   adminSessions: AdminSessions
+  knownAddresses: KnownAddresses
   managedClients: ManagedClients
   /** Tokens in the clear that are to reach no log line. */
   secrets: readonly string[]

@@ -8,6 +8,7 @@ import { distinctName, TakenNames } from '../core/entry-name.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import type { Log } from '../core/log.ts'
 import { formatOfMediaType, type MediaGroup } from '../core/media.ts'
+import { portableName } from '../core/portable-name.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import { Problem } from '../core/problem.ts'
 import { resumed } from '../core/resumed-asset.ts'
@@ -22,7 +23,7 @@ export interface ArchiveItem {
   /** The path as it was asked for: what the manifest calls it. */
   requestedPath: string
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** Inside the archive, before equal names are told apart. */
+  /** Inside the archive, before it is made portable and equal names are told apart. */
   name: string
 }
 
@@ -158,7 +159,7 @@ export function createArchive({
       }
       const { asset, bytes } = opened
       const { size, lastModified: modifiedAt } = asset
-      const name = distinctName(wanted, taken)
+      const name = distinctName(portableName(wanted), taken)
       await zip.add({ name, modifiedAt, deflated: isDeflated(asset), bytes })
       manifest.push({ path, name, status: 'ok', size })
       if ('bytes' in prepared) ahead.giveBack(size)

@@ -1,4 +1,4 @@
-import { parseFolder, parsePath } from '../core/object-key.ts'
+import { parseExistingFolder, parsePath } from '../core/object-key.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import { noSuchClient } from './known-client.ts'
@@ -43,7 +43,7 @@ export function createDeleteDerivatives({
       await remove(path)
       return deleted
     }
-    const prefix = `${parseFolder(path.slice(0, -1))}/`
+    const prefix = `${parseExistingFolder(path.slice(0, -1))}/`
     for (let after: string | undefined; ; ) {
       const request = { state: 'stored', by: 'key', prefix, limit: PAGE } as const
       const page = await index.page(clientId, after === undefined ? request : { ...request, after })

@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
@@ -33,6 +33,15 @@ describe('a LevelDB that outlives a failed write', () => {
       return real.apply(this, args)
     } as never
   }
+
+  it('keeps its folder for its owner, also one that an earlier version has made', async () => {
+    const earlier = join(folder, 'jobs')
+    await mkdir(earlier, { mode: 0o755 })
+    const second = await lastingLevel(earlier)
+    for (const each of ['index', 'jobs'])
+      expect((await stat(join(folder, each))).mode & 0o777, each).to.equal(0o700)
+    await second.close()
+  })
 
   it('flushes what it writes, unless that need not outlive a power cut', async () => {
     const flushed: unknown[] = []

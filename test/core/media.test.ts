@@ -5,6 +5,7 @@ import {
   formatOfExtension,
   formatOfMediaType,
   isActiveContent,
+  isDownloadedFromBucket,
   isMediaGroup,
   knownFormat,
   MEDIA_GROUPS,
@@ -85,6 +86,13 @@ describe('media formats', () => {
     ])
     for (const type of ['text/html; charset=utf-8', 'text/xml', 'application/xhtml+xml'])
       expect(isActiveContent(type)).to.equal(true)
+  })
+
+  it('are downloaded from a bucket where a browser might run them at their address', () => {
+    for (const type of ['text/javascript', 'application/javascript', 'application/rss+xml', 'text/html'])
+      expect(isDownloadedFromBucket(type), type).to.equal(true)
+    for (const type of ['image/png', 'text/plain', 'application/json', 'text/css', 'application/pdf'])
+      expect(isDownloadedFromBucket(type), type).to.equal(false)
   })
 
   it('belong to groups that URLs may name', () => {

@@ -403,6 +403,8 @@ describe('object keys', () => {
     }
 
     for (const [what, folder, reason] of [
+      ['what is read as a signature', `a/s--1..${'x'.repeat(43)}--`, 'like the signature of a folder'],
+      ['what is read as one that ends', `s--1.99.${'x'.repeat(43)}--/a`, 'like the signature of a folder'],
       ['nine segments', 'a/b/c/d/e/f/g/h/i', 'at most 8 segments'],
       ['201 bytes', 'a'.repeat(201), 'at most 200 bytes'],
       ['201 bytes in 101 characters', `${'ä'.repeat(100)}a`, 'at most 200 bytes'],

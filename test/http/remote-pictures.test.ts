@@ -262,7 +262,18 @@ onOneBackend('a remote picture', (start) => {
 
   it('that is cut on its way is no picture', async () => {
     speech = Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${png.length + 1}\r\n\r\n`), png])
-    expect(jsonOf(await get(raw.url('/a.png'), '?w=20'))).to.include({ status: 502, code: 'remote_failed' })
+    const answer = await get(raw.url('/a.png'), '?w=20')
+    expect(jsonOf(answer)).to.include({ status: 502, code: 'remote_failed' })
+    const lines = () => service.log.lines.filter(({ fields }) => fields.code === 'remote_failed')
+    await eventually(() => expect(lines()).to.have.length(2))
+    const told = lines()
+    // The line of the request itself, and one more, without a stack.
+    expect(told.map(({ level, message }) => [level, message]).sort()).to.deep.equal([
+      ['info', 'request'],
+      ['warn', 'another server has failed a request'],
+    ])
+    for (const { fields } of told) expect(fields).to.not.have.property('err')
+    expect(told.find(({ level }) => level === 'warn')?.fields.reason).to.match(/^the remote server .{1,300}$/)
   })
 
   it('is fetched no further than it takes to refuse a parameter', async () => {

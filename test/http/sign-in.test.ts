@@ -62,6 +62,42 @@ onOneBackend('signing in', (start) => {
     expect(await all.json()).to.include({ limit: 'sign_in' })
   })
 
+  it('takes no point of a request that a page of another site can send', async () => {
+    const service = await start({ env: { ADMIN_PASSWORD, SIGN_IN_RATE_ADDRESS_POINTS: '1' } })
+    const body = { password: ADMIN_PASSWORD }
+    for (const [headers, status, code] of [
+      [{ 'Content-Type': 'text/plain' }, 415, 'unsupported_media_type'],
+      [{ 'Content-Type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
+      [{ 'Content-Encoding': 'gzip' }, 415, 'unsupported_media_type'],
+      [{ 'Sec-Fetch-Site': 'cross-site' }, 403, 'cross_site'],
+    ] as const) {
+      const response = await postSignIn(service, body, headers)
+      expect(response.status).to.equal(status)
+      expect(response.headers.get('ratelimit')).to.equal(null)
+      expect(await response.json()).to.include({ code })
+    }
+    expect((await postSignIn(service, body, { 'Sec-Fetch-Site': 'same-origin' })).status).to.equal(200)
+    expect((await postSignIn(service, body)).status).to.equal(429)
+  })
+
+  it('leaves an address that has signed in its own points, whatever the others do', async () => {
+    const env = { ADMIN_PASSWORD, SIGN_IN_RATE_POINTS: '2', TRUST_PROXY: '1' }
+    const service = await start({ env })
+    const from = async (address: string, password = ADMIN_PASSWORD) =>
+      (await postSignIn(service, { password }, { 'X-Forwarded-For': address })).status
+    expect(await from('192.0.2.1')).to.equal(200)
+    expect(await from('192.0.2.2', 'a wrong password')).to.equal(401)
+    expect(await from('192.0.2.2', 'a wrong password')).to.equal(429)
+    expect(await from('192.0.2.1')).to.equal(200)
+    const { dataDir } = service
+    await service.stop({ keepData: true })
+    const again = await start({ env: { ...env, SIGN_IN_RATE_POINTS: '1' }, dataDir })
+    const fromKnown = () =>
+      postSignIn(again, { password: ADMIN_PASSWORD }, { 'X-Forwarded-For': '192.0.2.1' })
+    for (let tries = 0; tries < 10; tries += 1) expect((await fromKnown()).status).to.equal(200)
+    expect(await (await fromKnown()).json()).to.include({ limit: 'sign_in_address' })
+  })
+
   it('is off where there is no password', async () => {
     const service = await start()
     const response = await postSignIn(service, { password: ADMIN_PASSWORD })

@@ -39,7 +39,7 @@ export interface DiskBucketOptions {
  */
 export async function diskBuckets({ folder, urlOf }: DiskBucketOptions): Promise<Buckets> {
   const temporary = join(folder, '.tmp')
-  await mkdir(temporary, { recursive: true })
+  await mkdir(temporary, { recursive: true, mode: 0o700 })
   await flushFolder(dirname(folder))
   // Not the process's number, which is the same in many containers.
   const owner = randomUUID()

@@ -8,6 +8,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
+import { isDownloadedFromBucket } from '../../core/media.ts'
 import type { S3Clients } from './s3-client.ts'
 import { problemOf } from './s3-errors.ts'
 import { SILENCE_MS } from './s3-patience.ts'
@@ -44,7 +45,11 @@ export async function upload(
     end.signal.throwIfAborted()
     await new Upload({
       client: uploadClient(clients, end),
-      params: { Bucket: bucket, Key: name, Body: bytes, ContentType: mediaType },
+      params: {
+        ...{ Bucket: bucket, Key: name, Body: bytes, ContentType: mediaType },
+        // At its address in the bucket no header of ours keeps a page or a drawing from running scripts.
+        ...(isDownloadedFromBucket(mediaType) ? { ContentDisposition: 'attachment' } : {}),
+      },
       partSize: PART_BYTES,
       queueSize: PARTS_AT_ONCE,
       leavePartsOnError: false,

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Log } from '../../core/log.ts'
+import { failureFields } from '../../core/log-reason.ts'
 import {
   type Job,
   type JobFailure,
@@ -83,10 +84,10 @@ export async function runAttempt<T>(
     if (error instanceof NotYet) return { next: 'putOff', delayMs: error.delayMs }
     if (mayPass(error) && job.attempt < work.attempts) {
       const delayMs = retryDelayMs(job.attempt, work)
-      log.warn({ ...named, err: error, delayMs }, 'a job has failed and will be tried again')
+      log.warn({ ...named, ...failureFields(error), delayMs }, 'a job has failed and will be tried again')
       return { next: 'retry', delayMs }
     }
-    log.warn({ ...named, err: error }, 'a job has failed')
+    log.warn({ ...named, ...failureFields(error) }, 'a job has failed')
     return { next: 'failed', failure: failureOf(error) }
   } finally {
     over = true

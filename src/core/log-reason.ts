@@ -1,0 +1,44 @@
+import { Problem } from './problem.ts'
+
+/** What another server decides: that it fails, is slow, answers with a status, or names an address that is not allowed. */
+const REMOTE_CODES: ReadonlySet<string> = new Set([
+  'remote_failed',
+  'remote_not_found',
+  'remote_status',
+  'remote_timeout',
+  'url_not_allowed',
+])
+const REASON_MAX = 300
+const DEEPEST_CAUSE = 4
+
+/** Whether a failure, or one of its causes, was decided by another server. */
+export function isRemoteFailure(error: unknown): boolean {
+  return causesOf(error).some((each) => each instanceof Problem && REMOTE_CODES.has(each.code))
+}
+
+/**
+ * A failure and its causes for a log line, without stacks: at most 300 characters in one line. For what others decide: how much
+ * they fill the log with must not be their decision as well.
+ */
+export function logReason(error: unknown): string {
+  const messages = causesOf(error).map((each) => (each instanceof Error ? each.message : String(each)))
+  // A cause is often quoted by what it has caused.
+  const told = messages.filter((text, i) => !messages.slice(0, i).some((before) => before.includes(text)))
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line, or colour a terminal.
+  const line = told.join(': ').replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
+  return line.length > REASON_MAX ? `${line.slice(0, REASON_MAX)}…` : line
+}
+
+/** The fields of a log line about a failure: with its stack, unless another server has decided it. */
+export function failureFields(error: unknown): { reason: string } | { err: unknown } {
+  return isRemoteFailure(error) ? { reason: logReason(error) } : { err: error }
+}
+
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = []
+  for (let each = error; each !== undefined && causes.length < DEEPEST_CAUSE; ) {
+    causes.push(each)
+    each = each instanceof Error ? each.cause : undefined
+  }
+  return causes
+}

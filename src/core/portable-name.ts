@@ -1,0 +1,24 @@
+import { fittedName } from './file-name.ts'
+import { UNSEEN_CHARACTER } from './relative-path.ts'
+
+// What Windows takes for a drive, a stream, a pattern or a redirection.
+const NOT_ON_WINDOWS = /[<>:"|?*]/
+const UNSAFE = new RegExp(`${NOT_ON_WINDOWS.source}|${UNSEEN_CHARACTER.source}`, 'gu')
+// Windows removes them, and then "a." would be "a".
+const LAST_DOT_OR_SPACE = /[. ]$/
+// Devices on Windows, with whatever ending and also in front of spaces.
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?= *(?:\.|$))/i
+
+/**
+ * A relative path as it can be unpacked on every system: in each of its segments `_` stands for characters that Windows or a terminal
+ * do not bear, and behind the name of a device: `nul.txt` is `nul_.txt`. Different paths may become the same.
+ */
+export function portableName(path: string): string {
+  return path.split('/').map(portableSegment).join('/')
+}
+
+function portableSegment(segment: string): string {
+  const safe = segment.replace(UNSAFE, '_').replace(LAST_DOT_OR_SPACE, '_')
+  const device = DEVICE.exec(safe)?.[0]
+  return device === undefined ? safe : fittedName(`${device}_${safe.slice(device.length)}`, '')
+}

@@ -1,0 +1,55 @@
+import { Problem, retryAfter, unavailable } from '../core/problem.ts'
+
+/**
+ * Takes a place for a response that stays open. @returns what gives it back
+ * @throws Problem 429 when the address has no place left, 503 when the process has none
+ */
+export type TakeFollowerPlace = (address: string) => () => void
+
+/** Open event streams at once, of this process and of one IP address. */
+export interface FollowerLimits {
+  atMost: number
+  addressAtMost: number
+}
+
+const RETRY_AFTER_SECONDS = 30
+
+// A stream is an idle connection of some 20 KB. An office behind one address may follow a hundred jobs.
+const LIMITS: FollowerLimits = { atMost: 2000, addressAtMost: 100 }
+
+/** The places for event streams of this process. */
+export function createFollowerPlaces({ atMost, addressAtMost } = LIMITS): TakeFollowerPlace {
+  const byAddress = new Map<string, number>()
+  let all = 0
+
+  return (address) => {
+    const ofAddress = byAddress.get(address) ?? 0
+    if (ofAddress >= addressAtMost) throw tooManyFollowers(addressAtMost)
+    if (all >= atMost)
+      throw unavailable(
+        `Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`,
+        {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        },
+      )
+    all += 1
+    byAddress.set(address, ofAddress + 1)
+    return () => {
+      all -= 1
+      const left = (byAddress.get(address) ?? 0) - 1
+      if (left > 0) byAddress.set(address, left)
+      else byAddress.delete(address)
+    }
+  }
+}
+
+function tooManyFollowers(limit: number): Problem {
+  const { members, headers } = retryAfter(RETRY_AFTER_SECONDS)
+  return new Problem({
+    status: 429,
+    code: 'too_many_followers',
+    detail: `Too many event streams are open from one address (limit ${limit}). Poll the same URL as JSON instead.`,
+    members: { limit, ...members },
+    headers,
+  })
+}

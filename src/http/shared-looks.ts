@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * The next look at what has this name, one interval from now at the latest. All who ask before it is taken get the same.
+ *
+ * @param look called once for all of them
+ * @throws what `look` throws
+ */
+export type NextLook<T> = (name: string, look: () => Promise<T>) => Promise<T>
+
+/** One look per name and interval, however many wait for it. `everyMs`: from one look to the next. */
+export function createSharedLooks<T>({ everyMs }: { everyMs: number }): NextLook<T> {
+  const coming = new Map<string, Promise<T>>()
+
+  return (name, look) => {
+    const known = coming.get(name)
+    if (known !== undefined) return known
+    const next = pause(everyMs)
+      .then(look)
+      .finally(() => coming.delete(name))
+    coming.set(name, next)
+    return next
+  }
+}
