@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import type { Size } from '../core/geometry/box.ts'
 import type { TransformLimits } from '../core/plugin.ts'
-import { notTransformable } from '../core/problem.ts'
+import { notTransformable, truncatedImage } from '../core/problem.ts'
 import type { ImageHeader } from './image-header.ts'
 import { decoding } from './sharp-failures.ts'
 import { inspectSvg } from './svg-limits.ts'
@@ -12,6 +12,14 @@ export function checkBytes({ size }: { size: number }, { sourceMaxBytes }: Trans
   throw notTransformable(
     `expected an image of at most ${sourceMaxBytes} bytes to transform but this one has ${size}`,
   )
+}
+
+/** @throws Problem 422 for a file that ends too early, where such files are refused */
+export function checkComplete(
+  { truncated: isTruncated }: { truncated?: true },
+  { truncated }: TransformLimits,
+): void {
+  if (isTruncated && truncated === 'refuse') throw truncatedImage()
 }
 
 /** @throws Problem 422 for a picture of too many pixels over all its frames */
