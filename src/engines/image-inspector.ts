@@ -6,6 +6,7 @@ import { readExif } from '../core/exif.ts'
 import type { ImageInspector } from '../core/information.ts'
 import { isAnimated } from '../core/media.ts'
 import { defused } from './bombs.ts'
+import { failOn } from './image-header.ts'
 
 /** Tells of pictures what libvips knows of them. */
 export const imageInspector: ImageInspector = {
@@ -46,15 +47,12 @@ export const imageInspector: ImageInspector = {
   },
 }
 
-async function metadataOf(
-  bytes: Buffer,
-  { truncated }: Pick<Asset, 'truncated'>,
-): Promise<Metadata | undefined> {
+async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | undefined> {
   try {
     // Whatever its size: nothing is decoded here.
     return await sharp(defused(bytes), {
       limitInputPixels: false,
-      failOn: truncated ? 'none' : 'warning',
+      failOn: failOn(source),
     }).metadata()
   } catch {
     return undefined

@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp'
 import { assetFromBytes } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
-import type { Engine } from '../core/plugin.ts'
+import type { Engine, Opened, TransformLimits } from '../core/plugin.ts'
 import { badParameter } from '../core/problem.ts'
 import { completedPng, isPng } from './completed-png.ts'
 import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './image-header.ts'
@@ -9,7 +9,14 @@ import { describe, formatName, type ImageSource } from './image-source.ts'
 import { decoding, rendering } from './sharp-failures.ts'
 import { forecastImage } from './sharp-forecast.ts'
 import { eachFrame, newPass, timed } from './sharp-passes.ts'
-import { checkBytes, checkComplete, checkHeld, checkPixels, checkSvg } from './source-limits.ts'
+import {
+  checkBytes,
+  checkComplete,
+  checkHeld,
+  checkPixels,
+  checkSvg,
+  hasExtraChannels,
+} from './source-limits.ts'
 
 // One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
@@ -49,7 +56,8 @@ export const sharpEngine: Engine<'sharp'> = {
     if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
       draft.withIccProfile('srgb', { attach: false })
     }
-    return { draft: withProfile(draft, source), source }
+    if (!hasExtraChannels(header)) return { draft: withProfile(draft, source), source }
+    return coloursOf(withProfile(draft, source), source, limits)
   },
 
   async render(draft, { limits }) {
@@ -70,6 +78,18 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+/** The colours alone: sharp flattens no picture of more than four channels. */
+async function coloursOf(
+  draft: Sharp,
+  source: ImageSource,
+  limits: TransformLimits,
+): Promise<Opened<'sharp'>> {
+  const colours = timed(draft, limits).removeAlpha().png({ compressionLevel: 0 })
+  const bytes = await decoding(() => rendering(() => colours.toBuffer()))
+  const first = sharp(bytes, { limitInputPixels: limits.sourceMaxPixels })
+  return { draft: withProfile(first, source), source: { ...source, hasAlpha: false } }
 }
 
 function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {

@@ -38,7 +38,8 @@ export function checkPixels(
 const BYTES_PER_PIXEL = 4
 
 /**
- * Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held.
+ * Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held. So is one of more
+ * than four channels, which is rendered without them first.
  * @throws Problem 422 for one that takes more memory than the limit of pixels means
  */
 export function checkHeld(
@@ -46,13 +47,19 @@ export function checkHeld(
   { width, height, pages }: Size & { pages: number },
   { sourceMaxPixels }: TransformLimits,
 ): void {
-  if (!header.isProgressive && (header.orientation ?? 1) === 1) return
+  if (!header.isProgressive && (header.orientation ?? 1) === 1 && !hasExtraChannels(header)) return
   const maxBytes = sourceMaxPixels * BYTES_PER_PIXEL
   const held = width * height * pages * bytesPerPixel(header)
   if (held <= maxBytes) return
   throw notTransformable(
     `expected at most ${maxBytes} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
   )
+}
+
+/** Whether it has channels beside its colours and alpha: bands of a satellite, spot colours. */
+export function hasExtraChannels({ channels, space }: Pick<ImageHeader, 'channels' | 'space'>): boolean {
+  const ofColours = { 'b-w': 1, grey16: 1, cmyk: 4 }[space as string] ?? 3
+  return channels > ofColours + 1
 }
 
 function bytesPerPixel({ channels, depth }: ImageHeader): number {
