@@ -6,7 +6,7 @@ import { onOneBackend } from '../support/backends.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
-import { animation, photograph, picture } from '../support/images.ts'
+import { animation, corrupted, photograph, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 
@@ -168,8 +168,7 @@ onOneBackend('information', (start) => {
 
   it('tells of a broken picture that it is one', async () => {
     const png = await picture()
-    // In the midst of the pixels: a file without its end would be rendered as far as it goes.
-    const corrupt = Buffer.from(png).fill(0x55, png.length / 2, png.length - 20)
+    const corrupt = corrupted(png)
     const broken = await told(await upload('a.png', corrupt))
     expect(broken).to.include({ format: 'png', size: png.length, width: 400, height: 300 })
     expect(broken.problem).to.have.property('code', 'not_transformable')
