@@ -8,7 +8,10 @@ import type { Walk, Wish } from './picture-end/walk.ts'
 export interface EndWatch {
   /** Takes the next bytes, in pieces of any length. */
   add(bytes: Uint8Array): void
-  /** Whether the bytes so far lack the end of the picture. False for a file whose structure is broken otherwise. */
+  /**
+   * Whether the bytes so far have some of the pixels, but lack the end of the picture. False for a file whose structure is
+   * broken otherwise.
+   */
   isTruncated(): boolean
 }
 
@@ -27,6 +30,7 @@ function watch(walk: Walk): EndWatch {
   let step = walk.next()
   let steps = 0
   let isGivenUp = false
+  let hasPixels = false
   // Bytes of a wish that the pieces before have not fulfilled.
   let taken: number[] = []
   let skipped = 0
@@ -59,10 +63,11 @@ function watch(walk: Walk): EndWatch {
   return {
     add(bytes) {
       for (let at: number | undefined = 0; at !== undefined && !step.done && !isGivenUp; steps += 1) {
+        if ('ofPixels' in step.value && step.value.ofPixels && at < bytes.length) hasPixels = true
         at = fulfil(step.value, bytes, at)
         isGivenUp = steps > MAX_STEPS
       }
     },
-    isTruncated: () => !step.done && !isGivenUp,
+    isTruncated: () => !step.done && !isGivenUp && hasPixels,
   }
 }

@@ -16,7 +16,8 @@ export function* gifEnd(): Walk {
     } else if (mark === EXTENSION) yield { skip: 1 }
     else return
     // Blocks follow, each with its length; one without a length is the last.
-    for (let length = yield* takeByte(); length > 0; length = yield* takeByte()) yield { skip: length }
+    for (let length = yield* takeByte(); length > 0; length = yield* takeByte())
+      yield { skip: length, ofPixels: mark === IMAGE }
   }
 }
 

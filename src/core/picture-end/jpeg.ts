@@ -8,7 +8,7 @@ export function* jpegEnd(): Walk {
   yield { skip: 2 }
   for (let isInScan = false; ; ) {
     // Within a scan a marker follows any number of other bytes.
-    if (isInScan) yield { find: 0xff }
+    if (isInScan) yield { find: 0xff, ofPixels: true }
     else if ((yield* takeByte()) !== 0xff) return
     let code = 0xff
     while (code === 0xff) code = yield* takeByte()

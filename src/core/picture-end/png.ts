@@ -10,7 +10,9 @@ export function* pngEnd(): Walk {
     const head = yield* take(8)
     const type = String.fromCharCode(...head.subarray(4))
     if (!/^[A-Za-z]{4}$/.test(type)) return
-    yield { skip: new DataView(head.buffer, head.byteOffset).getUint32(0) + CRC_BYTES }
+    const length = new DataView(head.buffer, head.byteOffset).getUint32(0)
+    yield { skip: length, ofPixels: type === 'IDAT' }
+    yield { skip: CRC_BYTES }
     if (type === 'IEND') return
   }
 }

@@ -1,5 +1,8 @@
-/** What a walk through a file wants next: bytes to look at, bytes to skip, or all up to and with a byte of this value. */
-export type Wish = { take: number } | { skip: number } | { find: number }
+/**
+ * What a walk through a file wants next: bytes to look at, bytes to skip, or all up to and with a byte of this value.
+ * `ofPixels`: these are pixels as they are packed.
+ */
+export type Wish = { take: number } | (({ skip: number } | { find: number }) & { ofPixels?: boolean })
 
 /** Walks through a file that comes in pieces. It returns at the end of the picture, or where the structure is broken. */
 export type Walk = Generator<Wish, void, Uint8Array | undefined>
