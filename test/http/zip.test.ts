@@ -232,7 +232,7 @@ onTwoBackends('zip', (start) => {
       { path: png.sourceName, name: png.sourceName, status: 'error', code: 404, reason: missing },
       { path: text.sourceName, name: text.sourceName, status: 'error', code: 404, reason: missing },
       { path: derivative, name: derivative, status: 'error', code: 404, reason: missing },
-      { path: broken.sourceName, name: 'last.jpg', status: 'ok', size: 300 },
+      { path: broken.sourceName, name: 'last.jpg', status: 'ok', size: 200 },
     ])
   })
 
