@@ -29,6 +29,11 @@ export const TRANSFORMATION_VARIABLES = {
     default: 50_000_000,
     help: 'Most pixels, over all frames, of an image that is transformed',
   }),
+  IMAGE_TRUNCATED: oneOf({
+    words: ['render', 'refuse'],
+    default: 'render',
+    help: 'What a transformation does with a JPEG, PNG or GIF whose file ends too early; render: the part that is there, with a note in X-Sluice-Transform; refuse: 422 truncated_image',
+  }),
   TRANSFORM_TIMEOUT_SECONDS: integer({
     min: 1,
     max: 300,

@@ -46,6 +46,7 @@ function limitsOf(config: Config): TransformLimits {
     outputMaxPixels: 50_000_000,
     outputMaxBytes: config.OUTPUT_MAX_BYTES,
     timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
+    truncated: config.IMAGE_TRUNCATED,
     mediaMaxMemoryBytes: MEDIA_MAX_MEMORY_BYTES,
   }
 }

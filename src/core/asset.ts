@@ -41,6 +41,8 @@ export interface Asset {
   readonly file?: string
   /** Of its bytes, in hex, where it is known: what has been found out of them once holds for all assets that have it. */
   readonly sha256?: string
+  /** Of a picture: the file ends before its picture does. */
+  readonly truncated?: true
   /** Of a video or sound, where there is a place for it. */
   readonly probe?: KeptProbe
   /**

@@ -171,6 +171,8 @@ export interface TransformLimits {
   /** Bytes of what is made; a larger output is a failure. */
   outputMaxBytes: number
   timeoutMs: number
+  /** What is done with a picture whose file ends too early; `render` when not given: as far as the file goes. */
+  truncated?: 'render' | 'refuse'
   /** Resident memory at which ffmpeg and ffprobe are killed, in bytes; 1 GiB when not given. */
   mediaMaxMemoryBytes?: number
 }

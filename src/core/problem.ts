@@ -161,6 +161,15 @@ export function notDecodable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: BROKEN }, cause })
 }
 
+/** 422: the file ends before its picture does, and the operator has such files refused. */
+export function truncatedImage(): Problem {
+  return new Problem({
+    status: 422,
+    code: 'truncated_image',
+    detail: 'This image is truncated: its file ends too early. Upload the complete file.',
+  })
+}
+
 export const FORMAT_TOO_SMALL = 'format_too_small'
 
 /** 422: the picture is fine, and another format could hold it. `maxSide` in pixels. */

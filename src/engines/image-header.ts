@@ -38,7 +38,7 @@ export async function readHeader(asset: Asset, signal: AbortSignal): Promise<Hea
 
 /** The header of an image whose input this is. @throws Problem 422 for what has none */
 export async function headerOf(asset: Asset, input: ImageInput): Promise<ImageHeader> {
-  return knownHeader(asset) ?? decoding(() => headerIn(input))
+  return knownHeader(asset) ?? decoding(() => headerIn(input, asset))
 }
 
 function knownHeader({ sha256 }: Asset): ImageHeader | undefined {
@@ -58,11 +58,26 @@ export async function inputOf(asset: Asset, signal: AbortSignal): Promise<ImageI
   return fileOf(asset) ?? defused(await readAll(asset, signal))
 }
 
-/** The header in an input, of one page of it. @param page from 1 @throws what libvips says */
-export async function headerIn(input: ImageInput, page = 1): Promise<ImageHeader> {
+/**
+ * What stops libvips. An unknown tag of a GeoTIFF is only a warning. A file that ends too early would be an error; it is
+ * rendered as far as it goes.
+ */
+export function failOn({ truncated }: { truncated?: true | undefined }): 'none' | 'error' {
+  return truncated ? 'none' : 'error'
+}
+
+/** The header in an input, of one page of it. @param options.page from 1 @throws what libvips says */
+export async function headerIn(
+  input: ImageInput,
+  { page = 1, truncated }: { page?: number } & Pick<Asset, 'truncated'> = {},
+): Promise<ImageHeader> {
   const paged = page > 1 ? { page: page - 1 } : {}
   // Whatever its size: nothing is decoded here.
-  const metadata = await sharp(input, { ...paged, limitInputPixels: false, failOn: 'error' }).metadata()
+  const metadata = await sharp(input, {
+    ...paged,
+    limitInputPixels: false,
+    failOn: failOn({ truncated }),
+  }).metadata()
   // What is left out may have megabytes.
   const { exif: _exif, iptc: _iptc, xmp: _xmp, comments: _comments, icc, ...header } = metadata
   return { ...header, hasProfile: icc !== undefined }
@@ -71,17 +86,17 @@ export async function headerIn(input: ImageInput, page = 1): Promise<ImageHeader
 async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedImage> {
   const file = fileOf(asset)
   // One that is gone, or is no picture, is told from its bytes.
-  const ofFile = file && (await headerIn(file).catch(() => undefined))
+  const ofFile = file && (await headerIn(file, asset).catch(() => undefined))
   if (ofFile) return { header: ofFile, asset }
   const isSmall = asset.size <= HEADER_BYTES
   // For the frames of an animation the whole file has to be looked through.
   if (!isSmall && !isAnimated(formatOfMediaType(asset.mediaType).name)) {
     const bytes = await readWhole(asset, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
-    const header = await headerIn(defused(bytes)).catch(() => undefined)
+    const header = await headerIn(defused(bytes), asset).catch(() => undefined)
     if (header) return { header, asset }
   }
   const bytes = await readAll(asset, signal)
-  const header = await decoding(() => headerIn(defused(bytes)))
+  const header = await decoding(() => headerIn(defused(bytes), asset))
   return { header, asset: isSmall ? { ...asset, ...assetFromBytes(bytes, asset) } : asset }
 }
 

@@ -1,11 +1,12 @@
 import { encode as blurHash } from 'blurhash'
 import sharp, { type Metadata } from 'sharp'
 import { rgbaToThumbHash } from 'thumbhash'
-import { readAll, readWhole } from '../core/asset.ts'
+import { type Asset, readAll, readWhole } from '../core/asset.ts'
 import { readExif } from '../core/exif.ts'
 import type { ImageInspector } from '../core/information.ts'
 import { isAnimated } from '../core/media.ts'
 import { defused } from './bombs.ts'
+import { failOn } from './image-header.ts'
 
 /** Tells of pictures what libvips knows of them. */
 export const imageInspector: ImageInspector = {
@@ -14,7 +15,7 @@ export const imageInspector: ImageInspector = {
     const bytes = isWhole
       ? await readAll(source, signal)
       : await readWhole(source, { range: { start: 0, end: maxBytes - 1 }, signal })
-    const metadata = await metadataOf(bytes)
+    const metadata = await metadataOf(bytes, source)
     if (!metadata) return undefined
     const { width, height } = metadata.autoOrient
     const exif = metadata.exif && readExif(metadata.exif)
@@ -46,10 +47,13 @@ export const imageInspector: ImageInspector = {
   },
 }
 
-async function metadataOf(bytes: Buffer): Promise<Metadata | undefined> {
+async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | undefined> {
   try {
     // Whatever its size: nothing is decoded here.
-    return await sharp(defused(bytes), { limitInputPixels: false }).metadata()
+    return await sharp(defused(bytes), {
+      limitInputPixels: false,
+      failOn: failOn(source),
+    }).metadata()
   } catch {
     return undefined
   }

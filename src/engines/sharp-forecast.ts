@@ -3,7 +3,7 @@ import type { Size } from '../core/geometry/box.ts'
 import { formatOfMediaType, isAnimated } from '../core/media.ts'
 import type { Forecast, ForecastStep, TransformLimits } from '../core/plugin.ts'
 import { type ImageHeader, readHeader } from './image-header.ts'
-import { checkBytes, checkPixels } from './source-limits.ts'
+import { checkBytes, checkComplete, checkPixels } from './source-limits.ts'
 
 // What each pixel takes beside the file, in bytes, measured with 12 and 50 MP and rounded up. Of the source: what cannot
 // be read row by row.
@@ -15,6 +15,8 @@ const OF_OUTPUT: Readonly<Record<string, number>> = {
 }
 const OF_LOSSLESS_WEBP = 42
 const OF_PASS = 4
+// A truncated PNG is packed again, with less effort than before.
+const OF_TRUNCATED = 3
 // libvips's own pixels, and those that are rendered from them: one byte for each channel, or two.
 const OF_HELD_SOURCE = 6
 // Each frame by itself takes 5 ms, however small it is: a thousand of them are half of the time of what may hang.
@@ -42,6 +44,7 @@ export async function forecastImage(
   { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
 ): Promise<Forecast> {
   checkBytes(source, limits)
+  checkComplete(source, limits)
   const format = formatOfMediaType(source.mediaType).name
   const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
   // Without steps: a picture that is laid over another, of which the first frame is drawn.
@@ -62,7 +65,7 @@ export async function forecastImage(
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
   return {
     bytes:
-      source.size +
+      source.size * (source.truncated ? OF_TRUNCATED : 1) +
       pixels * (ofSource(format, read?.header) + deep * OF_HELD_SOURCE * count('source')) +
       drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang:

@@ -1,22 +1,27 @@
 import sharp, { type Sharp } from 'sharp'
 import { assetFromBytes } from '../core/asset.ts'
 import { knownFormat } from '../core/media.ts'
-import type { Engine } from '../core/plugin.ts'
+import type { Engine, Opened, TransformLimits } from '../core/plugin.ts'
 import { badParameter } from '../core/problem.ts'
-import { headerIn, headerOf, type ImageHeader, inputOf } from './image-header.ts'
+import { completedPng, isPng } from './completed-png.ts'
+import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './image-header.ts'
 import { describe, formatName, type ImageSource } from './image-source.ts'
 import { decoding, rendering } from './sharp-failures.ts'
 import { forecastImage } from './sharp-forecast.ts'
 import { eachFrame, newPass, timed } from './sharp-passes.ts'
-import { checkBytes, checkHeld, checkPixels, checkSvg } from './source-limits.ts'
+import {
+  checkBytes,
+  checkComplete,
+  checkHeld,
+  checkPixels,
+  checkSvg,
+  hasExtraChannels,
+} from './source-limits.ts'
 
 // One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
 sharp.concurrency(1)
 sharp.cache(false)
-
-// An unknown tag of a GeoTIFF is only a warning. A truncated file fails in any case.
-const FAIL_ON = 'error'
 
 /** Images through libvips. */
 export const sharpEngine: Engine<'sharp'> = {
@@ -27,29 +32,32 @@ export const sharpEngine: Engine<'sharp'> = {
 
   async open(asset, { frames = 'all', page = 1, profile = 'srgb', upright = false }, { signal, limits }) {
     checkBytes(asset, limits)
+    checkComplete(asset, limits)
     const input = await inputOf(asset, signal)
     if (/^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string') await checkSvg(input, limits)
     let header = await headerOf(asset, input)
     if (page > 1) {
       checkPage(page, header)
       // The pages of a TIFF may differ in size.
-      header = await decoding(() => headerIn(input, page))
+      header = await decoding(() => headerIn(input, { page }))
     }
     const source = describe(header, { frames, upright, profile })
     // From the header alone: nothing has been decoded by here.
     checkPixels(source, limits)
     checkHeld(header, source, limits)
-    const draft = sharp(input, {
+    const isCompleted = asset.truncated && typeof input !== 'string' && isPng(input)
+    const draft = sharp(isCompleted ? await completedPng(input, signal) : input, {
       ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
       autoOrient: upright,
-      failOn: FAIL_ON,
+      failOn: isCompleted ? 'error' : failOn(asset),
       limitInputPixels: limits.sourceMaxPixels,
     })
     // Sharp works on 16 bits in P3, and would send its numbers without saying so: pale colours, of sRGB sources too.
     if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
       draft.withIccProfile('srgb', { attach: false })
     }
-    return { draft: withProfile(draft, source), source }
+    if (!hasExtraChannels(header)) return { draft: withProfile(draft, source), source }
+    return coloursOf(withProfile(draft, source), source, limits)
   },
 
   async render(draft, { limits }) {
@@ -70,6 +78,18 @@ export const sharpEngine: Engine<'sharp'> = {
     const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
+}
+
+/** The colours alone: sharp flattens no picture of more than four channels. */
+async function coloursOf(
+  draft: Sharp,
+  source: ImageSource,
+  limits: TransformLimits,
+): Promise<Opened<'sharp'>> {
+  const colours = timed(draft, limits).removeAlpha().png({ compressionLevel: 0 })
+  const bytes = await decoding(() => rendering(() => colours.toBuffer()))
+  const first = sharp(bytes, { limitInputPixels: limits.sourceMaxPixels })
+  return { draft: withProfile(first, source), source: { ...source, hasAlpha: false } }
 }
 
 function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import type { Size } from '../core/geometry/box.ts'
 import type { TransformLimits } from '../core/plugin.ts'
-import { notTransformable } from '../core/problem.ts'
+import { notTransformable, truncatedImage } from '../core/problem.ts'
 import type { ImageHeader } from './image-header.ts'
 import { decoding } from './sharp-failures.ts'
 import { inspectSvg } from './svg-limits.ts'
@@ -12,6 +12,14 @@ export function checkBytes({ size }: { size: number }, { sourceMaxBytes }: Trans
   throw notTransformable(
     `expected an image of at most ${sourceMaxBytes} bytes to transform but this one has ${size}`,
   )
+}
+
+/** @throws Problem 422 for a file that ends too early, where such files are refused */
+export function checkComplete(
+  { truncated: isTruncated }: { truncated?: true },
+  { truncated }: TransformLimits,
+): void {
+  if (isTruncated && truncated === 'refuse') throw truncatedImage()
 }
 
 /** @throws Problem 422 for a picture of too many pixels over all its frames */
@@ -30,7 +38,8 @@ export function checkPixels(
 const BYTES_PER_PIXEL = 4
 
 /**
- * Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held.
+ * Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held. So is one of more
+ * than four channels, which is rendered without them first.
  * @throws Problem 422 for one that takes more memory than the limit of pixels means
  */
 export function checkHeld(
@@ -38,13 +47,19 @@ export function checkHeld(
   { width, height, pages }: Size & { pages: number },
   { sourceMaxPixels }: TransformLimits,
 ): void {
-  if (!header.isProgressive && (header.orientation ?? 1) === 1) return
+  if (!header.isProgressive && (header.orientation ?? 1) === 1 && !hasExtraChannels(header)) return
   const maxBytes = sourceMaxPixels * BYTES_PER_PIXEL
   const held = width * height * pages * bytesPerPixel(header)
   if (held <= maxBytes) return
   throw notTransformable(
     `expected at most ${maxBytes} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
   )
+}
+
+/** Whether it has channels beside its colours and alpha: bands of a satellite, spot colours. */
+export function hasExtraChannels({ channels, space }: Pick<ImageHeader, 'channels' | 'space'>): boolean {
+  const ofColours = { 'b-w': 1, grey16: 1, cmyk: 4 }[space as string] ?? 3
+  return channels > ofColours + 1
 }
 
 function bytesPerPixel({ channels, depth }: ImageHeader): number {

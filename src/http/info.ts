@@ -96,6 +96,7 @@ export function informationToWire(
     size: record.size,
     sha256: record.sha256,
     uploadedAt: new Date(record.storedAt).toISOString(),
+    ...(record.truncated ? { truncated: true } : {}),
     ...known,
     ...media,
     ...(exif ? { exif: exif.tags } : {}),

@@ -7,6 +7,7 @@ import { assetNotFound } from '../core/problem.ts'
 import { namedFiles } from '../pipeline/named-files.ts'
 import type { Plan } from '../pipeline/plan.ts'
 import type { Originals } from './originals.ts'
+import { sourceFacts } from './source-facts.ts'
 
 /** Finds the other files that a plan's parameters of type `key` name, watermarks for example. */
 export interface Assets {
@@ -22,7 +23,7 @@ export function createAssets({ originals, buckets }: { originals: Originals; buc
   async function find(client: Client, key: string): Promise<Asset | undefined> {
     const found = await originals.resolveToRead(client, parsePath(key))
     const asset = found && (await buckets.of(client).find(found.name.key, found.record))
-    return asset && { ...asset, sha256: found.record.sha256 }
+    return asset && { ...asset, ...sourceFacts(found.record) }
   }
 
   return {

@@ -27,6 +27,7 @@ import type { MediaJobs } from './media-jobs.ts'
 import type { NotedUses } from './noted-uses.ts'
 import type { DerivativeFile, FoundOriginal, Originals } from './originals.ts'
 import { reopened } from './reopened.ts'
+import { sourceNotes } from './source-facts.ts'
 
 export interface DeliveryRequest {
   client: Client
@@ -246,7 +247,8 @@ export function createDeliveries({
       if (isElsewhere && isOneFile) throw severalFiles()
       try {
         const derivative = await storedOrMade(found, planned, input, request)
-        return { ...derivative, variesByAccept, notes, ...(isElsewhere ? { isElsewhere } : {}) }
+        const told = [...notes, ...sourceNotes(found.record)]
+        return { ...derivative, variesByAccept, notes: told, ...(isElsewhere ? { isElsewhere } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
         return { ...(await original(client, found)), variesByAccept, notes: [], insteadFor: error.code }

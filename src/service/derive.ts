@@ -28,6 +28,7 @@ import type { Evict } from './evict.ts'
 import { keptProbe } from './kept-probe.ts'
 import { createLeftovers } from './leftovers.ts'
 import type { Originals } from './originals.ts'
+import { sourceFacts } from './source-facts.ts'
 
 // What is larger would wait in memory for slow readers: it is answered from where it is stored.
 const MAX_ANSWERED_BYTES = 8 * 1024 * 1024
@@ -160,7 +161,10 @@ export function createDerivations({
       await deleteParts(bucket, key)
       const rendered = await run(
         plan,
-        { ...source, sha256: record.sha256, probe: keptProbe(record, { clientId: client.id, index, log }) },
+        {
+          ...{ ...source, ...sourceFacts(record) },
+          probe: keptProbe(record, { clientId: client.id, index, log }),
+        },
         {
           ...{ clientId: client.id, caller, asset, signal, log, storePart },
           limits: { ...limits, timeoutMs, outputMaxBytes },

@@ -1,4 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
+import type { Format } from '../core/media.ts'
+import { type EndWatch, watchEnd } from '../core/picture-end.ts'
 import { tooLarge } from '../core/problem.ts'
 import { sniffDepth } from '../core/sniff/depth.ts'
 import { SNIFF_BYTES } from '../core/sniff.ts'
@@ -42,10 +44,17 @@ export interface Meter {
   size: number
   /** SHA-256. */
   hash: Hash
+  /** Of a picture, whether all of it is there. */
+  end: EndWatch | undefined
 }
 
-export function newMeter(): Meter {
-  return { size: 0, hash: createHash('sha256') }
+export function newMeter(format: Format): Meter {
+  return { size: 0, hash: createHash('sha256'), end: watchEnd(format) }
+}
+
+/** The digest of the bytes, and what is to be known of their picture. */
+export function measured({ hash, end }: Meter): { sha256: string; truncated?: true } {
+  return { sha256: hash.digest('hex'), ...(end?.isTruncated() ? { truncated: true } : {}) }
 }
 
 /**
@@ -63,6 +72,7 @@ export async function* metered(
       meter.size += chunk.length
       if (meter.size > maxBytes) throw tooLarge('a file', maxBytes)
       meter.hash.update(chunk)
+      meter.end?.add(chunk)
       yield chunk
       const next = await rest.next()
       if (next.done) break

@@ -16,6 +16,7 @@ import { informationPlan, isInspected } from '../pipeline/information.ts'
 import type { Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derivations.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
+import { sourceFacts } from './source-facts.ts'
 
 /** What is known of an original: all of it public, as its bytes are. */
 export interface Information extends FoundOriginal {
@@ -141,7 +142,9 @@ export function createInformations({
     const image = await reading(async () => {
       signal.throwIfAborted()
       const source = await buckets.of(client).find(name.key, record)
-      return source && inspector.facts(source, { maxBytes: HEAD_BYTES, signal })
+      return (
+        source && inspector.facts({ ...source, ...sourceFacts(record) }, { maxBytes: HEAD_BYTES, signal })
+      )
     })
     return image ? { image } : {}
   }

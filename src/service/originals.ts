@@ -28,6 +28,7 @@ const storedRecord = z.object({
   size: z.int().min(0),
   sha256: z.string(),
   storedAt: z.number(),
+  truncated: z.literal(true).optional(),
   tags: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
   trash: z.object({ at: z.number(), until: z.number() }).optional(),
@@ -225,8 +226,11 @@ function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
 /** @throws Error that names the record when it is none */
 function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
   try {
-    const { trash, tags, metadata, ...rest } = storedRecord.parse(JSON.parse(bytes.toString('utf8')))
-    const record = { ...rest, key, ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) }
+    const { trash, truncated, tags, metadata, ...rest } = storedRecord.parse(
+      JSON.parse(bytes.toString('utf8')),
+    )
+    const said = { ...(tags ? { tags } : {}), ...(metadata ? { metadata } : {}) }
+    const record = { ...rest, key, ...(truncated ? { truncated } : {}), ...said }
     return trash ? { record, trash } : { record }
   } catch (cause) {
     throw new Error(`${recordKey(key)}: expected an original's record; restore it or remove it`, { cause })

@@ -18,11 +18,12 @@ import type { PlanInput, Planner } from '../pipeline/plan.ts'
 import type { WorkRunner } from '../pipeline/run.ts'
 import type { Assets } from './assets.ts'
 import type { Delivery } from './deliver.ts'
-import { metered, newMeter, takeHead } from './incoming-bytes.ts'
+import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
 import { checkGroup } from './kept-remotes.ts'
 import { createLeftovers, type Leftovers } from './leftovers.ts'
 import type { Remotes } from './remote.ts'
 import { emptyRemote } from './remote-upload.ts'
+import { sourceNotes } from './source-facts.ts'
 
 export interface RemotePictureRequest {
   client: Client
@@ -104,13 +105,12 @@ export function createRemotePictures({
       const input: PlanInput = { query, format, accept, rules: client.rules }
       // Before the rest is fetched for a parameter that does not fit.
       plan(input)
-      const meter = newMeter()
+      const meter = newMeter(format)
       const bytes = Readable.from(metered(incoming, { meter }), { objectMode: false })
       const spooled = await spool(bytes, { mediaType, signal })
       leftovers.add(spooled.remove)
-      const sha256 = meter.hash.digest('hex')
       const changedAt = Math.min(file.changedAt ?? now(), now())
-      const source = { ...withLastModified(spooled.asset, changedAt), sha256 }
+      const source = { ...withLastModified(spooled.asset, changedAt), ...measured(meter) }
       return await transformed(source, { client, caller, input, name: file.name, signal, leftovers })
     } finally {
       file.bytes.destroy()
@@ -157,7 +157,8 @@ export function createRemotePictures({
         +source.lastModified,
       )
       const newFormat = otherFormat(asset, input.format)
-      return { ...original, asset, newFormat, etag: `${original.etag}_${planned.variant}` }
+      const told = [...notes, ...sourceNotes(source)]
+      return { ...original, asset, newFormat, notes: told, etag: `${original.etag}_${planned.variant}` }
     } catch (error) {
       failures.remember(failure, error)
       const tooSmall = tooSmallFormat(error)

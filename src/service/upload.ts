@@ -19,7 +19,7 @@ import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { Problem, unavailable } from '../core/problem.ts'
 import { type SniffedType, sniff } from '../core/sniff.ts'
 import { unauthorized } from './client-access.ts'
-import { metered, newMeter, takeHead } from './incoming-bytes.ts'
+import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
 import { tellStored } from './originals.ts'
 import { serializeRecord } from './records.ts'
 import type { FailedUpload, Removals } from './remove.ts'
@@ -124,7 +124,7 @@ export function createUpload({
     await index.beginUpload({ clientId: client.id, key: name.key }, now() + LEASE_MS)
     const coming = { name, key: name.key, mayLand: false }
     begun.push(coming)
-    const meter = newMeter()
+    const meter = newMeter(sniffed.format)
     // All or nothing: before its last byte has been sent none of it can land.
     const sent = () => {
       coming.mayLand = true
@@ -133,8 +133,7 @@ export function createUpload({
     const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
     await bucket.put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     coming.mayLand = false
-    const sha256 = meter.hash.digest('hex')
-    return describe(file, name, { sniffed, size: meter.size, sha256, storedAt: now() })
+    return describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
   }
 
   /** The commit: whoever finds it takes the file for stored. One after the other: none may land after a failure. */
@@ -250,7 +249,10 @@ function emptyFile(name: string): Problem {
 function describe(
   file: IncomingFile,
   { key, sourceName }: OriginalName,
-  { sniffed, ...known }: { sniffed: SniffedType; size: number; sha256: string; storedAt: number },
+  {
+    sniffed,
+    ...known
+  }: Pick<OriginalRecord, 'size' | 'sha256' | 'truncated' | 'storedAt'> & { sniffed: SniffedType },
 ): OriginalRecord {
   return { key, originalName: cleanFileName(file.name) || sourceName, mediaType: sniffed.mediaType, ...known }
 }

@@ -10,7 +10,7 @@ import { deleteFile, newClient, type WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
-import { picture } from '../support/images.ts'
+import { corrupted, picture } from '../support/images.ts'
 import { MULTIPART, multipart, postForm, type RawPart } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
@@ -292,11 +292,11 @@ onTwoBackends('eager transforms', (start) => {
 
   it('are not tried again when they cannot be made, and those behind them are', async () => {
     const png = await picture()
-    const parts = [asking(['w=81']), file('cut.png', png.subarray(0, png.length / 2)), file('whole.png', png)]
-    const [cut, whole] = recordsOf(await postForm(service, parts)) as [Eager, Eager]
+    const parts = [asking(['w=81']), file('broken.png', corrupted(png)), file('whole.png', png)]
+    const [broken, whole] = recordsOf(await postForm(service, parts)) as [Eager, Eager]
     await eventually(async () => expect(await derivatives(whole)).to.deep.equal(['w=81']))
-    expect(await derivatives(cut)).to.deep.equal([])
-    const { status } = await exchange(service, cut.options.transforms?.[0]?.src ?? '')
+    expect(await derivatives(broken)).to.deep.equal([])
+    const { status } = await exchange(service, broken.options.transforms?.[0]?.src ?? '')
     expect(status).to.equal(422)
     const failed = service.log.lines.filter(({ message }) => message === 'a job has failed')
     expect(failed).to.have.length(1)

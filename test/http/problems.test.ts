@@ -168,7 +168,7 @@ onOneBackend('problem documents', (start) => {
   })
 
   it('leave in the log what caused them, at info', async () => {
-    const cut = (await picture({ format: 'jpeg', width: 800, height: 600 })).subarray(0, 300)
+    const cut = (await picture({ format: 'jpeg', width: 800, height: 600 })).subarray(0, 200)
     const { src } = await uploadOne(service, { name: 'cut.jpg', bytes: cut })
     const refused = await api()
       .get(`${src.slice(service.url.length)}?w=10`)

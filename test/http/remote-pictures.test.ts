@@ -25,10 +25,12 @@ onOneBackend('a remote picture', (start) => {
   let speech: string | Buffer = ''
   let png: Buffer
   let large: Buffer
+  let half: Buffer
   let waiting: ServerResponse[] = []
 
   before(async () => {
     png = await picture({ width: 80, height: 60 })
+    half = (await picture({ format: 'jpeg' })).subarray(0, 1200)
     // 9 MB, more than is answered from memory.
     large = await sharp(randomBytes(1750 * 1750 * 3), { raw: { width: 1750, height: 1750, channels: 3 } })
       .png({ compressionLevel: 1 })
@@ -44,7 +46,8 @@ onOneBackend('a remote picture', (start) => {
       '/large.png': large,
       '/vector.svg': SVG,
       '/page.png': (_req, res) => void res.writeHead(200, { 'Content-Type': 'image/png' }).end(HTML),
-      '/cut.png': png.subarray(0, 100),
+      '/cut.png': png.subarray(0, 50),
+      '/half.jpg': half,
       '/empty.png': '',
       '/too-large.png': Buffer.concat([png, Buffer.alloc(20_000_000)]),
       '/moved': (_req, res) => void res.writeHead(301, { Location: '/a.png' }).end(),
@@ -241,6 +244,12 @@ onOneBackend('a remote picture', (start) => {
     ['for one of a video', '/a.png', '?hls', 400, 'unknown_parameter'],
     ['for several names to save it by', '/a.png', '?download=a&download=b', 400, 'bad_parameter'],
   ]
+  it('is rendered as far as it goes when its file is truncated, with a note', async () => {
+    const { status, headers } = await get(server.url('/half.jpg'), '?w=20')
+    expect([status, headers['x-sluice-transform']]).to.deep.equal([200, 'truncated original'])
+    expect((await get(server.url('/half.jpg'))).headers).to.not.have.property('x-sluice-transform')
+  })
+
   for (const [what, path, query, status, code] of refusals) {
     it(`is refused ${what}: ${status} ${code}`, async () => {
       const answer = await get(server.url(path), query)

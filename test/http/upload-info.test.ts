@@ -4,7 +4,7 @@ import { onOneBackend } from '../support/backends.ts'
 import type { WireRecord } from '../support/client.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { type Answer, exchange, jsonOf } from '../support/exchange.ts'
-import { photograph, picture } from '../support/images.ts'
+import { corrupted, photograph, picture } from '../support/images.ts'
 import { postForm, type RawPart } from '../support/multipart.ts'
 import type { Service } from '../support/service.ts'
 
@@ -60,7 +60,7 @@ onOneBackend('information in an upload', (start) => {
         file('a.png', await picture({ width: 30, height: 20 })),
         file('b.txt', 'some text'),
         field('info', '1'),
-        file('c.png', png.subarray(0, 200)),
+        file('c.png', corrupted(png)),
         file('d.png', await sharp(png).resize(50).png().toBuffer()),
       ]),
     )

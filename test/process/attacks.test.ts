@@ -129,8 +129,8 @@ const ATTACKS: ReadonlyArray<
     /too long|too much memory/,
   ],
   [
-    'a JPEG that ends in the middle',
-    async () => (await flat(3000, 2000).jpeg().toBuffer()).subarray(0, 9000),
+    'a JPEG that ends within its header',
+    async () => (await flat(3000, 2000).jpeg().toBuffer()).subarray(0, 200),
     'w=10',
     UNREADABLE,
   ],

@@ -20,6 +20,8 @@ export interface OriginalRecord {
   sha256: string
   /** Milliseconds since 1970. */
   storedAt: number
+  /** Of a JPEG, PNG or GIF: the file ends before its picture does. Absent when it does not. */
+  truncated?: true
   /** What has been found out of a video's or sound's headers, in the words of who reads them. Of the index alone. */
   probe?: string
   /** What its owner has said of it; absent when empty, see `core/annotations.ts`. */

@@ -2,17 +2,17 @@ import type { Duplex } from 'node:stream'
 import { type Asset, assetFromBytes, openWhole } from '../../core/asset.ts'
 import type { FileHead } from './messages.ts'
 
-export function headOf({ size, mediaType, lastModified }: Asset): FileHead {
-  return { size, mediaType, lastModified: lastModified.getTime() }
+export function headOf({ size, mediaType, lastModified, truncated }: Asset): FileHead {
+  return { size, mediaType, lastModified: lastModified.getTime(), ...(truncated ? { truncated } : {}) }
 }
 
 /** The file that is announced, of the bytes that follow. @throws Error when the channel ends before */
 export async function receiveFile(
   channel: Duplex,
-  { size, mediaType, lastModified }: FileHead,
+  { size, mediaType, lastModified, ...known }: FileHead,
 ): Promise<Asset> {
   const bytes = await readExactly(channel, size)
-  return assetFromBytes(bytes, { mediaType, lastModified: new Date(lastModified) })
+  return { ...assetFromBytes(bytes, { mediaType, lastModified: new Date(lastModified) }), ...known }
 }
 
 /** Sends a file's bytes. Nothing else may be sent before it has ended. */

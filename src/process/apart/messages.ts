@@ -7,6 +7,8 @@ export interface FileHead {
   mediaType: string
   /** Milliseconds since 1970. */
   lastModified: number
+  /** Of a picture: the file ends before its picture does. */
+  truncated?: true
 }
 
 /** What a child is told. Bytes go through a channel of their own: as messages they would be copied twice. */

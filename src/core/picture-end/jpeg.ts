@@ -1,0 +1,22 @@
+import { take, takeByte, type Walk } from './walk.ts'
+
+const END = 0xd9
+const SCAN = 0xda
+
+/** Ends with the marker EOI: what follows it, such as a gain map, is another picture. @see ITU T.81, annex B */
+export function* jpegEnd(): Walk {
+  yield { skip: 2 }
+  for (let isInScan = false; ; ) {
+    // Within a scan a marker follows any number of other bytes.
+    if (isInScan) yield { find: 0xff, ofPixels: true }
+    else if ((yield* takeByte()) !== 0xff) return
+    let code = 0xff
+    while (code === 0xff) code = yield* takeByte()
+    if (code === END) return
+    // A byte of the picture that is 0xff has a 0 behind it. Restart markers and TEM have no length.
+    if (code === 0 || code === 1 || (code >= 0xd0 && code <= 0xd7)) continue
+    const [high = 0, low = 0] = yield* take(2)
+    yield { skip: Math.max(0, high * 256 + low - 2) }
+    isInScan = code === SCAN
+  }
+}

@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { constants, crc32, createDeflate, createInflate } from 'node:zlib'
+import { notDecodable } from '../core/problem.ts'
+
+// By colour type: grey, RGB, palette, grey with alpha, RGB with alpha. @see PNG (third edition), section 11.2.1
+const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
+const HEADER_BYTES = 33
+const ZEROS = Buffer.alloc(64 * 1024)
+
+/** Whether these are the bytes of a PNG. */
+export function isPng(bytes: Buffer): boolean {
+  return bytes.length > HEADER_BYTES && bytes.toString('latin1', 1, 4) === 'PNG'
+}
+
+/**
+ * A truncated PNG with zeros in place of the pixels that are missing: black, or transparent. libvips would leave those rows
+ * uninitialised, and deliver what another picture has left in that memory.
+ *
+ * @param bytes of no more pixels than an image may have: all of them are packed again, row by row
+ * @throws Problem 422 for a PNG without one whole row, and for an interlaced one; `signal.reason`
+ */
+export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<Buffer> {
+  const width = bytes.readUInt32BE(16)
+  const height = bytes.readUInt32BE(20)
+  const isInterlaced = bytes.readUInt8(28) !== 0
+  if (isInterlaced) throw notDecodable('This image is truncated, and an interlaced PNG needs its whole file.')
+  const bitsPerPixel = bytes.readUInt8(24) * (CHANNELS[bytes.readUInt8(25)] ?? 1)
+  // Each row begins with its filter.
+  const rowBytes = 1 + Math.ceil((width * bitsPerPixel) / 8)
+  const { before, packed } = taken(bytes)
+  const parts: Buffer[] = []
+  const rows = allRows(packed, { rowBytes, height })
+  await pipeline(rows, createDeflate({ level: constants.Z_BEST_SPEED }), collect(parts), { signal })
+  return Buffer.concat([before, chunk('IDAT', Buffer.concat(parts)), chunk('IEND', Buffer.alloc(0))])
+}
+
+function collect(parts: Buffer[]) {
+  return async (source: AsyncIterable<Buffer>) => {
+    for await (const part of source) parts.push(part)
+  }
+}
+
+/** What is before the pixels, and the pixels as they are packed. */
+function taken(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
+  const packed: Buffer[] = []
+  let first = bytes.length
+  for (let at = 8; at + 8 < bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    if (bytes.toString('latin1', at + 4, at + 8) !== 'IDAT') continue
+    first = Math.min(first, at)
+    packed.push(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at)))
+  }
+  return { before: bytes.subarray(0, first), packed }
+}
+
+async function* allRows(
+  packed: readonly Buffer[],
+  { rowBytes, height }: { rowBytes: number; height: number },
+): AsyncGenerator<Buffer> {
+  const total = rowBytes * height
+  let left = total
+  for await (const piece of inflated(packed)) {
+    yield piece.subarray(0, left)
+    left = Math.max(0, left - piece.length)
+    if (left === 0) return
+  }
+  if (total - left < rowBytes)
+    throw notDecodable('This image is truncated: its file ends before the first row of pixels.')
+  for (; left > 0; left -= ZEROS.length) yield ZEROS.subarray(0, left)
+}
+
+/** As much as can be inflated. */
+async function* inflated(packed: readonly Buffer[]): AsyncGenerator<Buffer> {
+  const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH })
+  const source = Readable.from(packed).pipe(inflate)
+  try {
+    for await (const piece of source) yield piece
+  } catch {
+    // The rows before a broken part are there.
+  }
+}
+
+function chunk(type: string, content: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, 'latin1'), content])
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(content.length)
+  const check = Buffer.alloc(4)
+  check.writeUInt32BE(crc32(typed))
+  return Buffer.concat([length, typed, check])
+}
