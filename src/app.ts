@@ -187,7 +187,12 @@ async function openApp(
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,
-    checks: { bucket: () => buckets.ping(), index: () => index.ping(), ffmpeg: () => ffmpeg.isMissing() },
+    checks: {
+      bucket: () => buckets.ping(),
+      index: () => index.ping(),
+      ffmpeg: () => ffmpeg.isMissing(),
+      ...(backends.disk ? { disk: backends.disk } : {}),
+    },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,

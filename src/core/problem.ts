@@ -217,11 +217,13 @@ export function fileReplaced(cause?: unknown): Problem {
   return unavailable('the file was replaced while it was read', { cause, retryAfterSeconds: 1 })
 }
 
-/** 503: there is no room for more bytes. Reading goes on, and so does deleting while the index can still grow. */
+export const STORAGE_FULL = 'storage_full'
+
+/** 503: there is no room for more bytes. Reading continues, and so does deleting while the reserve of the disk lasts. */
 export function storageFull(cause: unknown): Problem {
   return new Problem({
     status: 503,
-    code: 'storage_full',
+    code: STORAGE_FULL,
     detail: 'there is no room left to store this; nothing was kept',
     ...retryAfter(60),
     cause,

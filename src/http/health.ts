@@ -9,6 +9,8 @@ export interface ReadinessChecks {
   index(): Promise<void>
   /** Whether it is not installed, without which all but videos is served. */
   ffmpeg(): Promise<boolean>
+  /** Without room, or read-only, what is stored is still delivered; absent when nothing is stored on a disk. */
+  disk?(): Promise<'ok' | 'full' | 'read_only'>
 }
 
 /**
@@ -22,17 +24,21 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     res.json({ status: 'ok' })
   })
   routes.get('/readyz', async (_req, res) => {
-    const [bucket, index, isMissing] = await Promise.all([
+    const [bucket, index, isMissing, disk] = await Promise.all([
       outcome(checks.bucket()),
       outcome(checks.index()),
       checks.ffmpeg(),
+      checks.disk?.().catch(() => 'unavailable' as const),
     ])
     const ffmpeg = isMissing ? 'missing' : 'ok'
     const ready = bucket === 'ok'
-    const status = ready && index !== 'ok' ? 'degraded' : bucket
+    const isDegraded = index !== 'ok' || (disk ?? 'ok') !== 'ok'
+    const status = ready && isDegraded ? 'degraded' : bucket
     res.setHeader('Cache-Control', 'no-store')
     if (!ready) res.setHeader('Retry-After', '5')
-    res.status(ready ? 200 : 503).json({ status, checks: { bucket, index, ffmpeg } })
+    res
+      .status(ready ? 200 : 503)
+      .json({ status, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
   })
   for (const path of ['/healthz', '/readyz']) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes

@@ -35,6 +35,7 @@ describe('configuration', () => {
       PORT: 3000,
       HOST: '0.0.0.0',
       DATA_DIR: './data',
+      DISK_RESERVE_BYTES: 33_554_432,
       UPLOAD_MAX_BYTES: 5_368_709_120,
       UPLOAD_MAX_FILES: 100,
       TUS_EXPIRE_SECONDS: 86_400,
