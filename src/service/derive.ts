@@ -14,6 +14,7 @@ import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-wo
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { isLasting } from '../pipeline/lasting.ts'
 import type { WorkRunner } from '../pipeline/run.ts'
+import type { Answered } from './answered.ts'
 import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
 import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
@@ -49,6 +50,7 @@ export function createDerivations({
   limits,
   derivativeLimits,
   evict,
+  answered,
   log,
   now = Date.now,
 }: {
@@ -62,6 +64,7 @@ export function createDerivations({
   limits: TransformLimits
   derivativeLimits: DerivativeLimits
   evict: Evict
+  answered: Answered
   log: Log
   now?: () => number
 }): Derivations {
@@ -153,6 +156,7 @@ export function createDerivations({
       if (deadline !== undefined) await index.dropDerivative(ref, key, deadline)
     }
     const leftovers = createLeftovers(log, { key })
+    let endStoring = () => {}
     try {
       const source = await bucket.find(name.key, record)
       if (!source) throw fileNotFound()
@@ -181,7 +185,10 @@ export function createDerivations({
       }
       // As old as its original: the same before and after it is stored, and when it is made again. A file is gone by then.
       const isLarge = size > MAX_ANSWERED_BYTES || rendered.file !== undefined
-      if (!isLarge) answer(withLastModified(rendered, record.storedAt))
+      if (!isLarge) {
+        endStoring = answered.begin(ref)
+        answer(withLastModified(rendered, record.storedAt))
+      }
       const bytes = await rendered.open()
       putBegun = true
       await bucket.put(key, bytes, { mediaType, durable: false, signal })
@@ -205,6 +212,7 @@ export function createDerivations({
       if (!signal.aborted && !request.isTriedAgain?.(error)) tellFailed(request, key, error)
       throw error
     } finally {
+      endStoring()
       await leftovers.remove()
     }
   }
