@@ -154,6 +154,17 @@ export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
   })
 }
 
+/** 422: a source without any bytes, which its owner never stored: it is not remembered, since it may be restored. */
+export function emptySource(): Problem {
+  return new Problem({
+    status: 422,
+    code: NOT_TRANSFORMABLE,
+    detail: 'this file is empty',
+    members: { reason: EMPTY },
+  })
+}
+
+export const EMPTY = 'empty'
 export const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */

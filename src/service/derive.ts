@@ -28,6 +28,7 @@ import {
 import type { Evict } from './evict.ts'
 import { keptProbe } from './kept-probe.ts'
 import { createLeftovers } from './leftovers.ts'
+import { bytesToTransform } from './original-bytes.ts'
 import type { Originals } from './originals.ts'
 
 // What is larger would wait in memory for slow readers: it is answered from where it is stored.
@@ -133,8 +134,9 @@ export function createDerivations({
     const bucket = buckets.of(client)
     // Whoever held the lock before may have made it since this caller looked.
     const known = (await index.find(ref, key)).derivative
-    const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
-    if (stored) return answer(withLastModified(stored, record.storedAt))
+    const entry = known?.state === 'stored' ? known.record : undefined
+    const stored = entry && (await bucket.find(key, entry))
+    if (stored?.size === entry?.size && stored) return answer(withLastModified(stored, record.storedAt))
     const asset = await assets.of(client, plan)
     // A job's callers come back for what is stored.
     const deadline = await (isLasting(plan) ? reserved : note)(request, key)
@@ -158,7 +160,7 @@ export function createDerivations({
     const leftovers = createLeftovers(log, { key })
     let endStoring = () => {}
     try {
-      const source = await bucket.find(name.key, record)
+      const source = await bytesToTransform(bucket, record)
       if (!source) throw fileNotFound()
       // Those of a run that was killed.
       await deleteParts(bucket, key)

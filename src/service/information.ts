@@ -141,7 +141,7 @@ export function createInformations({
     const image = await reading(async () => {
       signal.throwIfAborted()
       const source = await buckets.of(client).find(name.key, record)
-      return source && inspector.facts(source, { maxBytes: HEAD_BYTES, signal })
+      return source && source.size > 0 && inspector.facts(source, { maxBytes: HEAD_BYTES, signal })
     })
     return image ? { image } : {}
   }
