@@ -42,6 +42,8 @@ export interface AppOptions extends LoadOptions {
   log: Log
   /** See {@link FoundationOptions}. */
   wrapStorage?: FoundationOptions['wrapStorage']
+  /** Whether the process is about to end: then it is not ready. */
+  isStopping?: () => boolean
   /** Where this is one of several processes: makes, of what this one has measured, what all have. */
   shareMetrics?: (parts: MetricsReader['parts']) => MetricsReader['text']
 }
@@ -98,7 +100,7 @@ type OpenAppOptions = AppOptions & {
 
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, loaded, prometheus, shareMetrics }: OpenAppOptions,
+  { config, baseUrl, log, loaded, prometheus, shareMetrics, isStopping = () => false }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -188,6 +190,7 @@ async function openApp(
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,
     checks: {
+      isStopping,
       bucket: () => buckets.ping(),
       index: () => index.ping(),
       ffmpeg: () => ffmpeg.isMissing(),

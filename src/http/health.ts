@@ -9,13 +9,15 @@ export interface ReadinessChecks {
   index(): Promise<void>
   /** Whether it is not installed, without which all but videos is served. */
   ffmpeg(): Promise<boolean>
+  /** Whether the process is about to end: it serves requests still, and should get no more. */
+  isStopping(): boolean
   /** Without room, or read-only, what is stored is still delivered; absent when nothing is stored on a disk. */
   disk?(): Promise<'ok' | 'full' | 'read_only'>
 }
 
 /**
  * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 when it can serve, at least what is stored
- * (`degraded`), else 503; with each check.
+ * (`degraded`), else 503, also when the process is about to end (`stopping`); with each check.
  */
 export function healthRoutes(checks: ReadinessChecks): Router {
   const routes = Router()
@@ -31,9 +33,10 @@ export function healthRoutes(checks: ReadinessChecks): Router {
       checks.disk?.().catch(() => 'unavailable' as const),
     ])
     const ffmpeg = isMissing ? 'missing' : 'ok'
-    const ready = bucket === 'ok'
+    const isStopping = checks.isStopping()
+    const ready = bucket === 'ok' && !isStopping
     const isDegraded = index !== 'ok' || (disk ?? 'ok') !== 'ok'
-    const status = ready && isDegraded ? 'degraded' : bucket
+    const status = isStopping ? 'stopping' : ready && isDegraded ? 'degraded' : bucket
     res.setHeader('Cache-Control', 'no-store')
     if (!ready) res.setHeader('Retry-After', '5')
     res

@@ -65,6 +65,7 @@ describe('configuration', () => {
       IDLE_TIMEOUT_SECONDS: 120,
       BODY_MIN_BYTES_PER_SECOND: 240,
       KEEP_ALIVE_SECONDS: 75,
+      SHUTDOWN_DELAY_SECONDS: 3,
       TRUST_PROXY: 0,
       ...rates('UPLOAD', 3000, 0, 60),
       ...rates('DERIVATIVE', 6000, 1500, 60),
