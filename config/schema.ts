@@ -120,6 +120,14 @@ export const VARIABLES = {
     default: 75,
     help: 'Time for which a connection is kept for the next request; longer than a proxy in front keeps it',
   }),
+  SHUTDOWN_DELAY_SECONDS: integer({
+    min: 0,
+    max: 600,
+    unit: 'seconds',
+    // Docker kills ten seconds after SIGTERM; load balancers usually check every two or three.
+    default: 3,
+    help: 'Time after SIGTERM for which requests are still accepted while /readyz is a 503, so that a load balancer can stop sending them',
+  }),
   ...RATE_VARIABLES,
   ...DERIVATIVE_VARIABLES,
   FETCH_TIMEOUT_SECONDS: integer({

@@ -1,5 +1,5 @@
 import { readBaseUrl, readRedisUrl } from './address.ts'
-import { oneOf, text } from './variable.ts'
+import { integer, oneOf, text } from './variable.ts'
 
 /** Where files are kept, and what is known of them. */
 export const STORAGE_VARIABLES = {
@@ -8,6 +8,13 @@ export const STORAGE_VARIABLES = {
     expected: 'a path',
     default: './data',
     help: 'Folder for what is in neither S3 nor Redis, and for credentials; belongs to one process unless there is REDIS_URL',
+  }),
+  DISK_RESERVE_BYTES: integer({
+    min: 0,
+    max: 1024 ** 3,
+    unit: 'bytes',
+    default: 32 * 1024 ** 2,
+    help: 'Size of DATA_DIR/reserve, room that is given up on a full disk so that deletes and a restart work; 0 makes none. Unused with REDIS_URL',
   }),
   S3_BUCKET: text({
     pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,

@@ -43,6 +43,8 @@ export interface AppOptions extends LoadOptions {
   log: Log
   /** See {@link FoundationOptions}. */
   wrapStorage?: FoundationOptions['wrapStorage']
+  /** Whether the process is about to end: then it is not ready. */
+  isStopping?: () => boolean
   /** Where this is one of several processes: makes, of what this one has measured, what all have. */
   shareMetrics?: (parts: MetricsReader['parts']) => MetricsReader['text']
 }
@@ -99,7 +101,7 @@ type OpenAppOptions = AppOptions & {
 
 async function openApp(
   foundation: Foundation,
-  { config, baseUrl, log, loaded, prometheus, shareMetrics }: OpenAppOptions,
+  { config, baseUrl, log, loaded, prometheus, shareMetrics, isStopping = () => false }: OpenAppOptions,
 ): Promise<App> {
   const {
     backends,
@@ -189,7 +191,13 @@ async function openApp(
     archive: createArchive({ deliveries, events, log }),
     limits: backends.limits,
     trustProxy: config.TRUST_PROXY,
-    checks: { bucket: () => buckets.ping(), index: () => index.ping(), ffmpeg: () => ffmpeg.isMissing() },
+    checks: {
+      isStopping,
+      bucket: () => buckets.ping(),
+      index: () => index.ping(),
+      ffmpeg: () => ffmpeg.isMissing(),
+      ...(backends.disk ? { disk: backends.disk } : {}),
+    },
     baseUrl,
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,

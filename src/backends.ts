@@ -3,6 +3,8 @@ import type { Config } from '../config/load.ts'
 import { diskBuckets } from './adapters/bucket/disk.ts'
 import type { ClientChanges } from './adapters/client-store/bucket.ts'
 import { dataDirTaken, makeDataDir, signDataDir, storeUnusable } from './adapters/data-dir.ts'
+import { type DiskReserve, diskReserve, NO_RESERVE } from './adapters/disk-reserve.ts'
+import { type DiskState, diskState } from './adapters/disk-state.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
 import { inProcessHandover } from './adapters/handover/in-process.ts'
 import { embeddedJobs } from './adapters/jobs/embedded.ts'
@@ -33,6 +35,8 @@ export interface Backends {
   limits: Limits
   ledger: Ledger
   usage: UsageStore
+  /** Of the disk that files or states are on; undefined when both are elsewhere. */
+  disk?: () => Promise<DiskState>
   /** Where other processes may change the clients. */
   clientChanges?: ClientChanges
   /** Waits for running jobs, for so long at most, and closes everything. */
@@ -47,8 +51,9 @@ export interface BackendsOptions {
 }
 
 /** What knows of files, apart from the files themselves. */
-type State = Omit<Backends, 'buckets' | 'close'> & {
+type State = Omit<Backends, 'buckets' | 'disk' | 'close'> & {
   shared: boolean
+  reserve: DiskReserve
   /** Closes all but the jobs, which end first. */
   close(): Promise<void>
 }
@@ -64,7 +69,7 @@ const KEY_PREFIX = '{sluice}:'
  */
 export async function openBackends(options: BackendsOptions): Promise<Backends> {
   const { config } = options
-  const { shared, ...state } = config.REDIS_URL
+  const { shared, reserve, ...state } = config.REDIS_URL
     ? await redisState(config.REDIS_URL, options)
     : await embeddedState(options)
   const close: Backends['close'] = async ({ graceMs }) => {
@@ -72,21 +77,30 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
     await state.close()
   }
   try {
-    const buckets = config.S3_BUCKET ? await openS3(config.S3_BUCKET, config) : await openDisk(options)
+    const buckets = config.S3_BUCKET
+      ? await openS3(config.S3_BUCKET, config)
+      : await openDisk(options, reserve)
     // Nobody else uses this folder: what lies there half written is of an earlier process.
     if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
-    return { ...state, buckets, close }
+    const onDisk = !shared || !config.S3_BUCKET
+    return {
+      ...state,
+      buckets,
+      ...(onDisk ? { disk: () => diskState(config.DATA_DIR, reserve) } : {}),
+      close,
+    }
   } catch (error) {
     await close({ graceMs: 0 })
     throw error
   }
 }
 
-async function openDisk({ config, baseUrl }: BackendsOptions): Promise<Buckets> {
+async function openDisk({ config, baseUrl }: BackendsOptions, reserve: DiskReserve): Promise<Buckets> {
   await makeDataDir(config.DATA_DIR)
   return diskBuckets({
     folder: join(config.DATA_DIR, 'bucket'),
     urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
+    reserve,
   })
 }
 
@@ -134,34 +148,45 @@ function rateOf(config: Config): (limited: LimitName) => Rate {
 
 /** For one process: the index's own lock keeps others out. */
 async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise<State> {
-  const { DATA_DIR } = config
+  const { DATA_DIR, DISK_RESERVE_BYTES: bytes } = config
   await makeDataDir(DATA_DIR)
-  const index = await embeddedIndex(join(DATA_DIR, 'index')).catch(async (error) => {
-    const locked = error.cause?.code === 'LEVEL_LOCKED'
-    throw locked ? await dataDirTaken(DATA_DIR, error) : storeUnusable(DATA_DIR, { name: 'index', error })
-  })
+  const reserve = bytes > 0 ? await diskReserve({ path: join(DATA_DIR, 'reserve'), bytes, log }) : NO_RESERVE
   // The last one first.
-  const closings = [() => index.close()]
+  const closings = [() => reserve.close()]
   const opened = async <T>(
     name: string,
     { open, close }: { open: (folder: string) => Promise<T>; close: (store: T) => Promise<void> },
   ): Promise<T> => {
-    const store = await open(join(DATA_DIR, name)).catch((error) => {
-      throw storeUnusable(DATA_DIR, { name, error })
+    const store = await open(join(DATA_DIR, name)).catch(async (error) => {
+      const isTaken = name === 'index' && error.cause?.code === 'LEVEL_LOCKED'
+      throw isTaken ? await dataDirTaken(DATA_DIR, error) : storeUnusable(DATA_DIR, { name, error })
     })
     closings.unshift(() => close(store))
     return store
   }
   try {
-    await signDataDir(DATA_DIR, baseUrl)
+    const index = await opened('index', {
+      open: (folder) => embeddedIndex(folder, { reserve }),
+      close: (store) => store.close(),
+    })
+    // Not before the index is open: another process may hold the folder.
+    reserve.fillUp()
+    await reserve.forced(() => signDataDir(DATA_DIR, baseUrl))
     const jobs = await opened('jobs', {
-      open: (folder) => embeddedJobs({ folder, log }),
+      open: (folder) => embeddedJobs({ folder, log, reserve }),
       close: (store) => store.close({ graceMs: 0 }),
     })
-    const ledger = await opened('ledger', { open: embeddedLedger, close: (store) => store.close() })
-    const usage = await opened('usage', { open: embeddedUsage, close: (store) => store.close() })
+    const ledger = await opened('ledger', {
+      open: (folder) => embeddedLedger(folder, { reserve }),
+      close: (store) => store.close(),
+    })
+    const usage = await opened('usage', {
+      open: (folder) => embeddedUsage(folder, { reserve }),
+      close: (store) => store.close(),
+    })
     return {
       shared: false,
+      reserve,
       index,
       locks: inProcessLocks(),
       handover: inProcessHandover(),
@@ -173,6 +198,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
         await usage.close()
         await ledger.close()
         await index.close()
+        await reserve.close()
       },
     }
   } catch (error) {
@@ -198,6 +224,7 @@ async function redisState(url: string, { config, log }: BackendsOptions): Promis
   const locks = redisLocks(redis, { keyPrefix })
   return {
     shared: true,
+    reserve: NO_RESERVE,
     index: redisIndex(redis, { keyPrefix }),
     locks,
     handover: redisHandover(redis, { keyPrefix }),

@@ -19,6 +19,7 @@ import { credentialsFile, openAppKeys } from './first-client.ts'
 import type { PluginSet } from './pipeline/load.ts'
 import { readPresets } from './pipeline/presets.ts'
 import { createAgree } from './service/agree.ts'
+import { createAnswered } from './service/answered.ts'
 import { createCheck } from './service/check.ts'
 import { createHasFiles } from './service/client-files.ts'
 import { createClientStorages } from './service/client-storages.ts'
@@ -138,7 +139,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })
   const trash = createTrashing({ index, originals, records, events })
-  const removals = createRemovals({ index, buckets, originals, trash, agree, events, log })
+  const answered = createAnswered()
+  const removals = createRemovals({ index, buckets, originals, trash, agree, answered, events, log })
   const evict = createEvict({ index, buckets })
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, log })
@@ -215,6 +217,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     complete: createCompletion({ index, locks, reindex, log }),
     records,
     removals,
+    answered,
     evict,
     removeDerivatives,
     usage,

@@ -13,10 +13,11 @@ import { holderOfPort } from './process/port-holder.ts'
 import { keepFilesPrivate } from './process/private-files.ts'
 import { projectRoot } from './process/project-root.ts'
 import { gatherMetrics, shareMetrics } from './process/shared-metrics.ts'
+import { createShutdown } from './process/shutdown.ts'
 import { isOneOfSeveral, runWebProcesses, tellReady } from './process/web-processes.ts'
 import { createWebServer } from './process/web-server.ts'
 
-// How long requests in progress may take to end after SIGTERM.
+// How long requests in progress may take to end after SIGTERM and its delay.
 const DRAIN_MS = 10_000
 // And what goes on without a client: storing what has been sent, event handlers.
 const CLOSE_MS = 2_000
@@ -45,7 +46,8 @@ async function main(): Promise<void> {
   if (config.WEB_CONCURRENCY > 1 && !isOneOfSeveral) {
     const count = config.WEB_CONCURRENCY
     await openMetrics(config, { log, read: gatherMetrics(aggregateMetrics) })
-    const baseUrl = await runWebProcesses({ count, graceMs: DRAIN_MS + 2 * CLOSE_MS, log })
+    const graceMs = config.SHUTDOWN_DELAY_SECONDS * 1000 + DRAIN_MS + 2 * CLOSE_MS
+    const baseUrl = await runWebProcesses({ count, graceMs, log })
     process.stdout.write(greeting(config, baseUrl))
     return
   }
@@ -54,11 +56,16 @@ async function main(): Promise<void> {
   const opened = new Promise<RequestListener>((resolve) => {
     open = resolve
   })
-  const server = createWebServer(config, async (req, res) => (await opened)(req, res))
+  const server = createWebServer(config, async (req, res) => {
+    shutdown.mark(res)
+    return (await opened)(req, res)
+  })
+  const shutdown = createShutdown(server)
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({
     ...{ config, root: projectRoot(), baseUrl, log },
+    isStopping: shutdown.hasBegun,
     ...(isOneOfSeveral ? { shareMetrics } : {}),
   })
   if (!isOneOfSeveral) await openMetrics(config, { log, read: app.readMetrics })
@@ -66,22 +73,23 @@ async function main(): Promise<void> {
   open(app.handle)
 
   let stoppingSince: number | undefined
-  const stop = async (signal: NodeJS.Signals) => {
+  const stop = async (signal: NodeJS.Signals, delaySeconds = 0) => {
     if (stoppingSince !== undefined) {
       if (performance.now() - stoppingSince > SAME_KEY_MS) endOf(signal)
       return
     }
     stoppingSince = performance.now()
-    log.info({ signal }, 'stopping: requests in progress may end')
-    await drain(server)
+    log.info({ signal, delaySeconds }, 'stopping: requests in progress may end')
+    await shutdown.stop({ delayMs: delaySeconds * 1000, drainMs: DRAIN_MS })
     await Promise.race([app.close().then(() => process.exit(0)), pause(CLOSE_MS)])
     log.warn('stopped in the middle of work: what it was for is swept at the next start')
     // The log writes behind. Waiting for it to say so would let one that nobody reads keep the process.
     await pause(FLUSH_MS)
     endOf(signal)
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  // SIGINT is a person's Ctrl-C, who waits for it.
+  process.on('SIGTERM', () => stop('SIGTERM', config.SHUTDOWN_DELAY_SECONDS))
+  process.on('SIGINT', () => stop('SIGINT'))
   if (isOneOfSeveral) {
     process.once('disconnect', () => stop('SIGTERM'))
     tellReady(baseUrl)
@@ -129,17 +137,6 @@ async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
     )
   })
   return (server.address() as AddressInfo).port
-}
-
-/** No new requests; those in progress may end, for a while. */
-async function drain(server: Server): Promise<void> {
-  const closed = new Promise((done) => server.close(done))
-  // A connection that has just ended its request would otherwise be kept for the next one.
-  const idle = setInterval(() => server.closeIdleConnections(), 100)
-  await Promise.race([closed, pause(DRAIN_MS)])
-  server.closeAllConnections()
-  await closed
-  clearInterval(idle)
 }
 
 /** Ends at once, as the signal does by itself. `process.exit` would wait for an encoder, which nothing can stop. */

@@ -63,7 +63,7 @@ const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as con
 
 /** What makes derivatives, and finds them: what a web process and a worker both stand on. */
 export function openTransformations(
-  { backends, buckets, index, events, evict, presentClient, originals }: Foundation,
+  { backends, buckets, index, events, evict, answered, presentClient, originals }: Foundation,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
@@ -88,6 +88,7 @@ export function openTransformations(
   const assets = createAssets({ originals, buckets })
   const limits = limitsOf(config)
   const derivations = createDerivations({
+    answered,
     index,
     buckets,
     assets,

@@ -1,10 +1,19 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { storageFull } from '../core/problem.ts'
+import { STORAGE_FULL, storageFull } from '../core/problem.ts'
 
-/** No space, no quota, or a file larger than this process may write. */
+// LevelDB reports these in words alone.
+const FULL = /No space left on device|Disk quota exceeded|File too large/
+
+/** No space, no quota, or a file larger than this process may write; also when that is the cause. */
 export function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '')
+  if (!(error instanceof Error)) return false
+  const { code = '' } = error as NodeJS.ErrnoException
+  return (
+    ['ENOSPC', 'EDQUOT', 'EFBIG', STORAGE_FULL].includes(code) ||
+    FULL.test(error.message) ||
+    isFull(error.cause)
+  )
 }
 
 /**

@@ -1,9 +1,15 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { type BatchOperation, ClassicLevel } from 'classic-level'
 import { Problem, unavailable } from '../core/problem.ts'
+import { type DiskReserve, NO_RESERVE } from './disk-reserve.ts'
 import { makeSureOfRoom } from './full-disk.ts'
 
 export type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
+
+export interface WriteOptions {
+  durable?: boolean
+  freesRoom?: boolean
+}
 
 /** Rows of a LevelDB folder, by name. Values are JSON. */
 export interface LastingLevel {
@@ -15,9 +21,10 @@ export interface LastingLevel {
   names(range: { gt: string; lt: string; limit?: number; reverse?: boolean }): Promise<string[]>
   /**
    * All in one step, which a power cut undoes no more when it resolves, unless it need not outlive that (`durable`): then it
-   * does once a later one does. Neither is undone by the process's end. @throws Problem 503 while the disk is full
+   * does once a later one does. Neither is undone by the process's end. @throws Problem 503 while the disk is full, unless it
+   * `freesRoom`: a step of a delete may take from the reserve
    */
-  write(rows: Row[], options?: { durable?: boolean }): Promise<void>
+  write(rows: Row[], options?: WriteOptions): Promise<void>
   close(): Promise<void>
 }
 
@@ -32,10 +39,13 @@ const ROOM_BYTES = 8 * 1024 * 1024
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
-export async function lastingLevel(folder: string): Promise<LastingLevel> {
-  await makePrivate(folder)
+export async function lastingLevel(
+  folder: string,
+  { reserve = NO_RESERVE }: { reserve?: DiskReserve } = {},
+): Promise<LastingLevel> {
+  await reserve.forced(() => makePrivate(folder))
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
-  await level.open()
+  await reserve.forced(() => level.open())
   let closing = false
   let broken = false
   let mending: Promise<void> | undefined
@@ -75,8 +85,19 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
     } catch (error) {
       // In the middle of being opened anew, or that has failed.
       if (closing || (level.status === 'open' && !mending)) throw error
-      await mend()
+      await reserve.forced(mend)
       return await work()
+    }
+  }
+
+  async function writeOnce(rows: Row[], durable: boolean): Promise<void> {
+    if (broken) await mend()
+    try {
+      await append(rows, durable)
+    } catch (error) {
+      if (closing) throw error
+      await mend()
+      await append(rows, durable)
     }
   }
 
@@ -84,15 +105,10 @@ export async function lastingLevel(folder: string): Promise<LastingLevel> {
     get: (names) => reading(() => names.map((name) => level.getSync(name))),
     rows: (range) => reading(() => level.iterator(range).all()),
     names: (range) => reading(() => level.keys(range).all()),
-    async write(rows, { durable = true } = {}) {
-      if (broken) await mend()
-      try {
-        await append(rows, durable)
-      } catch (error) {
-        if (closing) throw error
-        await mend()
-        await append(rows, durable)
-      }
+    async write(rows, { durable = true, freesRoom = false } = {}) {
+      if (freesRoom) return reserve.forced(() => writeOnce(rows, durable))
+      if (!reserve.isIntact()) await reserve.restored()
+      await writeOnce(rows, durable)
     },
     async close() {
       closing = true

@@ -17,6 +17,8 @@ export const FINDINGS = {
   'derivative missing':
     'the index has it as stored, but the bucket has no bytes: it is made again when asked for',
   'size differs': 'the bucket holds another number of bytes than the index knows',
+  'bytes differ':
+    'the SHA-256 of the bytes in the bucket is not that of the upload: restore them from a backup',
   'client unknown':
     'the index has an original of a client that does not exist: client remove <id> --files deletes it',
   failed: 'it could not be looked at or taken in',

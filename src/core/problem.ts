@@ -154,6 +154,17 @@ export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
   })
 }
 
+/** 422: a source without any bytes, which its owner never stored: it is not remembered, since it may be restored. */
+export function emptySource(): Problem {
+  return new Problem({
+    status: 422,
+    code: NOT_TRANSFORMABLE,
+    detail: 'this file is empty',
+    members: { reason: EMPTY },
+  })
+}
+
+export const EMPTY = 'empty'
 export const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */
@@ -226,11 +237,13 @@ export function fileReplaced(cause?: unknown): Problem {
   return unavailable('the file was replaced while it was read', { cause, retryAfterSeconds: 1 })
 }
 
-/** 503: there is no room for more bytes. Reading goes on, and so does deleting while the index can still grow. */
+export const STORAGE_FULL = 'storage_full'
+
+/** 503: there is no room for more bytes. Reading continues, and so does deleting while the reserve of the disk lasts. */
 export function storageFull(cause: unknown): Problem {
   return new Problem({
     status: 503,
-    code: 'storage_full',
+    code: STORAGE_FULL,
     detail: 'there is no room left to store this; nothing was kept',
     ...retryAfter(60),
     cause,

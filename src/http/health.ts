@@ -9,11 +9,15 @@ export interface ReadinessChecks {
   index(): Promise<void>
   /** Whether it is not installed, without which all but videos is served. */
   ffmpeg(): Promise<boolean>
+  /** Whether the process is about to end: it serves requests still, and should get no more. */
+  isStopping(): boolean
+  /** Without room, or read-only, what is stored is still delivered; absent when nothing is stored on a disk. */
+  disk?(): Promise<'ok' | 'full' | 'read_only'>
 }
 
 /**
  * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 when it can serve, at least what is stored
- * (`degraded`), else 503; with each check.
+ * (`degraded`), else 503, also when the process is about to end (`stopping`); with each check.
  */
 export function healthRoutes(checks: ReadinessChecks): Router {
   const routes = Router()
@@ -22,17 +26,22 @@ export function healthRoutes(checks: ReadinessChecks): Router {
     res.json({ status: 'ok' })
   })
   routes.get('/readyz', async (_req, res) => {
-    const [bucket, index, isMissing] = await Promise.all([
+    const [bucket, index, isMissing, disk] = await Promise.all([
       outcome(checks.bucket()),
       outcome(checks.index()),
       checks.ffmpeg(),
+      checks.disk?.().catch(() => 'unavailable' as const),
     ])
     const ffmpeg = isMissing ? 'missing' : 'ok'
-    const ready = bucket === 'ok'
-    const status = ready && index !== 'ok' ? 'degraded' : bucket
+    const isStopping = checks.isStopping()
+    const ready = bucket === 'ok' && !isStopping
+    const isDegraded = index !== 'ok' || (disk ?? 'ok') !== 'ok'
+    const status = isStopping ? 'stopping' : ready && isDegraded ? 'degraded' : bucket
     res.setHeader('Cache-Control', 'no-store')
     if (!ready) res.setHeader('Retry-After', '5')
-    res.status(ready ? 200 : 503).json({ status, checks: { bucket, index, ffmpeg } })
+    res
+      .status(ready ? 200 : 503)
+      .json({ status, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
   })
   for (const path of ['/healthz', '/readyz']) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes

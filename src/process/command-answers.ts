@@ -66,10 +66,14 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
   }: Record<'originals' | 'derivatives' | 'bytes', number>) =>
     `deleted ${counted(derivatives, 'derivative')} of ${counted(originals, 'original')}, ${counted(bytes, 'byte')}\n`,
   check: (
-    report: Record<'originals' | 'derivatives' | 'others' | 'inProgress', number> & { findings: object },
+    report: Record<'originals' | 'derivatives' | 'others' | 'inProgress', number> & {
+      findings: object
+      bytesRead?: number
+    },
   ) =>
     `${counted(report.originals, 'original')}, ${counted(report.derivatives, 'derivative')}` +
     `, ${counted(report.others, 'other object')}, ${report.inProgress} in progress\n` +
+    (report.bytesRead === undefined ? '' : `compared the digests of ${counted(report.bytesRead, 'byte')}\n`) +
     (Object.keys(report.findings).length === 0 ? 'bucket and index agree\n' : ''),
   reindex: (report: ReindexAnswer) =>
     columns([

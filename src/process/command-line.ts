@@ -14,16 +14,21 @@ export function commandLine(options: ClientCommandsOptions): Command {
     .showHelpAfterError('(--help tells more)')
 
   addClientCommands(sluice, options)
-  for (const [name, description] of [
-    ['check', 'Compares bucket and index, and changes nothing. Exit code 1 when they differ.'],
-    [
-      'reindex',
-      'Fills the index from the bucket. Where the two differ on a file, the record in the bucket is right.',
-    ],
-  ] as const)
-    leafCommand(sluice, name, description)
-      .option('--client <id>', "only this client's files")
-      .action(({ client: clientId, json }) => perform(name, { clientId }, { json }))
+  leafCommand(
+    sluice,
+    'check',
+    'Compares bucket and index, and changes nothing. Exit code 1 when they differ.',
+  )
+    .option('--client <id>', "only this client's files")
+    .option('--digests', 'read all originals, at 64 MiB/s at most, and compare their SHA-256')
+    .action(({ client: clientId, digests, json }) => perform('check', { clientId, digests }, { json }))
+  leafCommand(
+    sluice,
+    'reindex',
+    'Fills the index from the bucket. Where the two differ on a file, the record in the bucket is right.',
+  )
+    .option('--client <id>', "only this client's files")
+    .action(({ client: clientId, json }) => perform('reindex', { clientId }, { json }))
   const derivatives = sluice.command('derivatives').description('What was made of originals: a cache.')
   leafCommand(
     derivatives,

@@ -6,6 +6,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import { assetNotFound } from '../core/problem.ts'
 import { namedFiles } from '../pipeline/named-files.ts'
 import type { Plan } from '../pipeline/plan.ts'
+import { bytesToTransform } from './original-bytes.ts'
 import type { Originals } from './originals.ts'
 import { sourceFacts } from './source-facts.ts'
 
@@ -22,7 +23,7 @@ export interface Assets {
 export function createAssets({ originals, buckets }: { originals: Originals; buckets: Buckets }): Assets {
   async function find(client: Client, key: string): Promise<Asset | undefined> {
     const found = await originals.resolveToRead(client, parsePath(key))
-    const asset = found && (await buckets.of(client).find(found.name.key, found.record))
+    const asset = found && (await bytesToTransform(buckets.of(client), found.record))
     return asset && { ...asset, ...sourceFacts(found.record) }
   }
 

@@ -14,7 +14,9 @@ import {
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { DerivativeRecord, FileIndex, FileRef, OriginalRecord, Trash } from '../core/ports/file-index.ts'
+import { unlessStatus } from '../core/problem.ts'
 import { snapshot } from '../core/snapshot.ts'
+import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import type { Records } from './records.ts'
 import { AT_ONCE, type Walk } from './walk.ts'
 import { withEachClient } from './walked-clients.ts'
@@ -29,6 +31,8 @@ export interface CheckReport {
   /** Uploads, transformations and deletes under way. */
   inProgress: number
   findings: Partial<Record<FindingKind, number>>
+  /** Of originals, when their digests were compared. */
+  bytesRead?: number
 }
 
 /**
@@ -36,9 +40,10 @@ export interface CheckReport {
  * looked at once more before it is told. It needs little memory for any number of files; one that Redis lists twice
  * may be told twice.
  *
+ * @param walk.digests reads all originals as well, and compares their SHA-256 with those in the index
  * @throws Problem 404 when there is no such client, 503 when bucket or index cannot be read
  */
-export type Check = (walk: Walk) => Promise<CheckReport>
+export type Check = (walk: Walk & { digests?: boolean }) => Promise<CheckReport>
 
 /** What was seen of one object or entry. */
 type Seen = KeyMeaning['kind'] | 'other' | 'in progress' | 'entry' | Finding
@@ -77,12 +82,15 @@ export function createCheck({
   }
 
   /** One original or derivative that the index has as stored, and whether the bucket has it as well. */
-  async function lookAtEntry(client: Client, ref: FileRef, entry: Entry): Promise<Seen> {
+  async function lookAtEntry(
+    client: Client,
+    { ref, entry, digests }: { ref: FileRef; entry: Entry; digests: DigestCheck | undefined },
+  ): Promise<Seen> {
     const bucket = buckets.of(client)
     const { key } = entry.record
     const wrong =
       entry.kind === 'original'
-        ? await wrongOriginal(bucket, entry)
+        ? await wrongOriginal(bucket, entry, digests)
         : await wrongDerivative(bucket, entry.record)
     if (!wrong) return 'entry'
     const known = await index.find(ref, key)
@@ -117,7 +125,8 @@ export function createCheck({
     }
   }
 
-  return async ({ clientId, signal, found, progress }) => {
+  return async ({ clientId, signal, digests: withDigests = false, found, progress }) => {
+    const digests = withDigests ? createDigestCheck({ signal }) : undefined
     const report: CheckReport = { originals: 0, derivatives: 0, others: 0, inProgress: 0, findings: {} }
     let looked = 0
     let findings = 0
@@ -141,7 +150,7 @@ export function createCheck({
     })
     const work = async ({ ref, entry }: { ref: FileRef; entry?: Entry }): Promise<Seen> => {
       const client = await clientOf(ref.clientId)
-      if (client) return entry ? lookAtEntry(client, ref, entry) : 'in progress'
+      if (client) return entry ? lookAtEntry(client, { ref, entry, digests }) : 'in progress'
       // Perhaps it has been removed, with its files, since this was listed.
       const isKnown = (await index.find(ref)).original !== undefined
       return isKnown ? { kind: 'client unknown', clientId: ref.clientId, key: ref.key } : 'entry'
@@ -151,7 +160,7 @@ export function createCheck({
       if (seen === 'in progress') report.inProgress += 1
       await note(seen)
     }
-    return report
+    return digests ? { ...report, bytesRead: digests.bytesRead() } : report
   }
 }
 
@@ -194,6 +203,7 @@ type Wrong = Pick<Finding, 'kind' | 'detail'>
 async function wrongOriginal(
   bucket: Bucket,
   { record: known, trash }: StoredOriginal,
+  digests?: DigestCheck,
 ): Promise<Wrong | undefined> {
   const asset = await bucket.find(known.key, known)
   if (!asset) return { kind: 'original missing' }
@@ -201,7 +211,11 @@ async function wrongOriginal(
   const record = await snapshot(bucket, recordKey(known.key))
   if (!record) return { kind: 'record missing' }
   const detail = differences(record.bytes.toString('utf8'), known, trash)
-  return detail === undefined ? undefined : { kind: 'record differs', detail }
+  if (detail !== undefined) return { kind: 'record differs', detail }
+  const sha256 = digests && (await unlessStatus(404, digests.sha256(asset)))
+  return sha256 === undefined || sha256 === known.sha256
+    ? undefined
+    : { kind: 'bytes differ', detail: `SHA-256 ${sha256}, ${known.sha256} in the index` }
 }
 
 async function wrongDerivative(bucket: Bucket, known: DerivativeRecord): Promise<Wrong | undefined> {

@@ -128,8 +128,9 @@ export function createCommands({
       z.strictObject({ clientId: z.string(), path: z.string() }),
       (request, { signal }) => deleteDerivatives(request, signal),
     ),
-    check: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
-      check(walk(clientId, run)),
+    check: command(
+      z.strictObject({ clientId: z.string().optional(), digests: z.boolean().optional() }),
+      ({ clientId, digests = false }, run) => check({ ...walk(clientId, run), digests }),
     ),
     reindex: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
       reindex(walk(clientId, run)),

@@ -25,6 +25,7 @@ import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derivations.ts'
 import type { MediaJobs } from './media-jobs.ts'
 import type { NotedUses } from './noted-uses.ts'
+import { originalBytes } from './original-bytes.ts'
 import type { DerivativeFile, FoundOriginal, Originals } from './originals.ts'
 import { reopened } from './reopened.ts'
 import { sourceNotes } from './source-facts.ts'
@@ -119,7 +120,7 @@ export function createDeliveries({
   onLimit: 'refuse' | 'original'
 }): Deliveries {
   async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
-    const asset = await buckets.of(client).find(name.key, record)
+    const asset = await originalBytes(buckets.of(client), record)
     if (!asset) throw fileNotFound()
     return {
       key: name.key,

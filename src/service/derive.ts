@@ -14,6 +14,7 @@ import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-wo
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { isLasting } from '../pipeline/lasting.ts'
 import type { WorkRunner } from '../pipeline/run.ts'
+import type { Answered } from './answered.ts'
 import type { Assets } from './assets.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
 import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
@@ -27,6 +28,7 @@ import {
 import type { Evict } from './evict.ts'
 import { keptProbe } from './kept-probe.ts'
 import { createLeftovers } from './leftovers.ts'
+import { bytesToTransform } from './original-bytes.ts'
 import type { Originals } from './originals.ts'
 import { sourceFacts } from './source-facts.ts'
 
@@ -50,6 +52,7 @@ export function createDerivations({
   limits,
   derivativeLimits,
   evict,
+  answered,
   log,
   now = Date.now,
 }: {
@@ -63,6 +66,7 @@ export function createDerivations({
   limits: TransformLimits
   derivativeLimits: DerivativeLimits
   evict: Evict
+  answered: Answered
   log: Log
   now?: () => number
 }): Derivations {
@@ -131,8 +135,9 @@ export function createDerivations({
     const bucket = buckets.of(client)
     // Whoever held the lock before may have made it since this caller looked.
     const known = (await index.find(ref, key)).derivative
-    const stored = known?.state === 'stored' ? await bucket.find(key, known.record) : undefined
-    if (stored) return answer(withLastModified(stored, record.storedAt))
+    const entry = known?.state === 'stored' ? known.record : undefined
+    const stored = entry && (await bucket.find(key, entry))
+    if (stored?.size === entry?.size && stored) return answer(withLastModified(stored, record.storedAt))
     const asset = await assets.of(client, plan)
     // A job's callers come back for what is stored.
     const deadline = await (isLasting(plan) ? reserved : note)(request, key)
@@ -154,8 +159,9 @@ export function createDerivations({
       if (deadline !== undefined) await index.dropDerivative(ref, key, deadline)
     }
     const leftovers = createLeftovers(log, { key })
+    let endStoring = () => {}
     try {
-      const source = await bucket.find(name.key, record)
+      const source = await bytesToTransform(bucket, record)
       if (!source) throw fileNotFound()
       // Those of a run that was killed.
       await deleteParts(bucket, key)
@@ -185,7 +191,10 @@ export function createDerivations({
       }
       // As old as its original: the same before and after it is stored, and when it is made again. A file is gone by then.
       const isLarge = size > MAX_ANSWERED_BYTES || rendered.file !== undefined
-      if (!isLarge) answer(withLastModified(rendered, record.storedAt))
+      if (!isLarge) {
+        endStoring = answered.begin(ref)
+        answer(withLastModified(rendered, record.storedAt))
+      }
       const bytes = await rendered.open()
       putBegun = true
       await bucket.put(key, bytes, { mediaType, durable: false, signal })
@@ -209,6 +218,7 @@ export function createDerivations({
       if (!signal.aborted && !request.isTriedAgain?.(error)) tellFailed(request, key, error)
       throw error
     } finally {
+      endStoring()
       await leftovers.remove()
     }
   }

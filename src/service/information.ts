@@ -143,7 +143,9 @@ export function createInformations({
       signal.throwIfAborted()
       const source = await buckets.of(client).find(name.key, record)
       return (
-        source && inspector.facts({ ...source, ...sourceFacts(record) }, { maxBytes: HEAD_BYTES, signal })
+        source &&
+        source.size > 0 &&
+        inspector.facts({ ...source, ...sourceFacts(record) }, { maxBytes: HEAD_BYTES, signal })
       )
     })
     return image ? { image } : {}

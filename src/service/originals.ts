@@ -166,7 +166,9 @@ export function createOriginals({
     const known = await unlessAway(index.find(ref, derivative))
     const entry = known?.derivative
     if (entry?.state === 'pending') return { asset: undefined, isPending: true }
-    const asset = await bucket.find(derivative, entry?.record)
+    const found = await bucket.find(derivative, entry?.record)
+    // One that was cut or changed is rendered again.
+    const asset = entry && found?.size !== entry.record.size ? undefined : found
     if (entry || !asset || !known) return { asset, isPending: !known }
     const adopted = recordOfDerivative(bucket, derivative, asset).then((record) =>
       index.adoptDerivative(ref, record),

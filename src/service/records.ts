@@ -52,7 +52,8 @@ export function createRecords({
 
     async put(client, record, { trash, signal }) {
       const bytes = Readable.from([serializeRecord(record, trash)])
-      await buckets.of(client).put(recordKey(record.key), bytes, { mediaType: 'application/json', signal })
+      const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal }
+      await buckets.of(client).put(recordKey(record.key), bytes, options)
     },
 
     async amend(client, record) {

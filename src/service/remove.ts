@@ -14,6 +14,7 @@ import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex, FileRef, RemovalCause } from '../core/ports/file-index.ts'
 import { fileNotFound } from '../core/problem.ts'
 import type { Agree } from './agree.ts'
+import type { Answered } from './answered.ts'
 import { deleteAll } from './delete-all.ts'
 import type { Originals } from './originals.ts'
 import type { Trashing } from './trash.ts'
@@ -83,6 +84,7 @@ export function createRemovals({
   originals,
   trash,
   agree,
+  answered,
   events,
   log,
   now = Date.now,
@@ -92,6 +94,7 @@ export function createRemovals({
   originals: Originals
   trash: Trashing
   agree: Agree
+  answered: Answered
   events: EventBus
   log: Log
   now?: () => number
@@ -134,6 +137,7 @@ export function createRemovals({
         // to all.
         const state = (await index.find(ref)).original?.state
         if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
+        await answered.ended(ref)
         if (keepSeconds !== undefined) {
           const kept = await trash.throwAway(client, name.key, { keepMs: keepSeconds * 1000 })
           if (kept) return kept

@@ -22,8 +22,11 @@ export function createTwins({ index, buckets }: { index: FileIndex; buckets: Buc
       ...{ state: 'stored', by: 'sha256', limit: CANDIDATES },
       prefix: `${record.sha256} ${place}`,
     })
-    for (const { record: known } of files)
-      if (isTwin(known, record) && (await buckets.of(client).find(known.key, known))) return known
+    for (const { record: known } of files) {
+      if (!isTwin(known, record)) continue
+      // A damaged one is no file to answer with.
+      if ((await buckets.of(client).find(known.key, known))?.size === known.size) return known
+    }
     return undefined
   }
 

@@ -37,7 +37,10 @@ onOneBackend('health', (start) => {
       .get('/readyz')
       .expect(200)
       .expect('Cache-Control', 'no-store')
-    expect(body).to.deep.equal({ status: 'ok', checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok' } })
+    expect(body).to.deep.equal({
+      status: 'ok',
+      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
+    })
   })
 
   it('/readyz is a 503 while the bucket cannot be used, and /healthz is not', async () => {
@@ -47,7 +50,7 @@ onOneBackend('health', (start) => {
     gone = undefined
     expect(body).to.deep.equal({
       status: 'unavailable',
-      checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok' },
+      checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
     })
     expect(headers['cache-control']).to.equal('no-store')
     expect(Number(headers['retry-after'])).to.be.above(0)
@@ -60,7 +63,7 @@ onOneBackend('health', (start) => {
     gone = undefined
     expect(body).to.deep.equal({
       status: 'degraded',
-      checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok' },
+      checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok', disk: 'ok' },
     })
   })
 

@@ -120,7 +120,10 @@ onOneBackend('thumbnails of videos', (start) => {
       'duration',
     ])
     const ready = jsonOf(await exchange(service, '/readyz'))
-    expect(ready).to.deep.equal({ status: 'ok', checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok' } })
+    expect(ready).to.deep.equal({
+      status: 'ok',
+      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
+    })
   })
 
   describe('where ffmpeg is not installed', () => {

@@ -165,10 +165,9 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
       it('says that it is degraded, and is ready all the same', async () => {
         const { status, body } = await get('/readyz')
         expect(status).to.equal(200)
-        expect(JSON.parse(body.toString())).to.deep.equal({
-          status: 'degraded',
-          checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok' },
-        })
+        const ready = JSON.parse(body.toString())
+        expect(ready).to.include({ status: 'degraded' })
+        expect(ready.checks).to.include({ bucket: 'ok', index: 'unavailable', ffmpeg: 'ok' })
       })
     })
 

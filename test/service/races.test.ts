@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
 import type { Storage } from '../../src/app.ts'
 import { derivativeKey, recordKey, storedKey } from '../../src/core/object-key.ts'
+import { createAnswered } from '../../src/service/answered.ts'
 import { createDerivations } from '../../src/service/derive.ts'
 import { onEveryBackend } from '../support/backends.ts'
 import { STRANGER } from '../support/callers.ts'
@@ -113,6 +114,7 @@ onEveryBackend('races', (start, backend) => {
     const locks = inProcessLocks()
     const [one, two] = [1, 2].map(() =>
       createDerivations({
+        answered: createAnswered(),
         ...service.storage,
         assets: {
           of: async () => async () => {

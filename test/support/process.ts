@@ -37,7 +37,8 @@ export interface Start {
 /** Starts a program with nothing of this environment but what it needs. */
 export function run({ script = BUILT_SERVER, env = {}, program }: Start): Running {
   const { PATH = '', NODE_V8_COVERAGE } = process.env
-  const inherited = { PATH, ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}) }
+  // A test that is about it sets it.
+  const inherited = { PATH, SHUTDOWN_DELAY_SECONDS: '0', ...(NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}) }
   const [file, before] = program ? [program, []] : ['sh', [NODE]]
   const child = spawn(file, [...before, ...script], { cwd: PROJECT, env: { ...inherited, ...env } })
   let output = ''

@@ -22,8 +22,12 @@ export function wrapBuckets(
   })
 }
 
-/** Leaves nothing of an original's bytes: uploads without any are refused, a bucket may still hold one. */
+/** Leaves nothing of an original's bytes, as its record says: uploads without any are refused, a bucket may still hold one. */
 export async function emptied({ storage }: Service, { s3PathOriginal }: WireRecord): Promise<void> {
   const bucket = storage.buckets.of({ id: FIRST_CLIENT_ID, token: '' })
-  await bucket.put(storedKey(s3PathOriginal), Readable.from([]), { mediaType: 'application/octet-stream' })
+  const key = storedKey(s3PathOriginal)
+  await bucket.put(key, Readable.from([]), { mediaType: 'application/octet-stream' })
+  const { original } = await storage.index.find({ clientId: FIRST_CLIENT_ID, key })
+  if (original?.state !== 'stored') throw new Error(`${key} is not stored`)
+  await storage.index.amend(FIRST_CLIENT_ID, original.record, { ...original.record, size: 0 })
 }

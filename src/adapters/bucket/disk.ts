@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, type Stats } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Asset, lengthOf } from '../../core/asset.ts'
 import { bundleFile, bundleMediaType } from '../../core/bundle.ts'
 import type { Client } from '../../core/client.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
-import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
-import { fileNotFound, fileReplaced, storageFull } from '../../core/problem.ts'
+import type { Bucket, Buckets, PutOptions } from '../../core/ports/bucket.ts'
+import { storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
-import { isFull } from '../full-disk.ts'
+import { type DiskReserve, NO_RESERVE } from '../disk-reserve.ts'
+import { isFull, makeSureOfRoom } from '../full-disk.ts'
+import { diskAsset, PIECE_BYTES } from './disk-asset.ts'
 import {
   flushFolder,
   flushUpTo,
@@ -21,8 +22,8 @@ import {
   walk,
 } from './disk-folders.ts'
 
-// What is read or written at a time: large enough that a gigabyte is not a million turns of the event loop.
-const PIECE_BYTES = 256 * 1024
+// A record that a delete puts, with its folder.
+const RECORD_BYTES = 128 * 1024
 
 /** Where a {@link diskBuckets} keeps its files. */
 export interface DiskBucketOptions {
@@ -30,6 +31,8 @@ export interface DiskBucketOptions {
   folder: string
   /** Where an object of the client with this public token can be fetched. */
   urlOf(key: ObjectKey, client: Pick<Client, 'token'>): string
+  /** What ordinary puts leave alone, of the same disk. */
+  reserve?: DiskReserve
 }
 
 /**
@@ -37,7 +40,11 @@ export interface DiskBucketOptions {
  * temporary name, flushed, renamed, and the folder is flushed, so that neither a crash nor a power cut leaves a part.
  * Several processes may share the folder. What a killed one leaves under temporary names, {@link Buckets.sweep} removes.
  */
-export async function diskBuckets({ folder, urlOf }: DiskBucketOptions): Promise<Buckets> {
+export async function diskBuckets({
+  folder,
+  urlOf,
+  reserve = NO_RESERVE,
+}: DiskBucketOptions): Promise<Buckets> {
   const temporary = join(folder, '.tmp')
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   await flushFolder(dirname(folder))
@@ -50,6 +57,10 @@ export async function diskBuckets({ folder, urlOf }: DiskBucketOptions): Promise
         root: join(folder, id),
         newTemporaryPath: () => join(temporary, `${owner}-${++puts}`),
         urlOf: (key) => urlOf(key, { token }),
+        makeRoom({ freesRoom }) {
+          if (freesRoom) return reserve.forced(() => makeSureOfRoom(temporary, RECORD_BYTES))
+          return reserve.isIntact() ? undefined : reserve.restored()
+        },
       }),
     async ping() {
       await stat(temporary)
@@ -71,10 +82,13 @@ function diskBucket({
   root,
   newTemporaryPath,
   urlOf,
+  makeRoom,
 }: {
   root: string
   newTemporaryPath: () => string
   urlOf: Bucket['urlOf']
+  /** @returns undefined when a put may begin at once @throws Problem 503 storage_full */
+  makeRoom(options: Pick<PutOptions, 'freesRoom'>): Promise<void> | undefined
 }): Bucket {
   const pathOf = (key: ObjectKey) => join(root, key)
   return {
@@ -88,7 +102,9 @@ function diskBucket({
       return diskAsset(path, found, mediaType)
     },
 
-    async put(key, bytes, { durable = true, signal }) {
+    async put(key, bytes, { durable = true, freesRoom = false, signal }) {
+      const room = makeRoom({ freesRoom })
+      if (room !== undefined) await heldBack(bytes, room)
       const temporary = newTemporaryPath()
       // `flush` is an fsync before the close.
       const file = createWriteStream(temporary, {
@@ -145,6 +161,19 @@ function diskBucket({
   }
 }
 
+/** Waits before a stream is read, which may break in the meantime: `pipeline` finds that out later. */
+async function heldBack(bytes: Readable, work: Promise<void>): Promise<void> {
+  const ignore = () => {}
+  bytes.on('error', ignore)
+  try {
+    await work
+  } catch (error) {
+    bytes.destroy()
+    throw error
+  }
+  bytes.off('error', ignore)
+}
+
 /** Somebody else may have put files beside ours whose names no key has. */
 function isKey(text: string): boolean {
   try {
@@ -153,65 +182,6 @@ function isKey(text: string): boolean {
   } catch {
     return false
   }
-}
-
-function diskAsset(path: string, found: Stats, mediaType: string): Asset {
-  return {
-    size: found.size,
-    lastModified: found.mtime,
-    mediaType,
-    file: path,
-    async open({ range, signal, atOnce = false } = {}) {
-      const file = await unlessMissing(open(path, 'r'))
-      if (!file) throw fileNotFound()
-      try {
-        if (range && !isSame(found, await file.stat())) throw fileReplaced()
-        signal?.throwIfAborted()
-      } catch (error) {
-        await file.close()
-        throw error
-      }
-      const length = range ? lengthOf(range) : found.size
-      if (atOnce || length <= PIECE_BYTES)
-        return onePiece(file, { start: range?.start ?? 0, length, isPart: !!range })
-      return createReadStream('', {
-        fd: file,
-        highWaterMark: PIECE_BYTES,
-        ...range,
-        ...(signal ? { signal } : {}),
-      })
-    },
-  }
-}
-
-/** A put brings a new inode; what is cut in place has another size. The time alone ticks every few milliseconds. */
-function isSame(one: Stats, other: Stats): boolean {
-  return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
-}
-
-/**
- * Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading, and of one
- * that is wanted as a whole its pieces are as much again for the garbage collector.
- */
-async function onePiece(
-  file: FileHandle,
-  { start, length, isPart }: { start: number; length: number; isPart: boolean },
-): Promise<Readable> {
-  // Of a whole file a byte more, so that another one that is longer is not taken for it.
-  const bytes = Buffer.allocUnsafe(isPart ? length : length + 1)
-  let read = 0
-  try {
-    // A disk that is a network away may give less than it is asked for.
-    for (let more = -1; read < length && more !== 0; read += more) {
-      more = (await file.read(bytes, read, bytes.length - read, start + read)).bytesRead
-    }
-  } finally {
-    await file.close()
-  }
-  const stream = new Readable({ read() {} })
-  if (read > 0) stream.push(bytes.subarray(0, read))
-  stream.push(null)
-  return stream
 }
 
 /**

@@ -8,7 +8,8 @@ import type {
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
-import { lastingLevel, type Row } from '../lasting-level.ts'
+import type { DiskReserve } from '../disk-reserve.ts'
+import { lastingLevel, type Row, type WriteOptions } from '../lasting-level.ts'
 import { usesTable } from './embedded-uses.ts'
 import {
   boundsOf,
@@ -44,8 +45,8 @@ interface Derived {
  * all is listed; `compared`, with the name of the run in which all was compared. Those of `embedded-uses.ts`.
  * NUL parts the fields: no key holds one.
  */
-export async function openIndexTable(folder: string) {
-  const level = await lastingLevel(folder)
+export async function openIndexTable(folder: string, options?: { reserve?: DiskReserve }) {
+  const level = await lastingLevel(folder, options)
   // Rows that an earlier process left unsettled and that this one has not written since.
   const inherited = new Set<string>()
   for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))
@@ -193,8 +194,8 @@ export async function openIndexTable(folder: string) {
     ],
     setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
       set(derivativeRow(ref, key), entry),
-    /** All in one step. `durable` as in `lasting-level.ts`. */
-    async write(changes: Row[][], options?: { durable: boolean }): Promise<void> {
+    /** All in one step. Options as in `lasting-level.ts`. */
+    async write(changes: Row[][], options?: WriteOptions): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return
       await level.write(rows, options)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FileIndex, FileRef, IndexedFile, OriginalEntry } from '../../core/ports/file-index.ts'
 import { bootId } from '../boot-id.ts'
+import type { DiskReserve } from '../disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openIndexTable } from './embedded-table.ts'
 import { NEVER_USED } from './embedded-uses.ts'
@@ -8,6 +9,8 @@ import { mayGo } from './removal-rule.ts'
 
 // What is noted of a derivative need not outlive a power cut: the bucket tells what there is, and the rest is made again.
 const REMADE = { durable: false }
+// The steps of a delete and of an eviction: without them a full disk would stay full.
+const FREES_ROOM = { freesRoom: true }
 
 /**
  * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
@@ -15,8 +18,8 @@ const REMADE = { durable: false }
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
-export async function embeddedIndex(folder: string): Promise<FileIndex> {
-  const table = await openIndexTable(folder)
+export async function embeddedIndex(folder: string, options?: { reserve?: DiskReserve }): Promise<FileIndex> {
+  const table = await openIndexTable(folder, options)
   const inTurn = createInTurn()
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
     inTurn([`${clientId}\0${key}`], work)
@@ -105,7 +108,10 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         const known = await table.original(ref)
         if (known?.state !== 'stored') return undefined
         const derivatives = await table.derivatives(ref)
-        await table.write([table.setOriginal(ref, { state: 'trashed', record: known.record, trash }, known)])
+        await table.write(
+          [table.setOriginal(ref, { state: 'trashed', record: known.record, trash }, known)],
+          FREES_ROOM,
+        )
         return derivatives.map(({ key }) => key)
       }),
 
@@ -155,7 +161,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
           const others = await table.derivatives(ref)
           if (others.every(({ key }) => key === derivative)) drop.push(table.setOriginal(ref, undefined))
         }
-        await table.write(drop)
+        await table.write(drop, FREES_ROOM)
       }),
 
     beginRemoval: (ref, { cause, leaseUntil, now }) =>
@@ -169,7 +175,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         ) {
           return undefined
         }
-        await table.write([table.setOriginal(ref, { state: 'going', leaseUntil }, entry)])
+        await table.write([table.setOriginal(ref, { state: 'going', leaseUntil }, entry)], FREES_ROOM)
         return derivatives.map(({ key }) => key)
       }),
 
@@ -178,13 +184,16 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         if ((await table.original(ref))?.state !== 'going') return false
         const derivatives = await table.derivatives(ref)
         const ahead = derivatives.filter((one) => table.isAhead(ref, one, now))
-        await table.write([
-          await table.uses.change(ref, derivatives),
-          table.setOriginal(ref, ahead.length > 0 ? { state: 'gone' } : undefined),
-          ...derivatives
-            .filter((one) => !ahead.includes(one))
-            .map(({ key }) => table.setDerivative(ref, key, undefined)),
-        ])
+        await table.write(
+          [
+            await table.uses.change(ref, derivatives),
+            table.setOriginal(ref, ahead.length > 0 ? { state: 'gone' } : undefined),
+            ...derivatives
+              .filter((one) => !ahead.includes(one))
+              .map(({ key }) => table.setDerivative(ref, key, undefined)),
+          ],
+          FREES_ROOM,
+        )
         return true
       }),
 
@@ -205,7 +214,7 @@ export async function embeddedIndex(folder: string): Promise<FileIndex> {
         if (original?.state !== 'stored' || known?.state !== 'stored') return false
         const uncount = await table.uses.change(ref, [{ key: derivative }])
         const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
-        await table.write([begin, uncount], REMADE)
+        await table.write([begin, uncount], { ...REMADE, ...FREES_ROOM })
         return true
       }),
     countDerivatives: (ref) =>

@@ -1,4 +1,5 @@
 import type { JobFailure, JobOwner, JobRef, JobStatus, WorkOptions } from '../../core/ports/jobs.ts'
+import type { DiskReserve } from '../disk-reserve.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
 import type { Outcome } from './attempt.ts'
 import type { Retention } from './rules.ts'
@@ -35,8 +36,9 @@ const ALL = { gt: '', lt: '{' }
 export async function openJobTable(
   folder: string,
   keep: Retention,
+  options?: { reserve?: DiskReserve },
 ): Promise<{ table: JobTable; open: Array<{ ref: JobRef; row: OpenRow }> }> {
-  const level = await lastingLevel(folder)
+  const level = await lastingLevel(folder, options)
 
   // Names in the order in which they ended, with the time: who has to go first stands first.
   const ended = { done: new Map<string, number>(), failed: new Map<string, number>() }
@@ -83,7 +85,8 @@ export async function openJobTable(
         ended.done.delete(old)
         ended.failed.delete(old)
       }
-      await level.write(rows)
+      // On a full disk these are the events of deletes.
+      await level.write(rows, { freesRoom: true })
     },
     close: () => level.close(),
   }

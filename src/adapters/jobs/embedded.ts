@@ -1,6 +1,7 @@
 import type { Log } from '../../core/log.ts'
 import type { Job, JobHandler, JobOwner, JobRef, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
+import type { DiskReserve } from '../disk-reserve.ts'
 import { runAttempt } from './attempt.ts'
 import { createDueQueue, type DueQueue } from './due-queue.ts'
 import { nameOf, type OpenRow, openJobTable, rowAfter, statusOf } from './embedded-table.ts'
@@ -14,6 +15,7 @@ export interface EmbeddedJobsOptions {
   keep?: Retention
   /** After how long a job is begun anew that could not be noted down. */
   noteAgainMs?: number
+  reserve?: DiskReserve
 }
 
 /** A job that waits or runs. Its data stays on the disk until it runs. */
@@ -53,8 +55,9 @@ export async function embeddedJobs({
   log,
   keep = RETENTION,
   noteAgainMs = 10_000,
+  reserve,
 }: EmbeddedJobsOptions): Promise<Jobs> {
-  const { table, open } = await openJobTable(folder, keep)
+  const { table, open } = await openJobTable(folder, keep, reserve && { reserve })
   const openJobs = new Map<string, OpenJob>()
   const lines = new Map<string, Line>()
   const running = new Set<Promise<void>>()

@@ -1,4 +1,5 @@
 import type { Ledger } from '../../core/ports/ledger.ts'
+import type { DiskReserve } from '../disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
 import { lastingLevel, type Row } from '../lasting-level.ts'
 
@@ -14,9 +15,9 @@ const FORGET_EVERY_MS = 3_600_000
 /** A ledger in a LevelDB folder, of one process. @throws when another process has the folder open */
 export async function embeddedLedger(
   folder: string,
-  { now = Date.now }: { now?: () => number } = {},
+  { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},
 ): Promise<Ledger & { close(): Promise<void> }> {
-  const level = await lastingLevel(folder)
+  const level = await lastingLevel(folder, options)
   const inTurn = createInTurn()
   let forgotAt = Number.NEGATIVE_INFINITY
 

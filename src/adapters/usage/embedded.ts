@@ -1,5 +1,6 @@
 import { dayOf, daysBefore } from '../../core/day.ts'
 import { type DayUsage, USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
+import type { DiskReserve } from '../disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
 import { lastingLevel } from '../lasting-level.ts'
 
@@ -14,9 +15,9 @@ const NOT_FLUSHED = { durable: false }
  */
 export async function embeddedUsage(
   folder: string,
-  { now = Date.now }: { now?: () => number } = {},
+  { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},
 ): Promise<UsageStore & { close(): Promise<void> }> {
-  const level = await lastingLevel(folder)
+  const level = await lastingLevel(folder, options)
   const inTurn = createInTurn()
   const first = daysBefore(dayOf(now()), USAGE_KEPT_DAYS)
   const old = (await level.names({ gt: '', lt: '\uffff' })).filter(

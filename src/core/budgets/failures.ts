@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts'
+import { EMPTY, Problem } from '../problem.ts'
 
 /** Transformations that have failed for good, so that a broken file costs once. */
 export interface Failures {
@@ -6,7 +6,7 @@ export interface Failures {
   check(name: string): void
   /**
    * Remembers a failure that the same work would end with again: a 422 that is about the file itself. Ignores all others, and
-   * those about a file that a parameter names.
+   * those about a file that a parameter names, or that has lost its bytes.
    */
   remember(name: string, error: unknown): void
 }
@@ -30,6 +30,7 @@ export function createFailures(now: () => number = Date.now): Failures {
     },
     remember(name, error) {
       if (!(error instanceof Problem) || error.status !== 422 || error.members.param !== undefined) return
+      if (error.members.reason === EMPTY) return
       failures.delete(name)
       failures.set(name, { problem: error, until: now() + FOR_MS })
       const [oldest] = failures.keys()

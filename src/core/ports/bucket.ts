@@ -28,6 +28,8 @@ export interface PutOptions {
   mediaType: string
   /** False for what can be made again: a power cut may take it away, but leaves no part of it. True by default. */
   durable?: boolean
+  /** Whether it is a step of a delete, which may use what a full disk has in reserve. */
+  freesRoom?: boolean
   signal?: AbortSignal
 }
 
