@@ -1,4 +1,3 @@
-import pLimit from 'p-limit'
 import type { Asset } from '../core/asset.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import { formatOfMediaType } from '../core/media.ts'
@@ -15,6 +14,8 @@ import { type Runner, runsOfOneEngine, type WorkRunner } from './run.ts'
 export interface DispatchOptions {
   engines: ReadonlyMap<EngineName, Engine>
   admit: Admission
+  /** Admits looks at the header of a source, which are short: in lines of their own, so that none waits for a transformation. */
+  look: Admission
   /** Runs plans in this process. */
   here: Runner
   /** Runs them where they can be ended at any time: when `timeoutMs` of the limits are over. */
@@ -27,9 +28,6 @@ export interface DispatchOptions {
   metrics: Pick<Metrics, 'transformed'>
 }
 
-// A header may take the whole file, of 40 MB.
-const LOOKS_AT_ONCE = 2
-
 /**
  * A runner that looks at the source's header first, waits for its turn, and then chooses: here, unless the work may hang
  * or would take more memory or threads than this process can spare.
@@ -37,13 +35,13 @@ const LOOKS_AT_ONCE = 2
 export function createDispatcher({
   engines,
   admit,
+  look,
   here,
   elsewhere,
   room,
   hangMs,
   metrics,
 }: DispatchOptions): WorkRunner {
-  const looking = pLimit(LOOKS_AT_ONCE)
   let bytesHere = 0
   let runningHere = 0
   /** Runs steps of one engine, whose turn has come, where they fit. */
@@ -72,10 +70,8 @@ export function createDispatcher({
       // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
       for (const steps of runsOfOneEngine(plan.steps)) {
         const part = { ...plan, steps }
-        const forecast = await looking(() => {
-          signal.throwIfAborted()
-          return timed(() => forecastOf(engines, part, asset, context))
-        })
+        const glance = () => timed(() => forecastOf(engines, part, asset, context))
+        const forecast = await look(glance, { signal, bytes: 0, clientId, caller })
         const { bytes } = forecast
         const work = () => timed(() => runSteps(part, forecast, context))
         // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.

@@ -37,6 +37,7 @@ describe('what a watermark costs', () => {
         bytes = wish.bytes
         return work()
       },
+      look: (work) => work(),
       here: made('here'),
       elsewhere: made('elsewhere'),
       room: { bytes: 1e9, atOnce: 2 },
