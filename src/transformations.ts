@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { measuredJobs, watchJobs } from './adapters/jobs/measured.ts'
 import { createAccounts } from './core/budgets/accounts.ts'
+import { createCpuTime } from './core/budgets/cpu-time.ts'
 import type { Log } from './core/log.ts'
 import type { TransformLimits } from './core/plugin.ts'
 import type { Metrics } from './core/ports/metrics.ts'
@@ -80,9 +81,10 @@ export function openTransformations(
   metrics.watchTransforms(admit.load)
   const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
+  const cpuTime = createCpuTime(backends.limits.cpu)
   const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
-    ...{ engines, admit, look, here },
+    ...{ engines, admit, look, cpuTime, here },
     // Those processes have the engines that Sluice comes with.
     elsewhere: ownEngines ? createRunnerApart(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
@@ -99,6 +101,7 @@ export function openTransformations(
     locks: backends.locks,
     events,
     run,
+    cpuTime,
     limits,
     derivativeLimits: {
       variantLimit: config.VARIANT_LIMIT,

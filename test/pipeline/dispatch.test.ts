@@ -4,6 +4,7 @@ import type { Engine, EngineContext, EngineName, Forecast } from '../../src/core
 import { fileNotFound, notTransformable, unavailable } from '../../src/core/problem.ts'
 import { createDispatcher, type DispatchOptions } from '../../src/pipeline/dispatch.ts'
 import type { Plan } from '../../src/pipeline/plan.ts'
+import { NO_CPU_LIMIT } from '../support/callers.ts'
 import { rejection } from '../support/rejection.ts'
 import { context } from './transform.ts'
 
@@ -41,6 +42,7 @@ function dispatcher({ room = { bytes: 100, atOnce: 10 }, ...options }: Partial<D
       signal.throwIfAborted()
       return work()
     },
+    cpuTime: NO_CPU_LIMIT,
     here: runner('here'),
     elsewhere: runner('elsewhere'),
     room,

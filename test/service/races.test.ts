@@ -6,7 +6,7 @@ import type { Storage } from '../../src/app.ts'
 import { derivativeKey, recordKey, storedKey } from '../../src/core/object-key.ts'
 import { createDerivations } from '../../src/service/derive.ts'
 import { onEveryBackend } from '../support/backends.ts'
-import { STRANGER } from '../support/callers.ts'
+import { NO_CPU_LIMIT, STRANGER } from '../support/callers.ts'
 import { deleteFile, rawPath, uploadOne } from '../support/client.ts'
 import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
 import { watchedEngine } from '../support/engines.ts'
@@ -126,6 +126,7 @@ onEveryBackend('races', (start, backend) => {
           runs += 1
           return source
         },
+        cpuTime: NO_CPU_LIMIT,
         derivativeLimits: { variantLimit: 1000, derivativesMaxBytes: 0, derivativesMaxTimes: 50 },
         evict: async () => false,
         limits: {
