@@ -12,6 +12,8 @@ interface RateOptions {
   seconds: number
   /** Of what is counted by address, where that is not the same. */
   addressHelp?: string
+  /** Most points that may be configured: a million when not given. */
+  max?: number
 }
 
 /** The three variables of a rate limit. 0 points: no limit. */
@@ -19,8 +21,8 @@ function rate<const N extends string>(
   name: N,
   options: RateOptions,
 ): Record<RateVariable<N>, Variable<number>> {
-  const { help, unit, points, addressPoints, seconds, addressHelp = 'The same' } = options
-  const bounds = { min: 0, max: 1_000_000, unit }
+  const { help, unit, points, addressPoints, seconds, addressHelp = 'The same', max = 1_000_000 } = options
+  const bounds = { min: 0, max, unit }
   return {
     [`${name}_RATE_POINTS`]: integer({
       ...{ ...bounds, default: points },
@@ -50,15 +52,17 @@ export const RATE_VARIABLES = {
     ...{ help: 'New pictures that requests of one client have made', unit: 'pictures' },
     ...{ points: 6000, addressPoints: 1500, seconds: 60 },
   }),
+  ...rate('CPU', {
+    ...{ help: 'CPU time of new pictures of one client', unit: 'milliseconds' },
+    // By address one core: a page with a hundred new pictures of 12 megapixels takes 20 to 100 s of it.
+    ...{ points: 1_800_000, addressPoints: 300_000, seconds: 300, max: 1_000_000_000 },
+    addressHelp: 'The same by public URLs, without a secret,',
+  }),
   ...rate('FETCH', {
     ...{ help: 'Files of other servers that one client has fetched', unit: 'requests' },
     // A fifth: one address must not take public URLs from all other visitors of a client.
     ...{ points: 50, addressPoints: 10, seconds: 5 },
     addressHelp: 'The same by public URLs, without a secret,',
-  }),
-  ...rate('MEDIA', {
-    ...{ help: 'New video and audio jobs that requests of one client begin', unit: 'jobs' },
-    ...{ points: 600, addressPoints: 60, seconds: 600 },
   }),
   ...rate('MEDIA', {
     ...{ help: 'New video and audio jobs that requests of one client begin', unit: 'jobs' },

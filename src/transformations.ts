@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { measuredJobs, watchJobs } from './adapters/jobs/measured.ts'
+import { createAccounts } from './core/budgets/accounts.ts'
+import { createCpuTime } from './core/budgets/cpu-time.ts'
 import type { Log } from './core/log.ts'
 import type { TransformLimits } from './core/plugin.ts'
 import type { Metrics } from './core/ports/metrics.ts'
@@ -58,6 +60,9 @@ const TRANSFORMER = join(import.meta.dirname, `transformer${extname(import.meta.
 // Of the four that libuv has by itself.
 const THREADS_FOR_FILES = 2
 
+// A header may take the whole file, of 40 MB. One untrusted address may have two looks at once.
+const LOOKS_AT_ONCE = 3
+
 // A picture that is too large for AVIF is a WebP.
 const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as const
 
@@ -69,16 +74,18 @@ export function openTransformations(
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
-  const admit = createAdmission({
-    ...{ atOnce, waiting: waitingOf(config), waitMs: config.TRANSFORM_WAIT_SECONDS * 1000 },
-    ...{ heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes },
-  })
+  const accounts = createAccounts()
+  const lines = { waiting: waitingOf(config), waitMs: config.TRANSFORM_WAIT_SECONDS * 1000 }
+  const memory = { heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes }
+  const admit = createAdmission({ ...lines, ...memory, atOnce }, { accounts })
+  const look = createAdmission({ ...lines, ...memory, atOnce: LOOKS_AT_ONCE }, { accounts })
   metrics.watchTransforms(admit.load)
   const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
+  const cpuTime = createCpuTime(backends.limits.cpu)
   const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
-    ...{ engines, admit, here },
+    ...{ engines, admit, look, cpuTime, here },
     // Those processes have the engines that Sluice comes with.
     elsewhere: ownEngines ? createRunnerApart(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
@@ -96,6 +103,7 @@ export function openTransformations(
     locks: backends.locks,
     events,
     run,
+    cpuTime,
     limits,
     derivativeLimits: {
       variantLimit: config.VARIANT_LIMIT,

@@ -67,5 +67,5 @@ export interface MediaFacts {
 /** Tells of videos and sound. */
 export interface MediaInspector {
   /** @throws Problem 404, 422 for what cannot be read, 501 where the programs for it are missing, 503 */
-  facts(source: Asset, context: Pick<EngineContext, 'signal' | 'limits'>): Promise<MediaFacts>
+  facts(source: Asset, context: Pick<EngineContext, 'signal' | 'limits' | 'spent'>): Promise<MediaFacts>
 }

@@ -38,8 +38,8 @@ export interface AudioEngineOptions {
 export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions): Engine<'ffmpeg-audio'> {
   const scratch = createScratch(folder)
   const programs = createPrograms(env)
-  const runningIn = ({ signal, limits }: EngineContext): Running =>
-    runningOf(limits, { signal, env, group: 'audio' })
+  const runningIn = ({ signal, limits, spent }: EngineContext): Running =>
+    runningOf(limits, { signal, env, group: 'audio', spent })
 
   async function rendered(draft: AudioDraft, context: EngineContext): Promise<Asset> {
     const { limits } = context

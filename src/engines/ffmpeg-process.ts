@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import type { TransformLimits } from '../core/plugin.ts'
 import { Problem, takesTooLong, takesTooMuchMemory } from '../core/problem.ts'
+import { measureCpu } from './process-cpu.ts'
 import { watchMemory } from './process-memory.ts'
 
 /** What ends a process before its own end. */
@@ -18,6 +19,8 @@ export interface Running extends Watch {
   env: Readonly<Record<string, string>>
   /** Resident memory at which it is killed, in bytes; 1 GiB when not given. */
   maxMemoryBytes?: number | undefined
+  /** Is told the CPU milliseconds that it has taken, however it has ended. */
+  spent?: ((cpuMs: number) => void) | undefined
 }
 
 /** A run within the limits of a transformation. */
@@ -110,6 +113,7 @@ export async function ran(
     env,
     onOutput,
     maxMemoryBytes = MAX_MEMORY_BYTES,
+    spent,
     ...watch
   }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void },
 ): Promise<Said> {
@@ -118,6 +122,7 @@ export async function ran(
   const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
   const child = spawn(program, bounded, { stdio: ['ignore', 'pipe', 'pipe'], env })
   if (child.pid !== undefined) lower(child.pid)
+  const measured = child.pid === undefined ? () => 0 : measureCpu(child.pid)
   const chunks: Buffer[] = []
   let length = 0
   child.stdout.on('data', (chunk: Buffer) => {
@@ -154,6 +159,7 @@ export async function ran(
     throw isTooLarge || isRefused ? takesTooMuchMemory(watch.group ?? 'video', cause) : cause
   } finally {
     unwatch()
+    spent?.(measured())
   }
   return { output: Buffer.concat(chunks).toString(), words: lastWords }
 }

@@ -85,15 +85,15 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
       return { bytes: FRAME_BYTES, mayHang: false, ownProcess: true, source }
     },
 
-    async open(asset, _opening, { signal, limits }) {
-      const running = runningOf(limits, { signal, env })
+    async open(asset, _opening, { signal, limits, spent }) {
+      const running = runningOf(limits, { signal, env, spent })
       const look = (file: MediaFile) => probeVideo(file, { maxPixels: limits.sourceMaxPixels, ...running })
       const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
       return { draft: { input: { ...file, source } }, source }
     },
 
-    async facts(asset, { signal, limits }) {
-      const running = runningOf(limits, { signal, env })
+    async facts(asset, { signal, limits, spent }) {
+      const running = runningOf(limits, { signal, env, spent })
       const look = (file: MediaFile) => probe(file, { maxPixels: limits.sourceMaxPixels, ...running })
       const { file, found } = await openMedia(asset, { scratch, signal, limits }, look).catch((cause) => {
         signal.throwIfAborted()
@@ -130,9 +130,9 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
 async function frameOf(
   input: VideoInput,
   seconds: number,
-  { signal, limits, env, canToneMap }: RenderContext,
+  { signal, limits, env, canToneMap, spent }: RenderContext,
 ): Promise<Asset> {
-  const running = runningOf(limits, { signal, env })
+  const running = runningOf(limits, { signal, env, spent })
   const target = join(input.folder, 'frame.jpg')
   const how = { target, limits, canToneMap }
   const broken = (cause: unknown) => {

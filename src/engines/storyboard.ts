@@ -19,9 +19,9 @@ import { type WriteContext, writeInto } from './write-media.ts'
  * @see https://www.w3.org/TR/webvtt1/ section 4.5, https://www.w3.org/TR/media-frags/ section 4.2.2
  */
 export async function storyboard(draft: VideoDraft, context: RenderContext & WriteContext): Promise<Asset> {
-  const { limits, canToneMap, signal, env } = context
+  const { limits, canToneMap, signal, env, spent } = context
   const maxPixels = limits.sourceMaxPixels
-  const times = await pictureTimes(draft.input, { ...runningOf(limits, { signal, env }), maxPixels })
+  const times = await pictureTimes(draft.input, { ...runningOf(limits, { signal, env, spent }), maxPixels })
   const board = boardOf(draft, times)
   const fileName = `${randomBytes(4).toString('hex')}-sprite.jpg`
   const target = await writeInto(

@@ -79,7 +79,7 @@ export async function writeInto(
     const movedAt = () => writtenAt(target)
     await unlessStalled({ ...{ group, stallMs, signal }, movedAt }, (watched, moved) =>
       outputOf('ffmpeg', argumentsFor(target), {
-        ...runningOf(limits, { signal: watched, env, group }),
+        ...runningOf(limits, { signal: watched, env, group, spent: context.spent }),
         maxBytes: MAX_PRINTED_BYTES,
         onOutput(chunk) {
           if (!reading.take(chunk.toString())) return

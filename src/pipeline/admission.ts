@@ -1,6 +1,7 @@
-import { createAccounts } from '../core/budgets/accounts.ts'
+import { type Accounts, createAccounts } from '../core/budgets/accounts.ts'
 import type { Caller } from '../core/caller.ts'
 import { unavailable } from '../core/problem.ts'
+import { createSlots, type SlotLimits } from './slots.ts'
 import { createWaitingList, payerOf, type Waiter, type WaitingLimits } from './waiting-list.ts'
 
 /**
@@ -21,15 +22,19 @@ export interface AdmissionWish {
 /** An admission that can be watched. */
 export type WatchedAdmission = Admission & { load(): { running: number; waiting: number } }
 
-export interface AdmissionLimits {
-  atOnce: number
+export interface AdmissionLimits extends SlotLimits {
   waiting: WaitingLimits
   /** How long one waits for its turn. */
   waitMs: number
-  /** Work that takes more is heavy. */
+  /** Work that takes more bytes is heavy. */
   heavyFrom: number
-  /** Bytes that the heavy ones that run together may take; one that would take more runs when no other does. */
-  heavyBytes: number
+}
+
+export interface AdmissionTools {
+  /** A clock in milliseconds that never goes back. */
+  now?: () => number
+  /** What was spent, where several admissions share it. */
+  accounts?: Accounts
 }
 
 // While both wait, one heavy one follows so many light ones.
@@ -39,42 +44,31 @@ const BYTES_PER_CPU_MS = 20_000
 
 /**
  * Serves clients in turns by what they have spent, within a client its callers' addresses; work with a secret gets every
- * second turn while it waits. In two lines: the light ones never wait for the heavy ones alone, since one place is kept from
- * those where there are two; and of five places that become free, a heavy one that fits gets one.
- *
- * @param now a clock in milliseconds that never goes back
+ * second turn while it waits. In two lines: the light ones never wait for the heavy ones alone, since one slot is kept from
+ * those where there are two; and of five slots that become free, a heavy one that fits gets one. A caller who has all the
+ * slots that it may have is skipped, see {@link createSlots}.
  */
 export function createAdmission(
   limits: AdmissionLimits,
-  now: () => number = () => performance.now(),
+  { now = () => performance.now(), accounts = createAccounts() }: AdmissionTools = {},
 ): WatchedAdmission {
-  const { atOnce, heavyFrom, heavyBytes, waitMs } = limits
-  const accounts = createAccounts()
+  const { heavyFrom, waitMs } = limits
+  const slots = createSlots(limits)
   const waiting = createWaitingList(limits.waiting, accounts)
-  let running = 0
-  let heavyRunning = 0
-  let bytesOfHeavy = 0
   let lightInARow = 0
 
   function next(): Waiter | undefined {
-    if (running >= atOnce) return undefined
-    const firstLight = waiting.first({ isHeavy: false })
-    const firstHeavy = waiting.first({ isHeavy: true })
-    const fits =
-      firstHeavy !== undefined &&
-      (heavyRunning === 0 || (heavyRunning < atOnce - 1 && bytesOfHeavy + firstHeavy.bytes <= heavyBytes))
+    const firstLight = waiting.first({ isHeavy: false, mayRun: slots.isFreeFor })
+    const firstHeavy = waiting.first({ isHeavy: true, mayRun: slots.isFreeFor })
+    const fits = firstHeavy !== undefined && slots.fits(firstHeavy)
     return fits && (firstLight === undefined || lightInARow >= LIGHT_PER_HEAVY) ? firstHeavy : firstLight
   }
 
   function letIn(): void {
     for (let waiter = next(); waiter; waiter = next()) {
       waiting.take(waiter)
-      running += 1
+      slots.take(waiter)
       lightInARow = waiter.isHeavy ? 0 : lightInARow + 1
-      if (waiter.isHeavy) {
-        heavyRunning += 1
-        bytesOfHeavy += waiter.bytes
-      }
       accounts.charge(payerOf(waiter), estimateMs(waiter))
       waiter.begin()
     }
@@ -82,11 +76,7 @@ export function createAdmission(
 
   /** @param tookMs 0 for what has not run after all */
   function end(waiter: Waiter, tookMs: number): void {
-    running -= 1
-    if (waiter.isHeavy) {
-      heavyRunning -= 1
-      bytesOfHeavy -= waiter.bytes
-    }
+    slots.release(waiter)
     accounts.charge(payerOf(waiter), tookMs - estimateMs(waiter))
     letIn()
   }
@@ -123,8 +113,9 @@ export function createAdmission(
   const admit: Admission = async (work, wish) => {
     wish.signal.throwIfAborted()
     const isHeavy = wish.bytes > heavyFrom
-    const waitsForNobody = running < atOnce && (!isHeavy || heavyRunning + waiting.heavy() === 0)
-    if (!waitsForNobody) waiting.checkRoom(wish)
+    const runsAtOnce =
+      slots.isFreeFor({ ...wish, isHeavy }) && (!isHeavy || slots.heavyRunning + waiting.heavy() === 0)
+    if (!runsAtOnce) waiting.checkRoom(wish)
     const waiter = await turn(wish)
     const startedAt = now()
     try {
@@ -134,7 +125,7 @@ export function createAdmission(
       end(waiter, now() - startedAt)
     }
   }
-  return Object.assign(admit, { load: () => ({ running, waiting: waiting.size }) })
+  return Object.assign(admit, { load: () => ({ running: slots.running, waiting: waiting.size }) })
 }
 
 function estimateMs({ bytes }: Waiter): number {

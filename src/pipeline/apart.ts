@@ -23,9 +23,9 @@ interface SentTask {
 /** A runner whose plans are carried out by other processes, which can be ended in the middle of it. */
 export function createRunnerApart(children: Children): Runner {
   return (plan, source, context) => {
-    const { asset, signal, limits, log } = context
+    const { asset, signal, limits, log, spent } = context
     const task: SentTask = { plan: sentPlan(plan), limits }
-    return children.run({ task, source, asset, signal, timeoutMs: limits.timeoutMs, log })
+    return children.run({ task, source, asset, signal, timeoutMs: limits.timeoutMs, spent, log })
   }
 }
 

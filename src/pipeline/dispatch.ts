@@ -1,5 +1,5 @@
-import pLimit from 'p-limit'
 import type { Asset } from '../core/asset.ts'
+import type { CpuTime } from '../core/budgets/cpu-time.ts'
 import { joinSignals } from '../core/joined-signal.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { Engine, EngineContext, EngineName, Forecast } from '../core/plugin.ts'
@@ -10,11 +10,16 @@ import { isLasting } from './lasting.ts'
 import { measured, type Timed } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
 import type { Plan } from './plan.ts'
-import { type Runner, runsOfOneEngine, type WorkRunner } from './run.ts'
+import { type Runner, runsOfOneEngine, type WorkContext, type WorkRunner } from './run.ts'
+import { type Spent, spentHere } from './spending.ts'
 
 export interface DispatchOptions {
   engines: ReadonlyMap<EngineName, Engine>
   admit: Admission
+  /** Admits looks at the header of a source, which are short: in lines of their own, so that none waits for a transformation. */
+  look: Admission
+  /** What callers may spend. Media jobs are not charged: their number is limited. */
+  cpuTime: CpuTime
   /** Runs plans in this process. */
   here: Runner
   /** Runs them where they can be ended at any time: when `timeoutMs` of the limits are over. */
@@ -27,8 +32,8 @@ export interface DispatchOptions {
   metrics: Pick<Metrics, 'transformed'>
 }
 
-// A header may take the whole file, of 40 MB.
-const LOOKS_AT_ONCE = 2
+/** A context that hears what is spent. */
+type Spending = EngineContext & { spent: Spent }
 
 /**
  * A runner that looks at the source's header first, waits for its turn, and then chooses: here, unless the work may hang
@@ -37,17 +42,18 @@ const LOOKS_AT_ONCE = 2
 export function createDispatcher({
   engines,
   admit,
+  look,
+  cpuTime,
   here,
   elsewhere,
   room,
   hangMs,
   metrics,
 }: DispatchOptions): WorkRunner {
-  const looking = pLimit(LOOKS_AT_ONCE)
   let bytesHere = 0
   let runningHere = 0
   /** Runs steps of one engine, whose turn has come, where they fit. */
-  const runSteps = async (plan: Plan, forecast: Forecast, context: EngineContext): Promise<Asset> => {
+  const runSteps = async (plan: Plan, forecast: Forecast, context: Spending): Promise<Asset> => {
     const { bytes, mayHang, ownProcess, source } = forecast
     const { limits } = context
     if (ownProcess) return inTime(here, plan, source, context)
@@ -59,31 +65,50 @@ export function createDispatcher({
     bytesHere += bytes
     runningHere += 1
     try {
-      return await inTime(here, plan, source, context)
+      return await spentHere(() => inTime(here, plan, source, context), context.spent)
     } finally {
       bytesHere -= bytes
       runningHere -= 1
     }
   }
+  /** Does a transformation, and charges for it in whatever way it ends. */
+  async function paid(work: (spent: Spent) => Promise<Asset>, payer: WorkContext): Promise<Asset> {
+    let cpuMs = 0
+    try {
+      return await work((more) => {
+        cpuMs += more
+      })
+    } finally {
+      // No caller waits for that.
+      if (cpuMs > 0)
+        cpuTime.charge(payer, cpuMs).catch((err) => payer.log.warn({ err }, 'CPU time could not be charged'))
+    }
+  }
   return (plan, source, context) => {
     const { signal, clientId, caller } = context
-    const inParts = async (timed: Timed) => {
+    const isJob = isLasting(plan)
+    const inParts = (spent: Spent) => async (timed: Timed) => {
       let asset = source
+      const spending = { ...context, spent }
+      /** Others of this payer may have used up its CPU time while this one waited. */
+      const checked = <T>(work: () => Promise<T>) => async () => {
+        if (!isJob) await cpuTime.check(context)
+        return timed(work)
+      }
       // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
       for (const steps of runsOfOneEngine(plan.steps)) {
         const part = { ...plan, steps }
-        const forecast = await looking(() => {
-          signal.throwIfAborted()
-          return timed(() => forecastOf(engines, part, asset, context))
-        })
+        const glance = () => spentHere(() => forecastOf(engines, part, asset, context), spent)
+        const forecast = await look(checked(glance), { signal, bytes: 0, clientId, caller })
         const { bytes } = forecast
-        const work = () => timed(() => runSteps(part, forecast, context))
+        const work = checked(() => runSteps(part, forecast, spending))
         // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
         asset = isLasting(part) ? await work() : await admit(work, { signal, bytes, clientId, caller })
       }
       return asset
     }
-    return measured(inParts, { metrics, signal })
+    const work = (spent: Spent) => measured(inParts(spent), { metrics, signal })
+    return isJob ? work(() => {}) : paid(work, context)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Asset } from '../core/asset.ts'
-import type { Caller } from '../core/caller.ts'
+import type { CpuPayer } from '../core/budgets/cpu-time.ts'
 import { type Box, clippedBox } from '../core/geometry/box.ts'
 import { formatOfMediaType } from '../core/media.ts'
 import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../core/plugin.ts'
@@ -13,11 +13,7 @@ export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Prom
 /** A {@link Runner} that has to know whose work it does. */
 export type WorkRunner = (plan: Plan, source: Asset, context: WorkContext) => Promise<Asset>
 
-export interface WorkContext extends EngineContext {
-  /** The client that the file belongs to. */
-  clientId: string
-  caller: Caller
-}
+export interface WorkContext extends EngineContext, CpuPayer {}
 
 /**
  * Makes a runner over the engines. Consecutive steps of one engine share a draft: one decode and one encode, whatever

@@ -31,8 +31,8 @@ export interface WaitingList {
   checkRoom(newcomer: Pick<Waiter, 'clientId' | 'caller'>): void
   add(waiter: Waiter): void
   remove(waiter: Waiter): void
-  /** Whose turn it is in one of the two lines. */
-  first(line: { isHeavy: boolean }): Waiter | undefined
+  /** Whose turn it is in one of the two lines, among those that may run. */
+  first(line: { isHeavy: boolean; mayRun: (waiter: Waiter) => boolean }): Waiter | undefined
   /** The turn of this one has come. */
   take(waiter: Waiter): void
 }
@@ -60,10 +60,10 @@ export function createWaitingList(limits: WaitingLimits, accounts: Accounts): Wa
     },
     add: (waiter) => void waiters.add(waiter),
     remove: (waiter) => void waiters.delete(waiter),
-    first({ isHeavy }) {
+    first({ isHeavy, mayRun }) {
       let first: Waiter | undefined
       for (const waiter of waiters) {
-        if (waiter.isHeavy !== isHeavy) continue
+        if (waiter.isHeavy !== isHeavy || !mayRun(waiter)) continue
         if (first === undefined || isBefore(waiter, first)) first = waiter
       }
       return first

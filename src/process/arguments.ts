@@ -70,7 +70,7 @@ export function rates(
   text: string,
   before: Record<string, number | false> = {},
 ): Record<string, number | false> {
-  const [, name = '', value = ''] = /^([a-z_]+)=(\d{1,9}|default)$/.exec(text) ?? []
+  const [, name = '', value = ''] = /^([a-z_]+)=(\d{1,10}|default)$/.exec(text) ?? []
   if (name) return { ...before, [name]: limit(value) }
   throw new InvalidArgumentError(
     `expected a limit and its points like zip=100 or zip=default but received "${text}"`,

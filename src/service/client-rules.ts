@@ -45,7 +45,8 @@ const HOSTS_MAX = 100
 // 90 days.
 const KEEP_DELETED_MAX_SECONDS = 7_776_000
 // As the variables of limits take.
-const POINTS_MAX = 1_000_000
+// Of CPU time these are milliseconds.
+const POINTS_MAX = 1_000_000_000
 const PRESETS_MAX = 100
 const PRESET_PARAMETERS_MAX = 50
 const PRESET_VALUE_MAX_LENGTH = 2000

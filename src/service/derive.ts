@@ -1,4 +1,5 @@
 import { type Asset, assetFromBytes, readAll, withLastModified } from '../core/asset.ts'
+import { type CpuPayer, type CpuTime, isOutOfCpuTime } from '../core/budgets/cpu-time.ts'
 import { createFailures } from '../core/budgets/failures.ts'
 import type { Client } from '../core/client.ts'
 import { outputTooLarge, tooManyVariants } from '../core/limit-problems.ts'
@@ -49,6 +50,7 @@ export function createDerivations({
   locks,
   events,
   run,
+  cpuTime,
   limits,
   derivativeLimits,
   evict,
@@ -63,6 +65,7 @@ export function createDerivations({
   locks: Locks
   events: EventBus
   run: WorkRunner
+  cpuTime: Pick<CpuTime, 'check'>
   limits: TransformLimits
   derivativeLimits: DerivativeLimits
   evict: Evict
@@ -123,7 +126,6 @@ export function createDerivations({
   ): Promise<void> {
     const {
       client,
-      caller,
       name,
       record,
       plan,
@@ -172,7 +174,7 @@ export function createDerivations({
           probe: keptProbe(record, { clientId: client.id, index, log }),
         },
         {
-          ...{ clientId: client.id, caller, asset, signal, log, storePart },
+          ...{ ...payerOf(request), asset, signal, log, storePart },
           limits: { ...limits, timeoutMs, outputMaxBytes },
           ...(progress ? { progress } : {}),
           afterwards: leftovers.add,
@@ -238,7 +240,11 @@ export function createDerivations({
           made = true
           return tracked(make(request, { key, signal: held, answer }))
         }
-        await locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) })
+        const shared = locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) })
+        await shared.catch((error) => {
+          // Of a caller in another process, which is no reason to refuse this one.
+          if (made || !isOutOfCpuTime(error)) throw error
+        })
         if (made) return
         const stored = await buckets.of(client).find(key)
         if (stored) return answer(withLastModified(stored, record.storedAt))
@@ -269,9 +275,20 @@ export function createDerivations({
       // Of these bytes: another file may get the key of a deleted one. Jobs remember their own failures.
       const failure = request.timeoutMs === undefined ? `${flight} ${request.record.sha256}` : undefined
       if (failure !== undefined) failures.check(failure)
-      if (!flights.isUnderWay(flight)) await request.beforeMaking?.()
+      const join = async () => {
+        if (!flights.isUnderWay(flight)) {
+          await request.beforeMaking?.()
+          // Before the index is written to. Its run looks again when its turn comes.
+          if (!isLasting(request.plan)) await cpuTime.check(payerOf(request))
+        }
+        return flights.join(flight, () => fly(request, key), request.signal)
+      }
+      const isOfAnother = flights.isUnderWay(flight)
       try {
-        return await flights.join(flight, () => fly(request, key), request.signal)
+        return await join().catch((error) => {
+          if (isOfAnother && isOutOfCpuTime(error)) return join()
+          throw error
+        })
       } catch (error) {
         if (failure !== undefined) failures.remember(failure, error)
         throw error
@@ -286,6 +303,10 @@ export function createDerivations({
       while (making.size > 0) await Promise.all(making)
     },
   }
+}
+
+function payerOf({ client, caller }: DeriveRequest): CpuPayer {
+  return { clientId: client.id, caller, rates: client.rules?.rates }
 }
 
 function flightOf({ id }: Client, key: ObjectKey): string {

@@ -145,7 +145,7 @@ export function createRemotePictures({
     try {
       failures.check(failure)
       const rendered = await run(planned, source, {
-        ...{ clientId: client.id, caller },
+        ...{ clientId: client.id, caller, rates: client.rules?.rates },
         asset: await assets.of(client, planned),
         async storePart() {
           throw new Error('a picture has no parts')

@@ -71,6 +71,43 @@ export function rateLimiterContract(
       expect(verdicts.filter(({ allowed }) => allowed)).to.have.length(points)
     })
 
+    it('looks at a key without taking a point, also at one that it has never seen', async () => {
+      expect(await limiter.look(key)).to.deep.equal({ allowed: true, remaining: points, resetMs: 0 })
+      await limiter.consume(key)
+      for (const one of [limiter, elsewhere, limiter]) {
+        const { allowed, remaining, resetMs } = await one.look(key)
+        expect({ allowed, remaining }).to.deep.equal({ allowed: true, remaining: points - 1 })
+        expect(resetMs).to.be.within(50_000, 60_000)
+      }
+      await consume(points, () => limiter.consume(key))
+      expect(await elsewhere.look(key)).to.include({ allowed: false, remaining: 0 })
+    })
+
+    it('charges what was spent already, also more than is left, and forgets none of it', async () => {
+      await limiter.charge(key, 3)
+      expect(await elsewhere.look(key)).to.include({ allowed: true, remaining: 2 })
+      await elsewhere.charge(key, 1000)
+      const spent = await limiter.look(key)
+      expect(spent).to.include({ allowed: false, remaining: 0 })
+      expect(spent.resetMs).to.be.within(50_000, 60_000)
+      expect(await limiter.consume(key)).to.include({ allowed: false })
+      await Promise.all(Array.from({ length: 20 }, () => limiter.charge(`${key} at once`, 1)))
+      expect(await elsewhere.look(`${key} at once`)).to.include({ allowed: false })
+    })
+
+    it('has all points again when the window is over in which they were charged', async () => {
+      const short = await open({ points: 2, seconds: 1 })
+      try {
+        await short.limiter.charge(key, 50)
+        const { allowed, resetMs } = await short.elsewhere.look(key)
+        expect(allowed).to.equal(false)
+        await pause(resetMs + 20)
+        expect(await short.elsewhere.look(key)).to.include({ allowed: true, remaining: 2 })
+      } finally {
+        await short.close()
+      }
+    })
+
     it('starts anew when the window is over, at the time it told', async () => {
       const short = await open({ points: 2, seconds: 1 })
       try {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Problem } from '../../src/core/problem.ts'
 import { createAdmission } from '../../src/pipeline/admission.ts'
-import { roomFor, STRANGER } from '../support/callers.ts'
+import { roomFor, TRUSTED } from '../support/callers.ts'
 import { rejection } from '../support/rejection.ts'
 
 /** Work that runs until it is told to end. */
@@ -28,7 +28,8 @@ const WEIGHTS = { heavyFrom: 100, heavyBytes: 1000, waitMs: 10_000 }
 describe('admission', () => {
   const { signal } = new AbortController()
   setMaxListeners(0, signal)
-  const who = { clientId: 'a', caller: STRANGER }
+  // Of untrusted callers' slots see slots.test.ts.
+  const who = { clientId: 'a', caller: TRUSTED }
   const light = { ...who, signal, bytes: 100 }
 
   it('lets so many work at once, and the next when one has ended', async () => {

@@ -3,7 +3,7 @@ import { createAdmission } from '../../src/pipeline/admission.ts'
 import { createDispatcher } from '../../src/pipeline/dispatch.ts'
 import type { Plan } from '../../src/pipeline/plan.ts'
 import type { Runner, WorkRunner } from '../../src/pipeline/run.ts'
-import { roomFor } from '../support/callers.ts'
+import { NO_CPU_LIMIT, roomFor } from '../support/callers.ts'
 import { rejection } from '../support/rejection.ts'
 import { assetOf, context } from './transform.ts'
 
@@ -15,6 +15,8 @@ function dispatcher(here: Runner): WorkRunner {
   return createDispatcher({
     engines: new Map(),
     admit: createAdmission({ atOnce: 1, waiting: roomFor(1), waitMs: 1000, heavyFrom: 1e9, heavyBytes: 1e9 }),
+    look: (work) => work(),
+    cpuTime: NO_CPU_LIMIT,
     here,
     elsewhere: () => Promise.reject(new Error('expected work of a few bytes in this process')),
     room: { bytes: 1e9, atOnce: 1 },

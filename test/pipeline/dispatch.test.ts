@@ -4,6 +4,7 @@ import type { Engine, EngineContext, EngineName, Forecast } from '../../src/core
 import { fileNotFound, notTransformable, unavailable } from '../../src/core/problem.ts'
 import { createDispatcher, type DispatchOptions } from '../../src/pipeline/dispatch.ts'
 import type { Plan } from '../../src/pipeline/plan.ts'
+import { NO_CPU_LIMIT } from '../support/callers.ts'
 import { rejection } from '../support/rejection.ts'
 import { context } from './transform.ts'
 
@@ -37,6 +38,11 @@ function dispatcher({ room = { bytes: 100, atOnce: 10 }, ...options }: Partial<D
       admitted.push(bytes)
       return work()
     },
+    look: async (work, { signal }) => {
+      signal.throwIfAborted()
+      return work()
+    },
+    cpuTime: NO_CPU_LIMIT,
     here: runner('here'),
     elsewhere: runner('elsewhere'),
     room,
@@ -107,6 +113,26 @@ describe('where a transformation runs', () => {
     expect(ran[0]?.source).to.equal(source)
     expect(admitted).to.deep.equal([7])
     await endAll()
+  })
+
+  it('waits for a turn of its caller before the header is read', async () => {
+    const order: string[] = []
+    const callers: unknown[] = []
+    const { run } = dispatcher({
+      here: async () => asset('here'),
+      engines: new Map([
+        ['sharp', { forecast: async () => void order.push('header') } as unknown as Engine],
+      ]) as ReadonlyMap<EngineName, Engine>,
+      look: (work, { clientId, caller, bytes }) => {
+        order.push('turn')
+        callers.push({ clientId, caller, bytes })
+        return work()
+      },
+    })
+    const { clientId, caller } = context()
+    await run(plan, asset(''), context())
+    expect(order).to.deep.equal(['turn', 'header'])
+    expect(callers).to.deep.equal([{ clientId, caller, bytes: 0 }])
   })
 
   it('is nowhere for what is refused by its header: that waits for no turn, and is counted', async () => {

@@ -5,6 +5,7 @@ import { knownFormat } from '../../src/core/media.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { createDispatcher } from '../../src/pipeline/dispatch.ts'
 import { createPlanner, type Planner } from '../../src/pipeline/plan.ts'
+import { NO_CPU_LIMIT } from '../support/callers.ts'
 import { picture } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { ENGINES, loadWith } from './drop-ins.ts'
@@ -37,6 +38,8 @@ describe('what a watermark costs', () => {
         bytes = wish.bytes
         return work()
       },
+      look: (work) => work(),
+      cpuTime: NO_CPU_LIMIT,
       here: made('here'),
       elsewhere: made('elsewhere'),
       room: { bytes: 1e9, atOnce: 2 },

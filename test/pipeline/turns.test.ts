@@ -20,7 +20,7 @@ function turns(limits: Partial<AdmissionLimits> = {}) {
   const ends = new Map<string, () => void>()
   const admit = createAdmission(
     { atOnce: 1, waiting: roomFor(100), waitMs: 60_000, heavyFrom: 1e9, heavyBytes: 1e9, ...limits },
-    () => clock,
+    { now: () => clock },
   )
   const { signal } = new AbortController()
   setMaxListeners(0, signal)

@@ -7,7 +7,7 @@ import { derivativeKey, recordKey, storedKey } from '../../src/core/object-key.t
 import { createAnswered } from '../../src/service/answered.ts'
 import { createDerivations } from '../../src/service/derive.ts'
 import { onEveryBackend } from '../support/backends.ts'
-import { STRANGER } from '../support/callers.ts'
+import { NO_CPU_LIMIT, STRANGER } from '../support/callers.ts'
 import { deleteFile, rawPath, uploadOne } from '../support/client.ts'
 import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
 import { watchedEngine } from '../support/engines.ts'
@@ -128,6 +128,7 @@ onEveryBackend('races', (start, backend) => {
           runs += 1
           return source
         },
+        cpuTime: NO_CPU_LIMIT,
         derivativeLimits: { variantLimit: 1000, derivativesMaxBytes: 0, derivativesMaxTimes: 50 },
         evict: async () => false,
         limits: {

@@ -1,3 +1,4 @@
+import type { CpuTime } from '../../src/core/budgets/cpu-time.ts'
 import type { Caller } from '../../src/core/caller.ts'
 import type { WaitingLimits } from '../../src/pipeline/waiting-list.ts'
 
@@ -11,3 +12,6 @@ export const TRUSTED: Caller = { address: '127.0.0.1', isTrusted: true }
 export function roomFor(atMost: number): WaitingLimits {
   return { atMost, strangers: atMost, perClient: atMost, perAddress: atMost }
 }
+
+/** Whatever is spent. */
+export const NO_CPU_LIMIT: CpuTime = { async check() {}, async charge() {} }

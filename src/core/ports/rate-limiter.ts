@@ -1,21 +1,25 @@
-/** Counts what may be done so many times in so many seconds. */
+/** Counts what may be done so many times, or spent, in so many seconds. */
 export interface RateLimiter {
   readonly points: number
   readonly seconds: number
   /** Takes one point of `key`. */
   consume(key: string): Promise<RateVerdict>
+  /** Takes no point. `allowed`: whether one is left. */
+  look(key: string): Promise<RateVerdict>
+  /** Takes points for what was done already, also more than are left. @param points an integer from 1 */
+  charge(key: string, points: number): Promise<void>
 }
 
 export interface RateVerdict {
   allowed: boolean
   /** Points left in the window, 0 or more. */
   remaining: number
-  /** Milliseconds until the window starts anew. */
+  /** Milliseconds until the window starts anew; 0 when none has begun. */
   resetMs: number
 }
 
 /** The limits, each counted apart from the others, by what they are of; so they are called in headers. */
-export const LIMIT_NAMES = ['upload', 'derivative', 'fetch', 'media', 'sign', 'zip', 'sign_in'] as const
+export const LIMIT_NAMES = ['upload', 'derivative', 'cpu', 'fetch', 'media', 'sign', 'zip', 'sign_in'] as const
 export type LimitName = (typeof LIMIT_NAMES)[number]
 
 /** Those that a client may have a number of its own for: nobody signs in as a client. */

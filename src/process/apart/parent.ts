@@ -8,6 +8,7 @@ import type { Task } from '../../core/ports/children.ts'
 import { notTransformable, type Problem, takesTooLong } from '../../core/problem.ts'
 import { headOf, receiveFile, sendFile } from './channel.ts'
 import { CHANNEL } from './child.ts'
+import { createCpuMeter } from './cpu.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 import type { PoolOptions } from './pool.ts'
 
@@ -50,6 +51,7 @@ export function openChild({
   child.on('error', (err) => log.error({ err }, 'a child process cannot be started or reached'))
   for (const output of [child.stdout, child.stderr]) logLines(output, child, log)
 
+  const cpu = createCpuMeter(child.pid)
   let cause: Problem | undefined
   let spent = false
   /** Why it has ended, when it has. A child that could not be started has, too. */
@@ -64,6 +66,7 @@ export function openChild({
   const kill = (why?: Problem) => {
     cause ??= why
     spent = true
+    cpu.look()
     child.kill('SIGKILL')
   }
 
@@ -104,8 +107,9 @@ export function openChild({
     kill: () => kill(),
     isSpent: () => spent || memoryOf(child) > KEPT_MEMORY_BYTES,
     rest: () => setRef(child, 'unref'),
-    async run({ task, source, asset, signal, timeoutMs, log: linesTo }) {
+    async run({ task, source, asset, signal, timeoutMs, spent: tellSpent, log: linesTo }) {
       setRef(child, 'ref')
+      cpu.begin()
       const stop = new AbortController()
       const leave = () => kill()
       signal.addEventListener('abort', leave, { once: true })
@@ -113,6 +117,7 @@ export function openChild({
       let timer: NodeJS.Timeout | undefined
       let failed: Error | undefined
       const looking = setInterval(() => {
+        cpu.look()
         if (memoryOf(child) > maxMemoryBytes) kill(tooMuchMemory())
       }, LOOK_MS)
       const talk = (message: FromChild) => {
@@ -152,6 +157,7 @@ export function openChild({
         clearTimeout(starting)
         clearTimeout(timer)
         clearInterval(looking)
+        tellSpent?.(cpu.take())
         signal.removeEventListener('abort', leave)
         child.off('message', talk)
         stop.abort()

@@ -1,0 +1,91 @@
+import type { Caller } from '../caller.ts'
+import type { ClientRules } from '../client.ts'
+import type { Limit, RateLimiter, RateVerdict } from '../ports/rate-limiter.ts'
+import { Problem } from '../problem.ts'
+
+/** Who pays for the CPU time of a transformation. */
+export interface CpuPayer {
+  /** The client whose file it is. */
+  clientId: string
+  caller: Caller
+  /** The client's own limits, over the configured ones. */
+  rates?: ClientRules['rates'] | undefined
+}
+
+/** How much CPU time transformations may take: those of a client, and those that an untrusted address requests. */
+export interface CpuTime {
+  /** @throws Problem 429 with `Retry-After` when the address or the client has used up its CPU time */
+  check(payer: CpuPayer): Promise<void>
+  /** Takes what the work has measured, also when that is more than what is left. */
+  charge(payer: CpuPayer, cpuMs: number): Promise<void>
+}
+
+// As headers and problems call the two limits.
+const CLIENT = 'cpu'
+const ADDRESS = 'cpu_address'
+
+interface Account {
+  policy: typeof CLIENT | typeof ADDRESS
+  limiter: RateLimiter
+  key: string
+}
+
+/** Whether work has ended since its payer had no CPU time left: the same work of another payer may run. */
+export function isOutOfCpuTime(error: unknown): boolean {
+  return error instanceof Problem && (error.members.limit === CLIENT || error.members.limit === ADDRESS)
+}
+
+/**
+ * An untrusted caller pays from the account of its address and from the client's public one. A trusted caller pays from the
+ * client's other account alone: strangers cannot use that up, and a back end is a single address.
+ */
+export function createCpuTime(limit: Limit): CpuTime {
+  return {
+    async check(payer) {
+      const looked = accountsOf(limit, payer).map(async (account) => ({
+        account,
+        verdict: await account.limiter.look(account.key),
+      }))
+      const refused = (await Promise.all(looked)).find(({ verdict }) => !verdict.allowed)
+      if (refused) throw usedUp(refused.account, refused.verdict)
+    },
+    async charge(payer, cpuMs) {
+      const points = Math.max(1, Math.ceil(cpuMs))
+      await Promise.all(accountsOf(limit, payer).map(({ limiter, key }) => limiter.charge(key, points)))
+    },
+  }
+}
+
+function accountsOf(limit: Limit, { clientId, caller, rates }: CpuPayer): Account[] {
+  const { isTrusted, address } = caller
+  const accounts: Account[] = []
+  if (limit.byAddress && !isTrusted)
+    accounts.push({ policy: ADDRESS, limiter: limit.byAddress, key: address })
+  const byClient = ofClient(limit, rates?.cpu)
+  const key = isTrusted ? clientId : `${clientId} public`
+  if (byClient) accounts.push({ policy: CLIENT, limiter: byClient, key })
+  return accounts
+}
+
+/** @param own the client's own points; 0: no limit */
+function ofClient({ byClient, byClientWith }: Limit, own: number | undefined): RateLimiter | undefined {
+  if (own === undefined) return byClient
+  return own === 0 ? undefined : byClientWith(own)
+}
+
+/** @see draft-ietf-httpapi-ratelimit-headers-10 */
+function usedUp({ policy, limiter: { points, seconds } }: Account, { resetMs }: RateVerdict): Problem {
+  const retryAfterSeconds = Math.max(1, Math.ceil(resetMs / 1000))
+  const whose = policy === ADDRESS ? 'your IP address' : 'this client'
+  return new Problem({
+    status: 429,
+    code: 'rate_limited',
+    detail: `The new transformations of ${whose} have used up their CPU time (${points / 1000} s in ${seconds} s). Retry after ${retryAfterSeconds} s.`,
+    members: { limit: policy, retryAfterSeconds },
+    headers: {
+      'Retry-After': String(retryAfterSeconds),
+      'RateLimit-Policy': `"${policy}";q=${points};w=${seconds}`,
+      RateLimit: `"${policy}";r=0;t=${retryAfterSeconds}`,
+    },
+  })
+}

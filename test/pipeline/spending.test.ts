@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { assetFromBytes } from '../../src/core/asset.ts'
+import type { CpuPayer, CpuTime } from '../../src/core/budgets/cpu-time.ts'
+import type { Engine, EngineName } from '../../src/core/plugin.ts'
+import { Problem } from '../../src/core/problem.ts'
+import { createDispatcher } from '../../src/pipeline/dispatch.ts'
+import type { Plan } from '../../src/pipeline/plan.ts'
+import type { Runner } from '../../src/pipeline/run.ts'
+import { spentHere } from '../../src/pipeline/spending.ts'
+import { rejection } from '../support/rejection.ts'
+import { context } from './transform.ts'
+
+const source = assetFromBytes(Buffer.from('bytes'), { mediaType: 'image/png', lastModified: new Date(0) })
+const planOf = (...engines: readonly EngineName[]) =>
+  ({
+    ...{ variant: 'x', variesByAccept: false, notes: [] },
+    steps: engines.map((engine) => ({ plugin: { engine, params: {} } })),
+  }) as unknown as Plan
+
+function spin(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until; );
+}
+
+/** A dispatcher whose work runs apart, and what is paid. */
+function dispatcher({
+  runner,
+  refusesFrom = Number.POSITIVE_INFINITY,
+}: {
+  runner: Runner
+  /** The check from which on nothing is left. */
+  refusesFrom?: number
+}) {
+  const charged: Array<{ clientId: string; cpuMs: number }> = []
+  let checks = 0
+  const cpuTime: CpuTime = {
+    async check() {
+      checks += 1
+      if (checks >= refusesFrom) throw new Problem({ status: 429, code: 'rate_limited', detail: 'used up' })
+    },
+    async charge({ clientId }: CpuPayer, cpuMs) {
+      charged.push({ clientId, cpuMs })
+    },
+  }
+  const engine = { forecast: async () => ({ bytes: 1, mayHang: true, source }) } as unknown as Engine
+  const run = createDispatcher({
+    engines: new Map<EngineName, Engine>([
+      ['sharp', engine],
+      ['ffmpeg', engine],
+    ]),
+    admit: (work) => work(),
+    look: (work) => work(),
+    cpuTime,
+    here: runner,
+    elsewhere: runner,
+    room: { bytes: 1e9, atOnce: 2 },
+    hangMs: 1000,
+    metrics: { transformed() {} },
+  })
+  return { run, charged, checks: () => checks }
+}
+
+describe('what a transformation spends', () => {
+  it('is what its processes have measured, charged once to its payer, also when it fails', async () => {
+    const { run, charged } = dispatcher({
+      async runner(_plan, asset, { spent }) {
+        spent?.(500)
+        spent?.(250)
+        return asset
+      },
+    })
+    await run(planOf('sharp'), source, context({ clientId: 'a' }))
+    expect(charged).to.have.length(1)
+    expect(charged[0]).to.have.property('clientId', 'a')
+    expect(charged[0]?.cpuMs).to.be.within(750, 770)
+    const failing = dispatcher({
+      async runner(_plan, _asset, { spent }) {
+        spent?.(900)
+        throw new Error('broken')
+      },
+    })
+    await rejection(failing.run(planOf('sharp'), source, context()))
+    expect(failing.charged[0]?.cpuMs).to.be.within(900, 920)
+  })
+
+  it('is looked at before its header is read, and again when its turn has come', async () => {
+    const runs: string[] = []
+    const runner: Runner = async (_plan, asset) => {
+      runs.push('run')
+      return asset
+    }
+    const first = dispatcher({ runner, refusesFrom: 1 })
+    expect(await rejection(first.run(planOf('sharp'), source, context()))).to.have.property('status', 429)
+    const second = dispatcher({ runner, refusesFrom: 2 })
+    expect(await rejection(second.run(planOf('sharp'), source, context()))).to.have.property('status', 429)
+    expect([first.checks(), second.checks(), runs]).to.deep.equal([1, 2, []])
+  })
+
+  it('is nothing for a media job', async () => {
+    const { run, charged, checks } = dispatcher({
+      async runner(_plan, asset, { spent }) {
+        spent?.(1e6)
+        return asset
+      },
+      refusesFrom: 1,
+    })
+    await run(planOf('ffmpeg'), source, context())
+    expect([charged, checks()]).to.deep.equal([[], 0])
+  })
+
+  it('in this process is neither more than its time, nor more than the CPU time of the process', async () => {
+    let busy = 0
+    await spentHere(
+      async () => spin(60),
+      (ms) => {
+        busy = ms
+      },
+    )
+    expect(busy).to.be.within(20, 90)
+    let idle = 0
+    const failure = rejection(
+      spentHere(
+        async () => {
+          await pause(200)
+          throw new Error('broken')
+        },
+        (ms) => {
+          idle = ms
+        },
+      ),
+    )
+    expect(await failure).to.have.property('message', 'broken')
+    expect(idle).to.be.below(150)
+  })
+})
