@@ -1,4 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type'
+import { splitName } from './file-name.ts'
+import { freeFormat, keptExtension } from './free-extension.ts'
 import { FORMATS_BY_NAME, ZIPS_BY_NAME } from './further-formats.ts'
 import { type Format, formatNamed, formatOfExtension, knownFormat } from './media.ts'
 import { compoundFormat } from './sniff/compound.ts'
@@ -77,7 +79,7 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
     const chance = text?.utf8 && /^(image|video|audio)$/.test(found.group)
     if (!chance) return sniffed(found, text?.utf8 ?? false)
   }
-  if (text === undefined) return sniffed(namedFormat(fileName, NAMED_BINARIES) ?? knownFormat('bin'), false)
+  if (text === undefined) return sniffed(unknownFormat(fileName), false)
   return sniffed(textFormat(fileName, head.length), text.utf8)
 }
 
@@ -103,6 +105,12 @@ async function audioBehindTag(content: Uint8Array, fileName: string): Promise<Fo
 
 function extensionOf(fileName: string): string {
   return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** The format of a file that no signature fits: by its name, as far as nothing contradicts it. */
+function unknownFormat(fileName: string): Format {
+  const kept = keptExtension(splitName(fileName).ending.slice(1).toLowerCase())
+  return namedFormat(fileName, NAMED_BINARIES) ?? (kept === undefined ? knownFormat('bin') : freeFormat(kept))
 }
 
 /** The format of the name's extension, where it is one of `names`. */
