@@ -6,135 +6,19 @@ const EXTENSION = /^(?=.*[a-z])[a-z0-9]{1,15}$/
 
 // Files that browsers run, or render as a document, also when a server derives the media type from the name: a public
 // bucket, or nginx in front of its folder.
-const RUN_BY_BROWSERS = new Set([
-  ...[
-    'html',
-    'htm',
-    'xhtml',
-    'xht',
-    'xhtm',
-    'shtml',
-    'shtm',
-    'phtml',
-    'mhtml',
-    'mht',
-    'hta',
-    'htc',
-    'asp',
-    'aspx',
-    'jsp',
-  ],
-  ...[
-    'svg',
-    'svgz',
-    'xml',
-    'xsl',
-    'xslt',
-    'xsd',
-    'xul',
-    'xbl',
-    'rdf',
-    'rss',
-    'atom',
-    'mathml',
-    'mml',
-    'xaml',
-    'vml',
-  ],
-  ...[
-    'js',
-    'mjs',
-    'cjs',
-    'jsx',
-    'ts',
-    'tsx',
-    'es',
-    'ecma',
-    'json',
-    'jsonld',
-    'css',
-    'wasm',
-    'vbs',
-    'vbe',
-    'wsf',
-    'php',
-  ],
-  ...[
-    'swf',
-    'spl',
-    'jar',
-    'jnlp',
-    'class',
-    'xap',
-    'xpi',
-    'crx',
-    'appcache',
-    'manifest',
-    'webmanifest',
-    'url',
-    'lnk',
-    'pdf',
-  ],
-])
+const RUN_BY_BROWSERS = wordsOf(`
+  html htm xhtml xht xhtm shtml shtm phtml mhtml mht hta htc asp aspx jsp svg svgz xml xsl xslt xsd
+  xul xbl rdf rss atom mathml mml xaml vml js mjs cjs jsx ts tsx es ecma json jsonld css wasm vbs vbe
+  wsf php swf spl jar jnlp class xap xpi crx appcache manifest webmanifest url lnk pdf
+`)
 
 // Other extensions of formats that are recognised by their bytes. An unknown file does not keep one of them: its bytes
 // contradict its name.
-const RECOGNISED = new Set([
-  ...[
-    'jpe',
-    'jfif',
-    'jfi',
-    'jif',
-    'pjp',
-    'pjpeg',
-    'apng',
-    'hif',
-    'heif',
-    'heifs',
-    'heics',
-    'avifs',
-    'dib',
-    'jpf',
-    'j2k',
-    'jpc',
-  ],
-  ...[
-    'mpg',
-    'mpe',
-    'mp4v',
-    'qt',
-    'm2v',
-    'm1v',
-    'mts',
-    'm2t',
-    'vob',
-    'asf',
-    'divx',
-    'mpv',
-    'ogm',
-    'mk3d',
-    'mks',
-  ],
-  ...['oga', 'mka', 'm4r', 'aifc', 'mpga', 'wave', 'kar', 'snd', 'psb', 'ps', 'ai'],
-  ...[
-    'tgz',
-    'tbz',
-    'tbz2',
-    'txz',
-    'tzst',
-    'dot',
-    'xlt',
-    'pot',
-    'pps',
-    'xla',
-    'aar',
-    'cbr',
-    'exe',
-    'dll',
-    'so',
-    'dylib',
-  ],
-])
+const RECOGNISED = wordsOf(`
+  jpe jfif jfi jif pjp pjpeg apng hif heif heifs heics avifs dib jpf j2k jpc mpg mpe mp4v qt m2v m1v
+  mts m2t vob asf divx mpv ogm mk3d mks oga mka m4r aifc mpga wave kar snd psb ps ai tgz tbz tbz2 txz
+  tzst dot xlt pot pps xla aar cbr exe dll so dylib
+`)
 
 /** Whether a file of the format `bin` may have this extension. */
 function mayBeFree(extension: string): boolean {
@@ -180,4 +64,8 @@ export function formatMeant(extension: string, group: MediaGroup | undefined): F
   if (known && (group === undefined || known.group === group)) return known
   const free = mayBeFree(extension) ? freeFormat(extension) : undefined
   return group === undefined || free?.group === group ? free : undefined
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/))
 }
