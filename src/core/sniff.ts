@@ -6,6 +6,7 @@ import { type Format, formatNamed, formatOfExtension, knownFormat } from './medi
 import { compoundFormat } from './sniff/compound.ts'
 import { compressedFormat } from './sniff/compressed.ts'
 import { id3End } from './sniff/id3.ts'
+import { formatBySign } from './sniff/signatures.ts'
 import { isTiff } from './sniff/tiff.ts'
 
 /** How many of a file's first bytes {@link sniff} needs at least. `sniffDepth` returns when it needs more. */
@@ -86,7 +87,7 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
 async function formatBySignature(head: Uint8Array, fileName: string): Promise<Format | undefined> {
   const signature = await fileTypeFromBuffer(head).catch(() => undefined)
   // file-type fails on a TIFF whose directory is further behind than the head.
-  if (!signature) return isTiff(head) ? knownFormat('tiff') : undefined
+  if (!signature) return isTiff(head) ? knownFormat('tiff') : formatBySign(head)
   if (signature.ext === 'cfb') return compoundFormat(head, extensionOf(fileName))
   if (signature.ext === 'gz') return compressedFormat(head, (start) => markupFormat(start))
   // The first four bytes of a TGA are those of a cursor.
