@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { bundleFile, provisionalName } from './bundle.ts'
-import { type Format, formatNamed, formatOfExtension, type MediaGroup } from './media.ts'
+import { formatInKey, formatMeant } from './free-extension.ts'
+import type { Format, MediaGroup } from './media.ts'
 import { badPath } from './problem.ts'
 import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative-path.ts'
 import { isFolderSegment } from './signed-url.ts'
@@ -12,7 +13,8 @@ declare const checked: unique symbol
  * The name of an object in a client's root: `photos/2024/image/png/7uLq….png`. Buckets store under nothing else, and only
  * this file makes one, so no request can name a file outside the grammar:
  *
- * - original: `[<folder>/]<group>/<format>/<id>.<extension>`
+ * - original: `[<folder>/]<group>/<format>/<id>.<extension>`; an unknown file, of the format `bin`, keeps the extension of
+ *   its name
  * - derivative, beside it: `<original>_<variant>`; of several files: `<original>_<variant>/<entry>`, and its parts beside the
  *   entry, by names of `core/bundle.ts`
  * - the service's own records: `.sluice/…`, which no path of a request resolves to
@@ -191,10 +193,9 @@ export function parseKey(text: string): (OriginalName & { variant?: string }) | 
   const last = LAST_SEGMENT.exec(segments.pop() ?? '')
   const formatName = segments.pop() ?? ''
   const group = segments.pop() ?? ''
-  const format = formatNamed(formatName)
   const sourceName = last?.[1] ?? ''
-  if (!format || format.group !== group || SOURCE_NAME.exec(sourceName)?.[1] !== format.extension)
-    return undefined
+  const format = formatInKey(formatName, SOURCE_NAME.exec(sourceName)?.[1])
+  if (format?.group !== group) return undefined
   if (isRecords(segments[0])) return undefined
   const name = original(segments.join('/'), format, sourceName)
   const variant = last?.[2]
@@ -221,8 +222,8 @@ export function parsePath(
   const slash = path.lastIndexOf('/')
   const sourceName = path.slice(slash + 1)
   const folder = slash === -1 ? '' : path.slice(0, slash)
-  const format = formatOfExtension(SOURCE_NAME.exec(sourceName)?.[1] ?? '')
-  if (format && (group === undefined || format.group === group) && !isRecords(folder.split('/')[0])) {
+  const format = formatMeant(SOURCE_NAME.exec(sourceName)?.[1] ?? '', group)
+  if (format && !isRecords(folder.split('/')[0])) {
     meanings.short = original(folder, format, sourceName)
   }
   return meanings

@@ -1,9 +1,12 @@
 import { fileTypeFromBuffer } from 'file-type'
+import { splitName } from './file-name.ts'
+import { freeFormat, keptExtension } from './free-extension.ts'
 import { FORMATS_BY_NAME, ZIPS_BY_NAME } from './further-formats.ts'
 import { type Format, formatNamed, formatOfExtension, knownFormat } from './media.ts'
 import { compoundFormat } from './sniff/compound.ts'
 import { compressedFormat } from './sniff/compressed.ts'
 import { id3End } from './sniff/id3.ts'
+import { formatBySign } from './sniff/signatures.ts'
 import { isTiff } from './sniff/tiff.ts'
 
 /** How many of a file's first bytes {@link sniff} needs at least. `sniffDepth` returns when it needs more. */
@@ -77,14 +80,14 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
     const chance = text?.utf8 && /^(image|video|audio)$/.test(found.group)
     if (!chance) return sniffed(found, text?.utf8 ?? false)
   }
-  if (text === undefined) return sniffed(namedFormat(fileName, NAMED_BINARIES) ?? knownFormat('bin'), false)
+  if (text === undefined) return sniffed(unknownFormat(fileName), false)
   return sniffed(textFormat(fileName, head.length), text.utf8)
 }
 
 async function formatBySignature(head: Uint8Array, fileName: string): Promise<Format | undefined> {
   const signature = await fileTypeFromBuffer(head).catch(() => undefined)
   // file-type fails on a TIFF whose directory is further behind than the head.
-  if (!signature) return isTiff(head) ? knownFormat('tiff') : undefined
+  if (!signature) return isTiff(head) ? knownFormat('tiff') : formatBySign(head)
   if (signature.ext === 'cfb') return compoundFormat(head, extensionOf(fileName))
   if (signature.ext === 'gz') return compressedFormat(head, (start) => markupFormat(start))
   // The first four bytes of a TGA are those of a cursor.
@@ -103,6 +106,12 @@ async function audioBehindTag(content: Uint8Array, fileName: string): Promise<Fo
 
 function extensionOf(fileName: string): string {
   return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** The format of a file that no signature fits: by its name, as far as nothing contradicts it. */
+function unknownFormat(fileName: string): Format {
+  const kept = keptExtension(splitName(fileName).ending.slice(1).toLowerCase())
+  return namedFormat(fileName, NAMED_BINARIES) ?? (kept === undefined ? knownFormat('bin') : freeFormat(kept))
 }
 
 /** The format of the name's extension, where it is one of `names`. */

@@ -38,6 +38,13 @@ const READERS: Readonly<Record<string, readonly [demuxer: string, container?: st
   ac3: ['ac3'],
   ape: ['ape'],
   wv: ['wv'],
+  au: ['au'],
+  caf: ['caf'],
+  w64: ['w64'],
+  tta: ['tta'],
+  dts: ['dts'],
+  adx: ['adx'],
+  voc: ['voc'],
 }
 
 /** The demuxer that reads a format; undefined for one that is neither video nor sound. */

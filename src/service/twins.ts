@@ -58,7 +58,12 @@ function isTwin(one: OriginalRecord, other: OriginalRecord): boolean {
     one.sha256 === other.sha256 &&
     one.size === other.size &&
     one.mediaType === other.mediaType &&
-    parseKey(one.key)?.folder === parseKey(other.key)?.folder &&
-    parseKey(one.key)?.format === parseKey(other.key)?.format
+    placeOf(one) === placeOf(other)
   )
+}
+
+/** The folder of the key with all that is told by its format; files of no known format may differ in their extension alone. */
+function placeOf({ key }: OriginalRecord): string {
+  const { folder, format } = parseKey(key) ?? {}
+  return JSON.stringify([folder, format?.name, format?.extension])
 }

@@ -9,6 +9,7 @@ import {
   newFileId,
   newOriginal,
   type ObjectKey,
+  type OriginalName,
   parseFolder,
   parseKey,
   parsePath,
@@ -352,12 +353,39 @@ describe('object keys', () => {
       expect(parsePath(`${ID}.mp4`, { group: 'video' }).short?.format.name).to.equal('mp4')
     })
 
+    it('takes any other extension for that of an unknown file, by short and by full paths', () => {
+      for (const path of [`${ID}.step`, `a/b/${ID}.7zz`]) {
+        const { short, full } = parsePath(path, { group: 'application' })
+        const key = path.replace(ID, `application/bin/${ID}`)
+        expect(short?.key).to.equal(key)
+        expect(full).to.equal(undefined)
+        expect(parsePath(key).full).to.deep.equal(short)
+        expect(keyMeaning(key as ObjectKey)).to.deep.equal({ kind: 'original', original: short })
+        expect(newOriginal({ ...(short as OriginalName), id: ID })).to.deep.equal(short)
+        expect(parsePath(path, { group: 'image' })).to.deep.equal({})
+      }
+    })
+
+    it('finds an unknown file whose extension has got a format of another group since then', () => {
+      const key = `application/bin/${ID}.png`
+      expect(parsePath(key).full?.key).to.equal(key)
+      expect(parsePath(`${ID}.png`, { group: 'application' }).short?.key).to.equal(key)
+      expect(parsePath(`${ID}.png`).short?.key).to.equal(KEY)
+    })
+
+    it('takes no extension that browsers run for that of an unknown file', () => {
+      for (const extension of ['html', 'htm', 'xhtml', 'svg', 'xml', 'js', 'mjs', 'swf'])
+        expect(parseKey(`application/bin/${ID}.${extension}`), extension).to.equal(undefined)
+    })
+
     it('makes nothing of paths outside the grammar', () => {
       for (const path of [
         'a',
         'a/b.png',
         `${ID}`,
-        `${ID}.exee`,
+        `${ID}.htm`,
+        `${ID}.12345`,
+        `${ID}.${'x'.repeat(16)}`,
         `${ID}.png.exe`,
         'favicon.ico',
         `x${ID}.png`,
