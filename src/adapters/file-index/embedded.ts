@@ -197,6 +197,8 @@ export async function embeddedIndex(folder: string, options?: { reserve?: DiskRe
         return true
       }),
 
+    ...table.changes,
+
     derivedBytes: (ref) => table.uses.bytes(ref),
     leastUsed: (of, limit) => table.uses.leastUsed(of, limit),
     noteUse: (ref, derivative, use) =>
