@@ -8,8 +8,7 @@ import type {
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
-import type { DiskReserve } from '../disk-reserve.ts'
-import { lastingLevel, type Row, type WriteOptions } from '../lasting-level.ts'
+import { type LastingLevelOptions, lastingLevel, type Row, type WriteOptions } from '../lasting-level.ts'
 import { embeddedChanges } from './embedded-changes.ts'
 import { usesTable } from './embedded-uses.ts'
 import {
@@ -46,7 +45,7 @@ interface Derived {
  * all is listed; `compared`, with the name of the run in which all was compared. Those of `embedded-uses.ts` and `embedded-changes.ts`.
  * NUL parts the fields: no key holds one.
  */
-export async function openIndexTable(folder: string, options?: { reserve?: DiskReserve }) {
+export async function openIndexTable(folder: string, options?: LastingLevelOptions) {
   const level = await lastingLevel(folder, options)
   // Rows that an earlier process left unsettled and that this one has not written since.
   const inherited = new Set<string>()
