@@ -177,7 +177,7 @@ async function openApp(
     usage,
     many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
-    annotate: createAnnotate({ originals, records }),
+    annotate: createAnnotate({ index, originals, records }),
     upload,
     ...remotes,
     tus: {

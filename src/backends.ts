@@ -166,7 +166,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
   }
   try {
     const index = await opened('index', {
-      open: (folder) => embeddedIndex(folder, { reserve }),
+      open: (folder) => embeddedIndex(folder, { reserve, refilled: { log } }),
       close: (store) => store.close(),
     })
     // Not before the index is open: another process may hold the folder.

@@ -52,7 +52,9 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
       if (!(error instanceof NotRunning)) throw error
     }
     if (!existsSync(join(config.DATA_DIR, 'index')))
-      throw new Error(`DATA_DIR ${config.DATA_DIR} holds no index: set DATA_DIR as it is set for the server`)
+      throw new Error(
+        `DATA_DIR ${config.DATA_DIR} holds no index: set DATA_DIR as it is set for the server. Where there has been none yet, or it was moved away, start the server: it fills a new one from the bucket`,
+      )
     try {
       return await doHere(config, command, args, run)
     } catch (error) {

@@ -143,7 +143,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const removals = createRemovals({ index, buckets, originals, trash, agree, answered, events, log })
   const evict = createEvict({ index, buckets })
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
-  const sweep = createSweep({ index, buckets, clients: store, removals, log })
+  const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
   const { admits } = clients
   const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })

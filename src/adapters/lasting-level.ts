@@ -1,8 +1,10 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { type BatchOperation, ClassicLevel } from 'classic-level'
+import type { Log } from '../core/log.ts'
 import { Problem, unavailable } from '../core/problem.ts'
 import { type DiskReserve, NO_RESERVE } from './disk-reserve.ts'
 import { makeSureOfRoom } from './full-disk.ts'
+import { isDamage, moveAside } from './level-damage.ts'
 
 export type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
 
@@ -32,6 +34,12 @@ export interface LastingLevel {
 // nothing could be read either.
 const ROOM_BYTES = 8 * 1024 * 1024
 
+export interface LastingLevelOptions {
+  reserve?: DiskReserve
+  /** The store can be filled again from elsewhere: a damaged one is moved aside, and an empty one takes its place. */
+  refilled?: { log: Log }
+}
+
 /**
  * LevelDB that outlives a full disk. By itself it either refuses every write after the first that has failed, or writes
  * on behind half a record, and loses at the next start what it has confirmed. So a write that fails is the last one
@@ -41,14 +49,21 @@ const ROOM_BYTES = 8 * 1024 * 1024
  */
 export async function lastingLevel(
   folder: string,
-  { reserve = NO_RESERVE }: { reserve?: DiskReserve } = {},
+  { reserve = NO_RESERVE, refilled }: LastingLevelOptions = {},
 ): Promise<LastingLevel> {
   await reserve.forced(() => makePrivate(folder))
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
-  await reserve.forced(() => level.open())
+  const open = () => reserve.forced(() => level.open())
+  await open().catch(async (error) => {
+    if (!refilled || !isDamage(error)) throw error
+    await moveAside(folder, { error, log: refilled.log })
+    await open()
+  })
   let closing = false
   let broken = false
   let mending: Promise<void> | undefined
+  // How often an empty store took the place of a damaged one.
+  let replaced = 0
 
   async function reopen(): Promise<void> {
     try {
@@ -70,6 +85,22 @@ export async function lastingLevel(
     return mending
   }
 
+  /** Puts an empty store in the place of a damaged one, unless another caller has since `known`. */
+  async function replace(error: unknown, { known, log }: { known: number; log: Log }): Promise<void> {
+    if (mending !== undefined) return mending
+    if (replaced > known) return
+    replaced += 1
+    mending = (async () => {
+      await level.close()
+      await moveAside(folder, { error, log })
+      await open()
+      broken = false
+    })().finally(() => {
+      mending = undefined
+    })
+    await mending
+  }
+
   async function append(rows: Row[], durable: boolean): Promise<void> {
     try {
       await level.batch(rows, { sync: durable })
@@ -80,9 +111,14 @@ export async function lastingLevel(
   }
 
   async function reading<T>(work: () => T): Promise<Awaited<T>> {
+    const known = replaced
     try {
       return await work()
     } catch (error) {
+      if (!closing && refilled && isDamage(error)) {
+        await replace(error, { known, log: refilled.log })
+        return await work()
+      }
       // In the middle of being opened anew, or that has failed.
       if (closing || (level.status === 'open' && !mending)) throw error
       await reserve.forced(mend)
@@ -91,12 +127,14 @@ export async function lastingLevel(
   }
 
   async function writeOnce(rows: Row[], durable: boolean): Promise<void> {
+    const known = replaced
     if (broken) await mend()
     try {
       await append(rows, durable)
     } catch (error) {
       if (closing) throw error
-      await mend()
+      if (refilled && isDamage(error)) await replace(error, { known, log: refilled.log })
+      else await mend()
       await append(rows, durable)
     }
   }

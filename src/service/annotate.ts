@@ -1,12 +1,13 @@
 import type { OriginalRecord } from '../core/ports/file-index.ts'
-import { fileNotFound } from '../core/problem.ts'
+import type { RecordChanges } from '../core/ports/record-changes.ts'
+import { fileNotFound, unlessStatus } from '../core/problem.ts'
 import { type FileRequest, originalOf } from './describe.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import type { Records } from './records.ts'
 
 /**
  * Changes what is said of a stored original: its record in the bucket first, which is the truth, then the index. Broken off in
- * between, it has not been told of, and the next change, or a reindex, has the index say what the bucket says. Two at once are one after the other.
+ * between, it has not been told of, and a sweep, or the next change, has the index say what the bucket says. Two at once are one after the other.
  *
  * @param request.change makes the new record of the one there is; may refuse by throwing
  * @throws Problem 404, 503, and what `change` throws
@@ -15,7 +16,20 @@ export type Annotate = (
   request: FileRequest & { change: (record: OriginalRecord) => OriginalRecord; signal: AbortSignal },
 ) => Promise<FoundOriginal>
 
-export function createAnnotate({ originals, records }: { originals: Originals; records: Records }): Annotate {
+// How long a put may take to land in the bucket, and its process to answer the index.
+const LEASE_MS = 60_000
+
+export function createAnnotate({
+  originals,
+  records,
+  index,
+  now = Date.now,
+}: {
+  originals: Originals
+  records: Records
+  index: RecordChanges
+  now?: () => number
+}): Annotate {
   return async ({ change, signal, ...request }) => {
     const { client } = request
     const { name } = await originalOf(originals, request)
@@ -28,8 +42,13 @@ export function createAnnotate({ originals, records }: { originals: Originals; r
         // Should one have been broken off, the index would go on telling another version than the one that If-Match has to name.
         await records.amend(client, present.record)
         const record = change(present.record)
+        const mark = { ref: { clientId: client.id, key: name.key }, until: now() + LEASE_MS }
+        await index.beginChange(mark)
         await records.put(client, record, { signal: held })
-        return { name, record: await records.amend(client, record) }
+        const amended = await records.amend(client, record)
+        // The change is done; a mark that stays costs a sweep one look.
+        await unlessStatus(503, index.endChange(mark))
+        return { name, record: amended }
       },
       { signal },
     )

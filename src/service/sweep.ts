@@ -4,13 +4,15 @@ import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
 import type { FileIndex, Overdue } from '../core/ports/file-index.ts'
+import type { RecordChange } from '../core/ports/record-changes.ts'
+import type { Agree } from './agree.ts'
 import { deleteDerivative, deleteParts } from './delete-all.ts'
 import { recordOfDerivative } from './derivative-parts.ts'
 import type { Removals } from './remove.ts'
 import { AT_ONCE } from './walk.ts'
 
 /**
- * Goes once over what nobody works on any more, at the start and every minute, and ends it: deletes, and uploads that
+ * Goes once over what nobody works on any more, at the start and every minute, and ends it: changes of records; deletes, and uploads that
  * are not all there, are taken away; what is all there is kept, an upload with its record, a derivative with its bytes,
  * since a put is all or nothing. One that fails is tried again
  * the next time. Called while it runs, it answers with the outcome of that run.
@@ -26,6 +28,7 @@ export function createSweep({
   buckets,
   clients,
   removals,
+  agree,
   log,
   now = Date.now,
 }: {
@@ -33,6 +36,7 @@ export function createSweep({
   buckets: Buckets
   clients: ClientStore
   removals: Removals
+  agree: Agree
   log: Log
   now?: () => number
 }): Sweep {
@@ -72,11 +76,28 @@ export function createSweep({
     }
   }
 
+  /** Makes the index state what the bucket has of a change whose process has died. */
+  async function endChange(change: RecordChange): Promise<boolean> {
+    const { ref } = change
+    try {
+      const client = clients.find(ref.clientId)
+      if (client) await agree(client, ref.key)
+      await index.endChange(change)
+      return true
+    } catch (error) {
+      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      return false
+    }
+  }
+
   async function sweep(): Promise<number> {
     let ended = 0
+    const changes = await index.overdueChanges(now())
+    for await (const hasEnded of mapAtOnce(changes, { atOnce: AT_ONCE, work: endChange }))
+      if (hasEnded) ended += 1
     for await (const hasEnded of mapAtOnce(index.overdue(now()), { atOnce: AT_ONCE, work: end }))
       if (hasEnded) ended += 1
-    if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives and deletes')
+    if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives, changes and deletes')
     return ended
   }
 

@@ -32,6 +32,7 @@ import {
   TRANSITIONS,
 } from './file-index-states.ts'
 import { type Random, seededRandom } from './random.ts'
+import { recordChangesContract } from './record-changes.ts'
 
 export interface OpenedIndex {
   index: FileIndex
@@ -65,6 +66,7 @@ export function fileIndexContract(
     it('says that it works', () => index.ping())
 
     derivativeUsesContract(() => opened)
+    recordChangesContract(() => opened)
 
     describe('the state machine', () => {
       for (const [state, answers] of Object.entries(TRANSITIONS) as Array<[State, Record<Step, string>]>) {

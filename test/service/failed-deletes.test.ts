@@ -56,6 +56,7 @@ describe('bytes that a bucket fails to delete', () => {
     const derivative = derivativeKey(original, 'w=20')
     const dropped: ObjectKey[] = []
     const index = {
+      overdueChanges: async () => [],
       async *overdue() {
         yield { kind: 'derivative', ref: { clientId: 'first', key: original }, derivative, deadline: 1 }
       },
@@ -72,6 +73,7 @@ describe('bytes that a bucket fails to delete', () => {
       index,
       buckets: { of: () => bucket, ping: async () => {}, sweep: async () => 0 },
       clients: { find: (id: string) => ({ id, token: '' }) } as never,
+      agree: async () => {},
       removals: {} as never,
       log,
     })

@@ -11,6 +11,7 @@ describe('a sweep', () => {
     let running = 0
     let most = 0
     const index = {
+      overdueChanges: async () => [],
       async *overdue() {
         for (let i = 0; i < 100; i += 1) yield { kind: 'original', ref: { clientId: 'first', key } } as const
       },
@@ -19,6 +20,7 @@ describe('a sweep', () => {
       index,
       buckets: {} as never,
       clients: { find: (id: string) => ({ id }) } as never,
+      agree: async () => {},
       removals: {
         async sweep() {
           running += 1

@@ -8,8 +8,8 @@ import type {
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
-import type { DiskReserve } from '../disk-reserve.ts'
-import { lastingLevel, type Row, type WriteOptions } from '../lasting-level.ts'
+import { type LastingLevelOptions, lastingLevel, type Row, type WriteOptions } from '../lasting-level.ts'
+import { embeddedChanges } from './embedded-changes.ts'
 import { usesTable } from './embedded-uses.ts'
 import {
   boundsOf,
@@ -42,10 +42,10 @@ interface Derived {
  * The rows: `o client original` and `d client original derivative`, and for each that somebody works on an empty
  * `u` + row beside it, so that a sweep need not read the whole index. For each original that is listed, `l client state
  * order position` in each order, with its size, and for one that is trashed `x instant client original`. `complete`, once
- * all is listed; `compared`, with the name of the run in which all was compared. Those of `embedded-uses.ts`.
+ * all is listed; `compared`, with the name of the run in which all was compared. Those of `embedded-uses.ts` and `embedded-changes.ts`.
  * NUL parts the fields: no key holds one.
  */
-export async function openIndexTable(folder: string, options?: { reserve?: DiskReserve }) {
+export async function openIndexTable(folder: string, options?: LastingLevelOptions) {
   const level = await lastingLevel(folder, options)
   // Rows that an earlier process left unsettled and that this one has not written since.
   const inherited = new Set<string>()
@@ -88,6 +88,7 @@ export async function openIndexTable(folder: string, options?: { reserve?: DiskR
 
   return {
     uses: usesTable(level),
+    changes: await embeddedChanges(level),
     /** Both as they are at one moment. */
     find: async (ref: FileRef, derivative: ObjectKey | undefined) =>
       (await level.get([

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FileIndex, FileRef, IndexedFile, OriginalEntry } from '../../core/ports/file-index.ts'
 import { bootId } from '../boot-id.ts'
-import type { DiskReserve } from '../disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
+import type { LastingLevelOptions } from '../lasting-level.ts'
 import { openIndexTable } from './embedded-table.ts'
 import { NEVER_USED } from './embedded-uses.ts'
 import { mayGo } from './removal-rule.ts'
@@ -18,7 +18,7 @@ const FREES_ROOM = { freesRoom: true }
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
-export async function embeddedIndex(folder: string, options?: { reserve?: DiskReserve }): Promise<FileIndex> {
+export async function embeddedIndex(folder: string, options?: LastingLevelOptions): Promise<FileIndex> {
   const table = await openIndexTable(folder, options)
   const inTurn = createInTurn()
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
@@ -196,6 +196,8 @@ export async function embeddedIndex(folder: string, options?: { reserve?: DiskRe
         )
         return true
       }),
+
+    ...table.changes,
 
     derivedBytes: (ref) => table.uses.bytes(ref),
     leastUsed: (of, limit) => table.uses.leastUsed(of, limit),

@@ -10,6 +10,7 @@ import type {
 } from '../../core/ports/file-index.ts'
 import type { RedisConnection } from '../redis-connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
+import { redisChanges } from './redis-changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './redis-entries.ts'
 import { runOf } from './redis-run.ts'
 import * as scripts from './redis-scripts.ts'
@@ -52,6 +53,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
   ]
 
   return {
+    ...redisChanges(redis, { set: `${keyPrefix}changes`, nameOf, refNamed }),
     ...redisUses(redis, { keys, nameOf, hashOf, usesOf, sumsOf }),
 
     async find(ref, derivative) {

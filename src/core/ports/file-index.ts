@@ -1,5 +1,6 @@
 import type { ObjectKey } from '../object-key.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
+import type { RecordChanges } from './record-changes.ts'
 
 /** Names an original of a client. */
 export interface FileRef {
@@ -116,7 +117,7 @@ export type Totals = Record<ListedState, { files: number; bytes: number }>
  * The buckets are the truth: an emptied index is filled again by {@link FileIndex.adopt} and
  * {@link FileIndex.adoptDerivative}.
  */
-export interface FileIndex extends DerivativeUses {
+export interface FileIndex extends DerivativeUses, RecordChanges {
   /** An original and, when asked for, one of its derivatives. */
   find(
     ref: FileRef,

@@ -1,0 +1,36 @@
+import type { FileRef } from '../../core/ports/file-index.ts'
+import type { RecordChange, RecordChanges } from '../../core/ports/record-changes.ts'
+import type { RedisConnection } from '../redis-connection.ts'
+
+const AT_MOST = 1000
+
+/** How the index names its keys. */
+export interface ChangeNames {
+  /** Of the sorted set of changes by the instants at which they are over. */
+  set: string
+  nameOf(ref: FileRef): string
+  refNamed(name: string): FileRef
+}
+
+/** The part of the index in Redis that knows which records are being changed. */
+export function redisChanges(redis: RedisConnection, { set, nameOf, refNamed }: ChangeNames): RecordChanges {
+  // With its instant: a change that is over is not the next one of the same record.
+  const memberOf = ({ ref, until }: RecordChange) => `${until}\n${nameOf(ref)}`
+  return {
+    async beginChange(change) {
+      await redis.send((client) => client.zadd(set, change.until, memberOf(change)))
+    },
+    async endChange(change) {
+      await redis.send((client) => client.zrem(set, memberOf(change)))
+    },
+    async overdueChanges(now) {
+      const members = await redis.send((client) =>
+        client.zrangebyscore(set, '-inf', now, 'LIMIT', 0, AT_MOST),
+      )
+      return members.map((member) => {
+        const end = member.indexOf('\n')
+        return { ref: refNamed(member.slice(end + 1)), until: Number(member.slice(0, end)) }
+      })
+    },
+  }
+}
