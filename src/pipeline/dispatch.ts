@@ -91,10 +91,12 @@ export function createDispatcher({
       let asset = source
       const spending = { ...context, spent }
       /** Others of this payer may have used up its CPU time while this one waited. */
-      const checked = <T>(work: () => Promise<T>) => async () => {
-        if (!isJob) await cpuTime.check(context)
-        return timed(work)
-      }
+      const checked =
+        <T>(work: () => Promise<T>) =>
+        async () => {
+          if (!isJob) await cpuTime.check(context)
+          return timed(work)
+        }
       // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
       for (const steps of runsOfOneEngine(plan.steps)) {
         const part = { ...plan, steps }

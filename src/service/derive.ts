@@ -119,15 +119,7 @@ export function createDerivations({
     request: DeriveRequest,
     { key, signal, answer }: { key: ObjectKey; signal: AbortSignal; answer: (asset: MadeAsset) => void },
   ): Promise<void> {
-    const {
-      client,
-      name,
-      record,
-      plan,
-      timeoutMs = limits.timeoutMs,
-      progress,
-      isHeld = false,
-    } = request
+    const { client, name, record, plan, timeoutMs = limits.timeoutMs, progress, isHeld = false } = request
     const ref = { clientId: client.id, key: name.key }
     const bucket = buckets.of(client)
     // Whoever held the lock before may have made it since this caller looked.
@@ -226,7 +218,10 @@ export function createDerivations({
           made = true
           return tracked(make(request, { key, signal: held, answer }))
         }
-        const shared = locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) })
+        const shared = locks.share(`derive ${client.id} ${key}`, work, {
+          signal,
+          limitMs: limitMsOf(request),
+        })
         await shared.catch((error) => {
           // Of a caller in another process, which is no reason to refuse this one.
           if (made || !isOutOfCpuTime(error)) throw error

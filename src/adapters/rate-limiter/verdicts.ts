@@ -19,7 +19,8 @@ export function withVerdicts(
     },
     async look(key) {
       const counted = await limiter.get(key)
-      if (counted === null || counted.msBeforeNext <= 0) return { allowed: true, remaining: points, resetMs: 0 }
+      if (counted === null || counted.msBeforeNext <= 0)
+        return { allowed: true, remaining: points, resetMs: 0 }
       // Not the outcome's `remainingPoints`: a wrapper counts them by its own limit, which is 0.
       const remaining = Math.max(0, points - counted.consumedPoints)
       return { allowed: remaining > 0, remaining, resetMs: counted.msBeforeNext }
