@@ -159,7 +159,8 @@ export async function ran(
     throw isTooLarge || isRefused ? takesTooMuchMemory(watch.group ?? 'video', cause) : cause
   } finally {
     unwatch()
-    spent?.(measured())
+    const cpuMs = measured()
+    spent?.(cpuMs)
   }
   return { output: Buffer.concat(chunks).toString(), words: lastWords }
 }

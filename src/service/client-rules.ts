@@ -45,8 +45,8 @@ const HOSTS_MAX = 100
 // 90 days.
 const KEEP_DELETED_MAX_SECONDS = 7_776_000
 // As the variables of limits take.
-// Of CPU time these are milliseconds.
-const POINTS_MAX = 1_000_000_000
+const POINTS_MAX = 1_000_000
+const CPU_MS_MAX = 1_000_000_000
 const PRESETS_MAX = 100
 const PRESET_PARAMETERS_MAX = 50
 const PRESET_VALUE_MAX_LENGTH = 2000
@@ -146,10 +146,11 @@ function changedRates(
         expected: `names among ${CLIENT_LIMIT_NAMES.join(', ')}`,
         received: name,
       })
+    const max = name === 'cpu' ? CPU_MS_MAX : POINTS_MAX
     if (points === false) rates.delete(name)
-    else if (isInteger(points, { min: 0, max: POINTS_MAX })) rates.set(name, points)
+    else if (isInteger(points, { min: 0, max })) rates.set(name, points)
     else {
-      const expected = `an integer from 0, which is no limit, to ${POINTS_MAX}`
+      const expected = `an integer from 0, which is no limit, to ${max}`
       throw badParameter({ param: `rates.${name}`, expected, received: points })
     }
   }

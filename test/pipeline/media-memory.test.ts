@@ -41,6 +41,18 @@ describe('memory of ffmpeg and ffprobe', () => {
     expect(await outputOf('ffmpeg', args, running)).to.equal('')
   })
 
+  it('goes with a measured CPU time, also where the process is killed', async () => {
+    const spent: number[] = []
+    const measured = { ...running, spent: (cpuMs: number) => spent.push(cpuMs) }
+    const endless = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-f', 'null', '-']
+    await rejection(outputOf('ffmpeg', endless, { ...measured, timeoutMs: 1000 }))
+    const waiting = ['-v', 'error', '-re', '-f', 'lavfi', '-i', 'testsrc=s=64x36:d=1', '-f', 'null', '-']
+    await outputOf('ffmpeg', waiting, measured)
+    const [busy = -1, idle = -1] = spent
+    expect(busy).to.be.above(300)
+    expect(idle, 'a process that waits').to.be.within(1, 600)
+  })
+
   it('bounds the frames of a transcode: larger ones are a 422 that asks for a smaller size', () => {
     const draft = { input: { source: { width: 7000, height: 7000 } } } as VideoDraft
     expect(() => checkOutcomeSize(draft))

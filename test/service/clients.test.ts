@@ -208,8 +208,9 @@ describe('clients', () => {
 
     it('up to the bounds', async () => {
       const allowedWidths = [...Array.from({ length: 99 }, (_, i) => i + 1), 5000]
-      await clients.setRules(id, { allowedWidths, variantLimit: 1_000_000 })
-      expect(store.find(id)?.rules).to.deep.equal({ allowedWidths, variantLimit: 1_000_000 })
+      const rates = { zip: 1_000_000, cpu: 1_000_000_000 }
+      await clients.setRules(id, { allowedWidths, variantLimit: 1_000_000, rates })
+      expect(store.find(id)?.rules).to.deep.equal({ allowedWidths, variantLimit: 1_000_000, rates })
     })
 
     it('only while they are there to stay', async () => {

@@ -96,6 +96,21 @@ describe('a pool of children', function () {
     expect(await pid()).to.equal(first)
   })
 
+  it('measures the CPU time of each task by itself, also of one whose child is killed', async () => {
+    open()
+    await pid()
+    const spent: number[] = []
+    const measured = { spent: (cpuMs: number) => spent.push(cpuMs) }
+    await run({ do: 'repeat', times: 1 }, measured)
+    await rejection(run({ do: 'spin' }, { ...measured, timeoutMs: 1500 }))
+    expect(spent).to.have.length(2)
+    const [short = -1, long = -1] = spent
+    expect(short).to.be.within(0, 500)
+    // The machine may be busy with something else.
+    expect(long).to.be.within(300, 1700)
+    expect(long).to.be.above(short)
+  })
+
   for (const [what, deed] of [
     ['waits for ever', { do: 'sleep' }],
     ['keeps its thread for ever', { do: 'spin' }],
