@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { corpusOutcomes } from '../test/support/corpus.ts'
+import { corpusOutcomes, filesOf, ofEach, plainSharp } from '../test/support/corpus.ts'
 import { startService } from '../test/support/service.ts'
 
 const HELP = `npm run corpus -- <folder> [<file to write>]
@@ -17,15 +17,25 @@ if (!folder) {
   process.exit(1)
 }
 const dataDir = await mkdtemp(join(tmpdir(), 'corpus-'))
-const service = await startService({ dataDir })
+const service = await startService({ dataDir, env: { MEDIA_CONCURRENCY: '2' } })
 try {
   const outcomes = await corpusOutcomes(service, folder)
-  for (const [name, { group, format, transformed, sharp }] of Object.entries(outcomes)) {
+  const plain = await ofEach(await filesOf(folder), async (name) =>
+    plainSharp(await readFile(join(folder, name))),
+  )
+  for (const [name, { group, format, transformed }] of Object.entries(outcomes)) {
     const { stdout } = spawnSync('file', ['--brief', '--mime-type', join(folder, name)], { encoding: 'utf8' })
-    const isRead = transformed.startsWith('200')
-    if (isRead !== (sharp !== undefined) || !stdout?.startsWith(`${group}/`))
+    const isRead = transformed.startsWith('200 image')
+    if (isRead !== (plain.get(name) !== undefined) || !stdout?.startsWith(`${group}/`))
       console.log(
-        [name, group, format, transformed, `sharp: ${sharp ?? 'no'}`, `file: ${stdout?.trim()}`].join(' | '),
+        [
+          name,
+          group,
+          format,
+          transformed,
+          `sharp: ${plain.get(name) ?? 'no'}`,
+          `file: ${stdout?.trim()}`,
+        ].join(' | '),
       )
   }
   if (target) writeFileSync(target, `${JSON.stringify(outcomes, null, 2)}\n`)

@@ -98,7 +98,11 @@ done
 gzip -nc text.svg > drawing.svgz
 printf 'garbage\001\002\003\377' > garbage.xyz
 printf '\001\002\003\377garbage' > garbage.html
-head -c 700 jpeg-q10.jpg > truncated.jpg
+head -c 400 im.jpg > truncated.jpg
+head -c 200 png-PNG24.png > truncated.png
+head -c 560 im.gif > truncated.gif
+head -c 500 png-interlaced.png > truncated-interlaced.png
+head -c 50 webp-lossless.webp > truncated.webp
 for f in gz bz2 xz zst lz4 lzma; do
   case $f in gz) c='gzip -n' ;; bz2) c=bzip2 ;; xz) c=xz ;; zst) c=zstd ;; lz4) c=lz4 ;; lzma) c='xz --format=lzma' ;; esac
   $c -c text.txt > "text.txt.$f" 2>/dev/null || rm -f "text.txt.$f"

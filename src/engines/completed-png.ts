@@ -6,7 +6,8 @@ import { notDecodable } from '../core/problem.ts'
 // By colour type: grey, RGB, palette, grey with alpha, RGB with alpha. @see PNG (third edition), section 11.2.1
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 const HEADER_BYTES = 33
-const ZEROS = Buffer.alloc(64 * 1024)
+const CHUNK_BYTES = 64 * 1024
+const ZEROS = Buffer.alloc(CHUNK_BYTES)
 
 /** Whether these are the bytes of a PNG. */
 export function isPng(bytes: Buffer): boolean {
@@ -29,16 +30,16 @@ export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<
   // Each row begins with its filter.
   const rowBytes = 1 + Math.ceil((width * bitsPerPixel) / 8)
   const { before, packed } = taken(bytes)
-  const parts: Buffer[] = []
+  const parts = [before]
   const rows = allRows(packed, { rowBytes, height })
-  await pipeline(rows, createDeflate({ level: constants.Z_BEST_SPEED }), collect(parts), { signal })
-  return Buffer.concat([before, chunk('IDAT', Buffer.concat(parts)), chunk('IEND', Buffer.alloc(0))])
-}
-
-function collect(parts: Buffer[]) {
-  return async (source: AsyncIterable<Buffer>) => {
-    for await (const part of source) parts.push(part)
+  const deflate = createDeflate({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES })
+  const collect = async (source: AsyncIterable<Buffer>) => {
+    for await (const part of source) parts.push(...chunk('IDAT', part))
   }
+  await pipeline(rows, deflate, collect, { signal })
+  parts.push(...chunk('IEND', Buffer.alloc(0)))
+  // The only copy of all of them: the forecast reckons with three times the source.
+  return Buffer.concat(parts)
 }
 
 /** What is before the pixels, and the pixels as they are packed. */
@@ -80,11 +81,11 @@ async function* inflated(packed: readonly Buffer[]): AsyncGenerator<Buffer> {
   }
 }
 
-function chunk(type: string, content: Buffer): Buffer {
-  const typed = Buffer.concat([Buffer.from(type, 'latin1'), content])
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(content.length)
+function chunk(type: string, content: Buffer): Buffer[] {
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(content.length)
+  head.write(type, 4, 'latin1')
   const check = Buffer.alloc(4)
-  check.writeUInt32BE(crc32(typed))
-  return Buffer.concat([length, typed, check])
+  check.writeUInt32BE(crc32(content, crc32(type)))
+  return [head, content, check]
 }

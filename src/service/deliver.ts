@@ -144,7 +144,8 @@ export function createDeliveries({
     const key = derivativeKey(found.name.key, variant)
     const meaning = keyMeaning(key)
     const derivative = meaning?.kind === 'part' ? meaning.derivative : key
-    return { ...(await current(client, found, { key, derivative })), ...AS_IT_IS }
+    const file = await current(client, found, { key, derivative })
+    return { ...file, ...AS_IT_IS, notes: sourceNotes(found.record) }
   }
 
   /** A file of a derivative that is stored, or being made and can be read already. @throws Problem 404 */

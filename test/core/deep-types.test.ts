@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { sniffDepth } from '../../src/core/sniff/depth.ts'
 import { SNIFF_BYTES, sniff } from '../../src/core/sniff.ts'
+import { PROJECT } from '../support/service.ts'
 
 const FLAC = Buffer.concat([Buffer.from('fLaC'), Buffer.from([0, 0, 0, 34]), Buffer.alloc(5000)])
 const AAC = Buffer.concat([Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x02, 0x1f, 0xfc]), Buffer.alloc(5000)])
@@ -87,6 +90,13 @@ describe('the type of a file that is not told by its first 4100 bytes', () => {
   it('is by the name for another compound file, within the family', async () => {
     expect(await formatOf(compound('Other'), 'a.msi')).to.equal('msi')
     expect(await formatOf(compound('Other'), 'a.html')).to.equal('cfb')
+  })
+
+  it('is that of an office document whose content types are its last entry', async () => {
+    const file = await readFile(join(PROJECT, 'test/corpus/files/types-last.docx'))
+    expect(file.indexOf('[Content_Types].xml')).to.be.above(SNIFF_BYTES)
+    expect((await sniff(file.subarray(0, SNIFF_BYTES), 'a')).format.name).to.equal('zip')
+    expect(await formatOf(file)).to.equal('docx')
   })
 
   it('is svgz for an SVG that is compressed, and gzip for anything else', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import { removeIndex } from '../support/backend.ts'
 import { onOneBackend } from '../support/backends.ts'
-import { uploadOne } from '../support/client.ts'
+import { rawPath, uploadOne } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { animation, colourAt, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
@@ -65,6 +65,9 @@ onOneBackend('truncated pictures', (start) => {
         expect(r - b, 'red').to.be.above(60)
         await expectOneColour(body, missing)
       }
+      const { headers: stored } = await exchange(service, `${src}?w=100&h=100&f=png`)
+      const raw = await exchange(service, rawPath(service, String(stored.etag).slice(1, -1)))
+      expect([raw.status, raw.headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
       expect((await exchange(service, src)).headers).to.not.have.property('x-sluice-transform')
     })
   }

@@ -1,0 +1,37 @@
+const VECTOR = 'Sluice draws a vector picture in the size that is requested; sharp was told to enlarge nothing'
+const TRUNCATED = 'Sluice renders a truncated picture as far as it goes; sharp refuses it'
+const PICTURE = 'ffprobe takes a picture for a video of one frame'
+const UNREAD = 'recognised and delivered; Sluice lets ffmpeg read no such container'
+const SOUND_ALONE = 'the first bytes of the container do not tell that it holds sound alone'
+
+/**
+ * Files of the corpus of which Sluice makes another picture than sharp alone, or that only one of them refuses: by name, the
+ * reason.
+ */
+export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
+  'drawing.svgz': VECTOR,
+  'text.svg': VECTOR,
+  'truncated.jpg': TRUNCATED,
+  'truncated.png': TRUNCATED,
+  'truncated.gif': TRUNCATED,
+  'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
+}
+
+/** Files of which ffprobe finds another group or container, or which do not play: by name, the reason. */
+export const OTHER_THAN_FFPROBE: Readonly<Record<string, string>> = {
+  'im.avif': PICTURE,
+  'im.cur': PICTURE,
+  'im.ico': PICTURE,
+  'im.fits': PICTURE,
+  'im.jng': PICTURE,
+  'im.hdr': 'ffprobe takes the text at its start for subtitles',
+  'text.vtt': 'ffprobe finds subtitles, which are text',
+  'im.mng': UNREAD,
+  'movie.mxf': UNREAD,
+  'movie.nut': UNREAD,
+  'tone.mid': UNREAD,
+  'movie.swf': 'a program: it is delivered as a file, not played',
+  'mp4-sound.mp4': SOUND_ALONE,
+  'sound.mka': SOUND_ALONE,
+  'sound.eac3': 'E-AC-3 has the signature of AC-3, whose demuxer reads it as well',
+}
