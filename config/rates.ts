@@ -60,10 +60,6 @@ export const RATE_VARIABLES = {
     ...{ help: 'New video and audio jobs that requests of one client begin', unit: 'jobs' },
     ...{ points: 600, addressPoints: 60, seconds: 600 },
   }),
-  ...rate('MEDIA', {
-    ...{ help: 'New video and audio jobs that requests of one client begin', unit: 'jobs' },
-    ...{ points: 600, addressPoints: 60, seconds: 600 },
-  }),
   ...rate('SIGN', {
     ...{ help: 'Signed links of one client', unit: 'links' },
     ...{ points: 1000, addressPoints: 0, seconds: 3600 },
