@@ -121,7 +121,8 @@ async function openMetrics(
   { log, read }: { log: pino.Logger; read: (() => Promise<string>) | undefined },
 ): Promise<void> {
   if (port === undefined || read === undefined) return
-  log.info({ url: await serveMetrics({ port, host, read }) }, 'metrics')
+  const { url } = await serveMetrics({ port, host, read })
+  log.info({ url }, 'metrics')
 }
 
 /** @returns the port, which was chosen now when it is 0 in the configuration */

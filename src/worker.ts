@@ -31,7 +31,10 @@ async function main(): Promise<void> {
 
   const { METRICS_PORT: port, METRICS_HOST: host } = config
   const read = worker.readMetrics
-  if (port !== undefined && read) log.info({ url: await serveMetrics({ port, host, read }) }, 'metrics')
+  if (port !== undefined && read) {
+    const { url } = await serveMetrics({ port, host, read })
+    log.info({ url }, 'metrics')
+  }
 
   let isStopping = false
   const stop = async (signal: NodeJS.Signals) => {

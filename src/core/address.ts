@@ -102,6 +102,23 @@ export function mayConnect(text: string, allowed: readonly Cidr[] = []): boolean
   return address !== undefined && accepted(address, allowed)
 }
 
+// Also where a cloud has its metadata outside of the link-local ranges: Azure, and AWS over IPv6.
+const METADATA = ['169.254.0.0/16', '168.63.129.16/32', 'fe80::/10', 'fd00:ec2::254/128'].map(parseCidr)
+
+/** Whether an address is link-local, or another at which a cloud gives its machines their keys; also inside of an IPv6 one. */
+export function isMetadataAddress(text: string): boolean {
+  const address = parse(text.replace(/%.*$/, ''))
+  return address !== undefined && isMetadata(address)
+}
+
+function isMetadata(address: Address): boolean {
+  const { embedded = [] } = special(address) ?? {}
+  return (
+    METADATA.some((range) => within(address, range)) ||
+    embedded.some((place) => isMetadata(unwrap(address, place)))
+  )
+}
+
 /**
  * Reads `10.0.0.0/8` or `fd00::/8`. Four decimal parts, and nothing behind the mask: what can be read in two ways would
  * open another network than the one that was meant.

@@ -1,5 +1,5 @@
 import { type Request, type RequestHandler, Router } from 'express'
-import { badParameter } from '../core/problem.ts'
+import { badParameter, Problem } from '../core/problem.ts'
 import type { AdminSessions } from '../service/admin-sessions.ts'
 import type { ManagedClients } from '../service/managed-clients.ts'
 import {
@@ -33,7 +33,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   const answered =
     (work: (req: Request<Names>, gone: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
-      const answer = await work(req as Request<Names>, clientGone(res))
+      const answer = await work(req as Request<Names>, clientGone(res)).catch(tellLess)
       res.setHeader('Cache-Control', 'no-store')
       res.json(answer)
     }
@@ -104,6 +104,17 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   )
   routes.all('/v1/clients/:id/secrets/:secretId', methodNotAllowed('DELETE'))
   return routes
+}
+
+/** What was found at the address of a bucket is for the log: over HTTP it would tell what listens in the network of the service. */
+function tellLess(error: unknown): never {
+  if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
+  const { step, reason } = error.members
+  const why = reason === 'unreachable' ? 'no S3 store answers there; the log has the reason' : reason
+  throw new Problem({
+    ...{ status: error.status, code: error.code, members: error.members, cause: error },
+    detail: `the bucket cannot be used: could not ${step}: ${why}`,
+  })
 }
 
 /** @throws Problem 400 for anything else in the query: who misspells it means to delete files, or not to */

@@ -2,11 +2,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { METRICS_CONTENT_TYPE } from '../core/ports/metrics.ts'
 
+/** A server of metrics. */
+export interface MetricsServer {
+  /** Of the metrics, with their path. */
+  url: string
+  /** Ends it, with the connections that it has. */
+  close(): Promise<void>
+}
+
 /**
  * Answers `GET /metrics` on a port of its own, to whoever reaches it; also `GET /healthz`, with 200 while the process
  * answers at all: a worker has no other port.
  *
- * @returns the address
  * @throws Error when the port cannot be listened on
  */
 export async function serveMetrics({
@@ -18,7 +25,7 @@ export async function serveMetrics({
   port: number
   host: string
   read: () => Promise<string>
-}): Promise<string> {
+}): Promise<MetricsServer> {
   const server = createServer(async (req, res) => {
     const path = req.url?.split('?', 1)[0]
     if (path !== '/metrics' && path !== '/healthz') return void res.writeHead(404).end()
@@ -38,5 +45,12 @@ export async function serveMetrics({
     })
   })
   const { port: taken } = server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}/metrics`
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/metrics`,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  }
 }

@@ -2,7 +2,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ask } from '../support/ask.ts'
-import { stoppedAtTheEnd } from '../support/backends.ts'
+import { stoppedAfterEach } from '../support/backends.ts'
 import { type Caller, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // As docs/how-to/backup-and-recovery.md has it: the bucket and APP_SECRET are the backup.
 describe('a backup of the bucket', () => {
-  const start = stoppedAtTheEnd(startService)
+  const start = stoppedAfterEach(startService)
   let png: Buffer
   let restored: string
   before(async () => {

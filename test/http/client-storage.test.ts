@@ -16,6 +16,7 @@ import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
 import { freePort } from '../support/free-port.ts'
 import { picture } from '../support/images.ts'
+import { type Remote, remote } from '../support/remote.ts'
 import { s3Proxy } from '../support/s3-proxy.ts'
 import { type S3Server, s3Server } from '../support/s3-server.ts'
 import type { Service } from '../support/service.ts'
@@ -30,6 +31,8 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
   let s3: S3Server
   let png: Buffer
   let bucket: string
+  let banner: Remote | undefined
+  after(() => banner?.close())
 
   before(async function () {
     this.timeout(60_000)
@@ -179,20 +182,27 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
     silent.unref()
     const { port } = silent.address() as AddressInfo
+    // A server of another kind, which says more of itself than is the caller's business.
+    const said = '<Error><Code>internal-registry</Code><Message>version 7</Message></Error>'
+    banner = await remote((_req, res) => res.writeHead(400, { 'Content-Type': 'application/xml' }).end(said))
+    const UNREACHABLE = /put an object: no S3 store answers there; the log has the reason$/
     const { id } = (await ask('POST', '', { name: 'same' })).json
-    for (const [more, reason] of [
+    for (const [more, reason, logged] of [
       [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch$/],
-      [{ accessKeyId: 'nobody' }, /put an object: InvalidAccessKeyId/],
-      [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket/],
-      [{ endpoint: `http://127.0.0.1:${await freePort()}` }, /put an object: ECONNREFUSED/],
-      [{ endpoint: 'http://no-such-host.invalid' }, /put an object: (ENOTFOUND|EAI_AGAIN)/],
-      [{ endpoint: `http://127.0.0.1:${port}` }, /put an object: it does not answer/],
-      [{ endpoint: service.url }, /put an object: what answers there does not speak S3$/],
+      [{ accessKeyId: 'nobody' }, /put an object: InvalidAccessKeyId$/],
+      [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket$/],
+      [{ endpoint: `http://127.0.0.1:${await freePort()}` }, UNREACHABLE, /ECONNREFUSED/],
+      [{ endpoint: 'http://no-such-host.invalid' }, UNREACHABLE, /ENOTFOUND|EAI_AGAIN/],
+      [{ endpoint: `http://127.0.0.1:${port}` }, UNREACHABLE, /it does not answer/],
+      [{ endpoint: service.url }, UNREACHABLE, /does not speak S3/],
+      [{ endpoint: banner.url() }, UNREACHABLE, /internal-registry: version 7/],
     ] as const) {
       const startedAt = performance.now()
       const answer = await refused(ask('PUT', `/${id}/storage`, settings(more)))
       expect(answer, answer.detail).to.include({ status: 422, code: 'storage_unusable' })
       expect(answer.detail, answer.detail).to.match(reason)
+      // The operator finds the rest in the log.
+      if (logged) expect(service.log.lines.map(({ fields }) => fields.reason).join('\n')).to.match(logged)
       expect(answer.detail).to.not.include('another')
       expect(performance.now() - startedAt).to.be.below(11_000)
     }

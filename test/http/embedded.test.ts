@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { stoppedAtTheEnd } from '../support/backends.ts'
+import { stoppedAfterEach } from '../support/backends.ts'
 import { postZip, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
@@ -14,7 +14,7 @@ import { wrapBuckets } from '../support/storage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('the service on a disk', () => {
-  const start = stoppedAtTheEnd(startService)
+  const start = stoppedAfterEach(startService)
   let dataDir: string
   beforeEach(async () => {
     dataDir = await temporaryFolder()

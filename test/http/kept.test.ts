@@ -2,14 +2,15 @@ import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../src/core/object-key.ts'
 import { unavailable } from '../../src/core/problem.ts'
-import { onTwoBackends } from '../support/backends.ts'
+import { onTwoBackends, stoppedAfterEach } from '../support/backends.ts'
 import { deleteFile, newClient, uploadOne } from '../support/client.ts'
 import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
 import { storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-onTwoBackends('what the service keeps', (start, backend) => {
+onTwoBackends('what the service keeps', (startAnother, backend) => {
+  const start = stoppedAfterEach(startAnother)
   let dataDir: string
   beforeEach(async () => {
     dataDir = await temporaryFolder()

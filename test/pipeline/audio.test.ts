@@ -10,6 +10,8 @@ import { readAll } from '../../src/core/asset.ts'
 import { knownFormat } from '../../src/core/media.ts'
 import type { EngineContext } from '../../src/core/plugin.ts'
 import { createAudioEngine } from '../../src/engines/audio.ts'
+import { audioArguments } from '../../src/engines/audio-arguments.ts'
+import type { AudioDraft } from '../../src/engines/audio-source.ts'
 import type { LoadedPlugin } from '../../src/pipeline/load.ts'
 import { createPlanner } from '../../src/pipeline/plan.ts'
 import { createRunner } from '../../src/pipeline/run.ts'
@@ -90,6 +92,36 @@ describe('a sound of a sound', () => {
       expect(peak).to.be.closeTo(0.5, 0.05)
     })
   }
+
+  it('is refused before ffmpeg begins where its bytes are known, else ffmpeg is stopped at them', async () => {
+    const limits = { ...LIMITS, outputMaxBytes: 20_000 }
+    let told = 0
+    const progress = () => {
+      told += 1
+    }
+    const noise = await sound({ source: 'anoisesrc=d=20:a=0.5:r=44100', format: 'flac' })
+    for (const [query, begins] of [
+      ['f=wav', false],
+      ['f=mp3&br=128', true],
+    ] as const) {
+      told = 0
+      const refused = await refusal(noise, query, { format: 'flac', limits, progress })
+      expect(refused).to.include({ status: 422, code: 'output_too_large' })
+      expect(told > 0, query).to.equal(begins)
+    }
+    const { length } = (await made(noise, 'f=mp3&br=128&end=1', { format: 'flac', limits })).bytes
+    expect(length).to.be.below(20_000)
+  })
+
+  it('ends its file at the bytes that an output may have', () => {
+    const source = { channels: 2, sampleRate: 44_100, stream: 0, durationSeconds: 10, audioCodec: 'flac' }
+    const draft = {
+      input: { path: '/tmp/a', folder: '/tmp', demuxer: 'flac', source },
+    } as unknown as AudioDraft
+    const limits = { ...LIMITS, outputMaxBytes: 12_345 }
+    const args = audioArguments(draft, { format: 'mp3', target: '/tmp/out.mp3', limits })
+    expect(args.join(' ')).to.include('-fs 12345')
+  })
 
   it('has the bit rate that is asked for, or the nearest that its encoder knows', async () => {
     const noise = await sound({ source: 'anoisesrc=d=2:a=0.5:r=44100', format: 'wav' })

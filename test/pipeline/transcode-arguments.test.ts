@@ -70,6 +70,12 @@ describe('what ffmpeg is told', () => {
     expect(args.slice(args.indexOf('-i')).join(' ')).to.match(/^-i file:\/tmp\/a -t 2 .* \/tmp\/out\.mp4$/)
   })
 
+  it('ends the file at the bytes that an output may have', () => {
+    const limits = { ...LIMITS, outputMaxBytes: 12_345 }
+    const given = { container: 'mp4', target: '/tmp/out.mp4', limits, canToneMap: true } as const
+    expect(transcodeArguments(draft([64, 64]), given).join(' ')).to.include('-fs 12345')
+  })
+
   it('and what it tells is read, however it is cut', () => {
     const progress = readProgress()
     expect(progress.take('frame=1\nout_time_us=N/A\ntotal')).to.equal(true)

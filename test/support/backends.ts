@@ -49,9 +49,22 @@ function onBackends(backends: readonly Backend[], name: string, suite: Suite): v
 
 /** Of the suite that calls it: services that a test has stopped itself are left alone. */
 export function stoppedAtTheEnd(start: StartService): StartService {
+  return stoppedBy(after, start)
+}
+
+/**
+ * The same after each test, for services with a folder that goes with the test: a service that still stores something while its
+ * folder is removed would have that fail. To be called before the suite's own `afterEach`.
+ */
+export function stoppedAfterEach(start: StartService): StartService {
+  return stoppedBy(afterEach, start)
+}
+
+function stoppedBy(hook: typeof after, start: StartService): StartService {
   const running = new Set<Service>()
-  after(async () => {
+  hook(async () => {
     for (const service of running) await service.stop()
+    running.clear()
   })
   return async (options) => {
     const service = await start(options)

@@ -1,3 +1,4 @@
+import { isMetadataAddress } from '../../core/address.ts'
 import { type Client, FIRST_CLIENT_ID } from '../../core/client.ts'
 import { type ClientStorage, sealedPlace } from '../../core/client-storage.ts'
 import type { Log } from '../../core/log.ts'
@@ -44,7 +45,10 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     const credentials = { accessKeyId, secretAccessKey: secretOf(owner) }
     // Loaded where it is asked for: 25 MB of memory.
     const { s3Buckets } = await import('./s3.ts')
-    return s3Buckets({ endpoint, region, bucket, prefix, forcePathStyle, publicUrl, credentials })
+    return s3Buckets({
+      ...{ endpoint, region, bucket, prefix, forcePathStyle, publicUrl, credentials },
+      isRefused: isMetadataAddress,
+    })
   }
 
   /** By all that is known of it: what is changed is opened anew. */

@@ -3,6 +3,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { DeleteObjectsCommand, HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { checkLiteral, guardedLookup, type IsRefused } from './s3-guard.ts'
 import { createPatience, type Patience } from './s3-patience.ts'
 
 /** How S3 is reached. What is left out, the SDK looks for: in its environment variables, its files, the machine's role. */
@@ -13,6 +14,8 @@ export interface S3ConnectionOptions {
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
   /** Bucket in the path instead of the host name; most stores other than Amazon's want it. */
   forcePathStyle: boolean
+  /** Where nothing may connect to, whatever name leads there. */
+  isRefused?: IsRefused | undefined
 }
 
 /** One client for each kind of traffic, so that none waits for the connections of another. */
@@ -37,10 +40,12 @@ const CALLS_AT_ONCE = 256
 const IDLE_CONNECTIONS = 64
 const IDLE_CONNECTION_MS = 30_000
 
-/** The clients of one process. They connect when they are first used. */
+/** The clients of one process. They connect when they are first used. @throws Problem 503 for a refused address */
 export function s3Clients(options: S3ConnectionOptions): S3Clients {
+  const { isRefused } = options
+  if (isRefused) checkLiteral(options.endpoint, isRefused)
   const client = (atOnce: number) =>
-    new S3Client({ ...clientConfig(options), requestHandler: connections(atOnce) })
+    new S3Client({ ...clientConfig(options), requestHandler: connections(atOnce, isRefused) })
   const calls = client(CALLS_AT_ONCE)
   addContentMd5(calls)
   // Transfers are as many as this process has accepted: with a limit, slow readers would block all others.
@@ -102,8 +107,9 @@ function clientConfig({
   }
 }
 
-function connections(maxSockets: number): NodeHttpHandler {
+function connections(maxSockets: number, isRefused: IsRefused | undefined): NodeHttpHandler {
   const options = {
+    ...(isRefused ? { lookup: guardedLookup(isRefused) } : {}),
     keepAlive: true,
     maxSockets,
     maxFreeSockets: IDLE_CONNECTIONS,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3'
 import { unavailable } from '../../core/problem.ts'
 import type { S3Clients } from './s3-client.ts'
@@ -5,8 +6,11 @@ import type { S3Clients } from './s3-client.ts'
 // What S3 takes in one request. A slow store that needs more than its time for them goes on by itself, and finds fewer
 // when it is asked again.
 const AT_ONCE = 1000
-// S3 fails single keys for passing reasons, too: "InternalError, please try again"; Ceph, when they are put just then.
-const ATTEMPTS = 3
+// S3 fails single keys for passing reasons, too: "InternalError, please try again". Ceph does so for a key that is being put at that
+// moment: with eight callers that put and delete one key, one delete of a thousand failed three times in a row without a pause.
+const ATTEMPTS = 6
+// Doubled each time, and a random part of it: 0.3 s at most for all.
+const PAUSE_MS = 10
 
 /** Deletes what is there of `names`. @returns those that may still be there, each with its error */
 export async function deleteNames(
@@ -18,8 +22,10 @@ export async function deleteNames(
   for (let start = 0; start < all.length; start += AT_ONCE) {
     try {
       let errors = await deleteBatch(clients, bucket, all.slice(start, start + AT_ONCE))
-      for (let attempt = 2; errors.size > 0 && attempt <= ATTEMPTS; attempt += 1)
+      for (let attempt = 1; errors.size > 0 && attempt < ATTEMPTS; attempt += 1) {
+        await pause(Math.random() * PAUSE_MS * 2 ** (attempt - 1))
         errors = await deleteBatch(clients, bucket, [...errors.keys()])
+      }
       for (const [name, error] of errors) failed.set(name, error)
     } catch (error) {
       // Those after this batch would wait for the same outage.

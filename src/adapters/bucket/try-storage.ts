@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { isMetadataAddress } from '../../core/address.ts'
 import { readAll } from '../../core/asset.ts'
 import { FIRST_CLIENT_ID } from '../../core/client.ts'
 import type { StorageConnection } from '../../core/client-storage.ts'
@@ -22,15 +23,16 @@ const CONTENT = 'Sluice puts, reads, lists and deletes this to see whether it ma
  * Puts a small object into a bucket, reads, lists and deletes it.
  *
  * @returns where the bucket is in its store, without a slash at the end
- * @throws Problem 422 with S3's own reason, within ten seconds
+ * @throws Problem 422 within ten seconds. Its text has all that the other side has said; its member `reason` has what may be
+ *   told over HTTP: a code of S3, or `unreachable`
  */
 export async function tryStorage(
   { accessKeyId, secretAccessKey, ...options }: StorageToTry,
-  { limitMs = LIMIT_MS } = {},
+  { limitMs = LIMIT_MS, isRefused = isMetadataAddress } = {},
 ): Promise<{ address: string }> {
   const { s3Buckets } = await import('./s3.ts')
   const { bucketAddress } = await import('./s3-client.ts')
-  const connection = { ...options, credentials: { accessKeyId, secretAccessKey } }
+  const connection = { ...options, credentials: { accessKeyId, secretAccessKey }, isRefused }
   const signal = AbortSignal.timeout(limitMs)
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error(`no answer within ${limitMs / 1000} s`)), {
@@ -87,14 +89,39 @@ function unusable(step: string, error: unknown): Problem {
     status: 422,
     code: 'storage_unusable',
     detail: `the bucket cannot be used: could not ${step}: ${reasonOf(error)}`,
+    members: { step, reason: publicReason(error) },
     cause: error,
   })
 }
 
+// What tells an operator which of the settings is wrong, and of a server that is no store nothing.
+const S3_CODES: ReadonlySet<string> = new Set([
+  'AccessDenied',
+  'AllAccessDisabled',
+  'AuthorizationHeaderMalformed',
+  'InvalidAccessKeyId',
+  'InvalidBucketName',
+  'NoSuchBucket',
+  'PermanentRedirect',
+  'QuotaExceeded',
+  'RequestTimeTooSkewed',
+  'SignatureDoesNotMatch',
+  'SlowDown',
+])
+
+/** One and the same for all that is no answer of S3: what listens at an address is not for the caller to learn. */
+function publicReason(error: unknown): string {
+  const { name } = causeOf(error)
+  return S3_CODES.has(name) ? name : 'unreachable'
+}
+
+function causeOf(error: unknown): Error {
+  return error instanceof Problem && error.cause instanceof Error ? error.cause : (error as Error)
+}
+
 /** What the store itself has said, or the network. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Problem && error.cause instanceof Error ? error.cause : (error as Error)
-  const { name, message, code } = cause as NodeJS.ErrnoException
+  const { name, message, code } = causeOf(error) as NodeJS.ErrnoException
   if (name === 'AbortError') return 'it does not answer'
   if (/XML parse error/.test(message)) return 'what answers there does not speak S3'
   const ofNode = code ?? (name === 'Error' || name === 'TypeError' ? '' : name)

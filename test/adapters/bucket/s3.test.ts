@@ -254,6 +254,14 @@ describe('s3', function () {
         expect(await s3.names()).to.deep.equal([KEY, BESIDE].sort())
       })
 
+      it('are tried again while another caller puts them, which Ceph has fail several times in a row', async () => {
+        const fates = Array.from({ length: 5 }, () => failing([third, 'InternalError']))
+        await put(s3.bucket, third, 'x')
+        s3.proxy.decide(() => fates.shift())
+        expect(await s3.bucket.delete([third])).to.deep.equal({ failed: [] })
+        expect(await s3.names()).to.deep.equal([])
+      })
+
       it('are all of them when the error is about none', async () => {
         s3.proxy.decide(() => failing(['something else', 'InternalError']))
         const { failed } = await s3.bucket.delete([KEY, BESIDE])
