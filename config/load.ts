@@ -62,6 +62,9 @@ export function loadConfig(environment: Environment = process.env): Config {
     }
   }
   errors.push(...contradictions(environment, values))
+  // By itself it may be in chain.json, which is read later, and checked again.
+  if (errors.length > 0 && environment.WEBHOOK_URL && !environment.WEBHOOK_SECRET)
+    errors.push('WEBHOOK_SECRET: expected beside WEBHOOK_URL, received none')
   if (errors.length > 0) throw new ConfigError(errors)
   return Object.freeze(values) as Config
 }

@@ -82,13 +82,12 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
       : await openDisk(options, reserve)
     // Nobody else uses this folder: what lies there half written is of an earlier process.
     if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
-    const onDisk = !shared || !config.S3_BUCKET
-    return {
-      ...state,
-      buckets,
-      ...(onDisk ? { disk: () => diskState(config.DATA_DIR, reserve) } : {}),
-      close,
-    }
+    const folders = [
+      ...(shared ? [] : [config.DATA_DIR]),
+      ...(config.S3_BUCKET ? [] : [join(config.DATA_DIR, 'bucket')]),
+    ]
+    const disk = folders.length > 0 ? { disk: () => diskState(folders, reserve) } : {}
+    return { ...state, buckets, ...disk, close }
   } catch (error) {
     await close({ graceMs: 0 })
     throw error

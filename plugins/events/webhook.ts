@@ -42,6 +42,18 @@ export default defineEventPlugin({
     const { url, events } = read(options)
     return events.includes(name) ? [...new Set(url)] : []
   },
+  async check(options, { mayFetch }) {
+    const { url, allowAddresses } = read(options)
+    const outcomes = await Promise.allSettled(
+      url.map((each) =>
+        mayFetch(each, accessTo(each, allowAddresses)).catch((error) => {
+          throw withRemedy(error, each)
+        }),
+      ),
+    )
+    const reasons = outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason.message)] : []))
+    if (reasons.length > 0) throw new Error(reasons.join('; '))
+  },
   on: Object.fromEntries(
     EVENT_NAMES.map((name) => [name, (event: unknown, context: EventContext) => send(name, event, context)]),
   ),
@@ -50,7 +62,7 @@ export default defineEventPlugin({
 async function send(type: EventName, data: unknown, context: EventContext): Promise<void> {
   const { id, occurredAt, target, options, fetch, stop, signal } = context
   const { secret, allowAddresses } = read(options)
-  const { host, port } = new URL(target)
+  const { host } = new URL(target)
   const payload = JSON.stringify({ type, timestamp: occurredAt.toISOString(), data })
   // Of this try, not of the event: receivers refuse what is older than minutes.
   const timestamp = Math.floor(Date.now() / 1000)
@@ -68,7 +80,9 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
     timeoutMs: TIMEOUT_MS,
     // Nothing of it is read: however long it is, the status counts.
     maxBytes: Number.MAX_SAFE_INTEGER,
-    access: { ports: port === '' ? [] : [Number(port)], addresses: allowAddresses },
+    access: accessTo(target, allowAddresses),
+  }).catch((error) => {
+    throw withRemedy(error, target)
   })
   body.destroy()
   if (status === 410) stop(`${host} has answered 410`)
@@ -78,6 +92,22 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
 /** Tried again, as any status from 500. */
 function refused(host: string, status: number): Problem {
   return new Problem({ status: 502, code: 'remote_status', detail: `${host} has answered ${status}` })
+}
+
+function accessTo(url: string, addresses: readonly string[]) {
+  const { port } = new URL(url)
+  return { ports: port === '' ? [] : [Number(port)], addresses }
+}
+
+/** An address that is refused, with what the operator can do; any other error as it is. */
+function withRemedy(error: unknown, url: string): unknown {
+  if (!(error instanceof Problem) || error.code !== 'url_not_allowed') return error
+  const why = error.cause instanceof Error ? error.cause.message : error.message
+  return new Problem({
+    status: 400,
+    code: error.code,
+    detail: `${new URL(url).host} is not a public address (${why}). Add its range to WEBHOOK_ALLOW_ADDRESSES`,
+  })
 }
 
 function sign(secret: string, content: string): string {

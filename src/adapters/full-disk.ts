@@ -1,6 +1,6 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { STORAGE_FULL, storageFull } from '../core/problem.ts'
+import { STORAGE_FULL, storageFull, unavailable } from '../core/problem.ts'
 
 // LevelDB reports these in words alone.
 const FULL = /No space left on device|Disk quota exceeded|File too large/
@@ -14,6 +14,13 @@ export function isFull(error: unknown): boolean {
     FULL.test(error.message) ||
     isFull(error.cause)
   )
+}
+
+/** What a failed write means to the caller: a 503 when the disk is full or read-only; any other error as it is. */
+export function writeProblem(error: unknown): unknown {
+  if (isFull(error)) return storageFull(error)
+  const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS'
+  return isReadOnly ? unavailable('the storage is read-only at the moment', { cause: error }) : error
 }
 
 /**
@@ -32,7 +39,7 @@ export async function makeSureOfRoom(folder: string, bytes: number): Promise<voi
       await file.close()
     }
   } catch (error) {
-    throw isFull(error) ? storageFull(error) : error
+    throw writeProblem(error)
   } finally {
     await rm(path, { force: true })
   }

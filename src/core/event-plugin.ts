@@ -19,6 +19,10 @@ export interface EventPlugin {
    * it, the handler is called once.
    */
   targets?(name: EventName, options: Readonly<Record<string, unknown>>): readonly string[]
+  /**
+   * Looks at the start whether the targets can be told: what it throws is logged as a warning, and the start continues.
+   */
+  check?(options: Readonly<Record<string, unknown>>, context: Pick<Fetcher, 'mayFetch'>): Promise<void>
   /** Handlers by event. Their failures are logged and touch no request. */
   on: { [N in EventName]?: (event: Events[N], context: EventContext) => unknown }
 }

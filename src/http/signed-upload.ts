@@ -20,7 +20,7 @@ export const SIGNED_LINK = '/v1/upload/sign/:id/:signature/*folder'
 
 /**
  * `PUT` or `POST` to a signed link, with a form whose part `file` it is, or the file as it is: stores it, and answers its
- * record. Pages of any site may do so: who has the link may use it.
+ * record. Pages of any site may do so: who has the link may use it. `&name=` behind the link names a file as it is.
  */
 export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
@@ -28,14 +28,22 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     // Begins one in several requests: http/tus.ts.
     if (req.method === 'POST' && req.get('Tus-Resumable') !== undefined) return next()
     // As it came: whatever is done to a link on its way makes it another one.
-    const opened = signedLinks.read(req.url)
+    const { target, name } = named(req.url)
+    const opened = signedLinks.read(target)
     const { client } = opened
     nameCaller(req, client)
     // Whoever has a link that is used must not take its client's points with it.
     await signedLinks.check(opened)
     await takePoints(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ grant: { client }, caller: strangerOf(req), as: 'either', maxFiles: 1, refuseField: refuseInLink },
+      ...{
+        grant: { client },
+        caller: strangerOf(req),
+        as: 'either',
+        name,
+        maxFiles: 1,
+        refuseField: refuseInLink,
+      },
       store: (arriving) => signedLinks.upload(opened, arriving),
     })
   }
@@ -47,6 +55,17 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
   for (const method of ['get', 'patch'] as const)
     routes[method](SIGNED_LINK, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
   return routes
+}
+
+/**
+ * Parts a link from the name that its holder has added, which is no part of what is signed: it decides no more than the
+ * name in a form.
+ */
+function named(url: string): { target: string; name: string } {
+  const added = url.indexOf('&name=')
+  if (added === -1 || url.indexOf('&', added + 1) !== -1) return { target: url, name: '' }
+  const name = new URLSearchParams(url.slice(added)).get('name') ?? ''
+  return { target: url.slice(0, added), name }
 }
 
 const usableByAll: RequestHandler = (req, res, next) => {

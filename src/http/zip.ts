@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
 import { Router } from 'express'
 import type { Limits } from '../core/ports/rate-limiter.ts'
@@ -39,7 +40,12 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond }: Depen
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')
     const caller = trustedCallerOf(req)
-    await pipeline(archive({ client, caller, archiveName, items, ...within, signal }), res).catch((error) => {
+    const body = archive({ client, caller, archiveName, items, ...within, signal })
+    // It may fail between the two waits, and without a listener that would end the process.
+    body.on('error', () => {})
+    // Until there are bytes an error can still be an answer.
+    await once(body, 'readable')
+    await pipeline(body, res).catch((error) => {
       if (!signal.aborted) throw error
     })
   })

@@ -14,12 +14,13 @@ export function checkEventPlugin(file: string, candidate: object): EventPlugin {
     }
   }
   checkMembers(file, candidate, EVENT_MEMBERS, 'a plugin with "on"')
-  const { on, durable, options, targets } = candidate as Partial<Record<keyof EventPlugin, unknown>>
+  const { on, durable, options, targets, check } = candidate as Partial<Record<keyof EventPlugin, unknown>>
   const expect = (fits: boolean, expectation: string) => {
     if (!fits) throw new PluginError(file, `expected ${expectation}`)
   }
   expect(durable === undefined || typeof durable === 'boolean', 'true or false for durable')
   expect(options === undefined || isRecord(options), 'an object for options')
+  expect(check === undefined || typeof check === 'function', 'a function for check')
   expect(targets === undefined || typeof targets === 'function', 'a function for targets')
   expect(isRecord(on), 'on to be an object of handlers')
   for (const [event, handler] of Object.entries(on as object)) {
@@ -54,5 +55,6 @@ const EVENT_MEMBERS = Object.keys({
   durable: true,
   options: true,
   targets: true,
+  check: true,
   on: true,
 } satisfies Record<keyof EventPlugin, true>)

@@ -10,7 +10,7 @@ import type { Log } from '../core/log.ts'
 import { formatOfMediaType, type MediaGroup } from '../core/media.ts'
 import { portableName } from '../core/portable-name.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
-import { Problem } from '../core/problem.ts'
+import { Problem, unavailable } from '../core/problem.ts'
 import { resumed } from '../core/resumed-asset.ts'
 import type { Deliveries } from './deliver.ts'
 import { createReadAhead, type ReadAhead } from './read-ahead.ts'
@@ -44,7 +44,8 @@ type ManifestEntry =
   | { path: string; name: string; status: 'error'; code: number; reason: string }
 
 /**
- * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. A source that
+ * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. Where none can be, and
+ * one of them for an outage, the stream fails before its first byte with a Problem 503. A source that
  * breaks in mid-entry is resumed there; when it cannot be, the stream fails: no archive that ends well holds a truncated
  * file.
  */
@@ -146,6 +147,7 @@ export function createArchive({
   async function write(zip: ZipWriter, request: ArchiveRequest, ahead: ReadAhead): Promise<void> {
     const { client, archiveName, items } = request
     const manifest: ManifestEntry[] = []
+    let outage: Failure | undefined
     const taken = new TakenNames([MANIFEST])
     const limit = pLimit(AT_ONCE)
     const work = (item: ArchiveItem) => limit(() => prepare(item, request, ahead))
@@ -154,6 +156,7 @@ export function createArchive({
       const { requestedPath: path, name: wanted } = opened.item
       if ('code' in opened) {
         const { code, reason } = opened
+        if (code === 503) outage ??= opened
         manifest.push({ path, name: wanted, status: 'error', code, reason })
         continue
       }
@@ -164,6 +167,8 @@ export function createArchive({
       manifest.push({ path, name, status: 'ok', size })
       if ('bytes' in prepared) ahead.giveBack(size)
     }
+    const isEmpty = manifest.every(({ status }) => status === 'error')
+    if (isEmpty && outage) throw unavailable(outage.reason)
     const listing = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
     await zip.add({ name: MANIFEST, modifiedAt: new Date(), deflated: true, bytes: listing })
     await zip.end()

@@ -117,6 +117,12 @@ export function createEventDelivery({
     },
 
     work() {
+      for (const { plugin, options } of plugins)
+        Promise.resolve()
+          .then(() => plugin.check?.(options, { mayFetch: fetcher.mayFetch }))
+          .catch((error) =>
+            log.warn({ plugin: plugin.name, reason: reasonOf(error) }, 'events cannot be sent'),
+          )
       for (const loaded of plugins.filter(({ plugin }) => plugin.durable)) {
         const handle = async (queued: QueuedEvent, signal: AbortSignal) => {
           const { name, event, id } = queued
@@ -146,7 +152,19 @@ interface Call<N extends EventName> {
 
 /** For the queue a Problem below 500 is final; a host without an address today may have one tomorrow. */
 function retried(error: unknown): never {
-  throw error instanceof Problem && error.status < 500 ? new Error(error.message, { cause: error }) : error
+  if (!(error instanceof Problem) || error.status >= 500) throw error
+  const again = new Error(reasonOf(error))
+  // Where it was thrown says nothing to the operator, who reads it 11 times.
+  again.stack = again.message
+  throw again
+}
+
+/** The messages of an error and its causes, each once. */
+function reasonOf(error: unknown): string {
+  const messages: string[] = []
+  for (let each = error; each instanceof Error; each = each.cause)
+    if (!messages.some((message) => message.includes((each as Error).message))) messages.push(each.message)
+  return messages.join(': ')
 }
 
 /** What is queued of an event: one entry as a rule, several when an original goes with many derivatives. */

@@ -30,6 +30,12 @@ function complaints(environment: Record<string, string>): string[] {
 }
 
 describe('configuration', () => {
+  it('names a missing WEBHOOK_SECRET together with all that is wrong', () => {
+    expect(() => loadConfig({ PORT: 'abc', WEBHOOK_URL: 'https://example.com/x' })).to.throw(
+      /^PORT: .*\nWEBHOOK_SECRET: expected beside WEBHOOK_URL, received none$/,
+    )
+  })
+
   it('has a default for everything that may not be absent', () => {
     expect(loadConfig({})).to.deep.equal({
       PORT: 3000,

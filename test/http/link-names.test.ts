@@ -30,6 +30,22 @@ describe('a file that is the whole body of a request', () => {
     return (body as { url: string }).url.slice(service.url.length)
   }
 
+  it('has the name that was added to a signed link', async () => {
+    for (const [added, name] of [
+      ['&name=photo.png', 'photo.png'],
+      [`&name=${encodeURIComponent('größe 1&2.png')}`, 'größe 1&2.png'],
+      ['&name=../../x/photo.png', 'photo.png'],
+    ] as const)
+      expect(await nameOf(`${await link()}${added}`, {})).to.equal(name)
+    const header = { 'Content-Disposition': 'attachment; filename="header.png"' }
+    expect(await nameOf(`${await link()}&name=`, header)).to.equal('header.png')
+    const target = await link()
+    for (const changed of [`${target}&name=a.png&b=c`, `${target}&b=c`, `${target}&b=c&name=a.png`]) {
+      const { status } = await exchange(service, changed, { method: 'PUT', body: png })
+      expect(status, changed).to.be.within(400, 404)
+    }
+  })
+
   const utf8 = Buffer.from('größe.png').toString('latin1')
   for (const [header, name] of [
     ['attachment; filename="photo.png"', 'photo.png'],

@@ -379,7 +379,7 @@ describe('loading plugins', () => {
       [
         'has a member that a listener has not',
         "export default { name: 'x', phase: 'effect', on: {} }",
-        /a plugin with "on" has no member phase; there are name, durable, options, targets, on$/,
+        /a plugin with "on" has no member phase; there are name, durable, options, targets, check, on$/,
       ],
       [
         'misspells a member of a parameter',

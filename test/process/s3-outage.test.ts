@@ -90,6 +90,7 @@ describe('a web process and its S3', function () {
       ]
       const zip = async () => {
         const response = await inTime('zip', postZip(server, { files: [{ path: stored.sourceName }] }))
+        if (response.status !== 200) return response.status
         const [entry] = manifestOf(entriesOf(Buffer.from(await response.arrayBuffer())))
         return entry?.code ?? entry?.status
       }

@@ -32,7 +32,10 @@ const PLAN: DeliveryPlan = {
   hungMs: 500,
   waitMs: 20,
 }
-const fetcher: Fetcher = { fetch: () => expect.fail('nothing is to be fetched') }
+const fetcher: Fetcher = {
+  fetch: () => expect.fail('nothing is to be fetched'),
+  mayFetch: () => expect.fail('nothing is to be fetched'),
+}
 
 describe('event delivery', () => {
   let folder: string

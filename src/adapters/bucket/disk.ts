@@ -8,10 +8,9 @@ import { bundleFile, bundleMediaType } from '../../core/bundle.ts'
 import type { Client } from '../../core/client.ts'
 import { type ObjectKey, parseKey, storedKey } from '../../core/object-key.ts'
 import type { Bucket, Buckets, PutOptions } from '../../core/ports/bucket.ts'
-import { storageFull } from '../../core/problem.ts'
 import { SNIFF_BYTES, sniff } from '../../core/sniff.ts'
 import { type DiskReserve, NO_RESERVE } from '../disk-reserve.ts'
-import { isFull, makeSureOfRoom } from '../full-disk.ts'
+import { makeSureOfRoom, writeProblem } from '../full-disk.ts'
 import { diskAsset, PIECE_BYTES } from './disk-asset.ts'
 import {
   flushFolder,
@@ -124,7 +123,7 @@ function diskBucket({
         file.destroy()
         await closed
         await rm(temporary, { force: true })
-        throw isFull(error) ? storageFull(error) : error
+        throw writeProblem(error)
       }
     },
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3'
 import { joinSignals } from '../../core/joined-signal.ts'
+import { unavailable } from '../../core/problem.ts'
 import type { S3Clients } from './s3-client.ts'
 import type { Watch } from './s3-patience.ts'
 
@@ -29,11 +30,21 @@ export async function transfer(
   )
   const joined = joinSignals(signal ? [signal, watch.signal] : [watch.signal])
   try {
-    return await uploads.send(command, { abortSignal: joined.signal })
+    return confirmed(await uploads.send(command, { abortSignal: joined.signal }))
   } finally {
     watch.stop()
     joined.leave()
   }
+}
+
+/**
+ * The answer of a put. A portal or a wrong endpoint may answer 200 with a page: every S3 store names the object's ETag.
+ * @throws Problem 503
+ */
+export function confirmed<T extends { ETag?: string | undefined }>(answer: T): T {
+  if (answer.ETag === undefined)
+    throw unavailable('the bucket has answered a put without an ETag: AWS_ENDPOINT_URL_S3 may be no S3 store')
+  return answer
 }
 
 function inSlices(body: Uint8Array, watch: Watch): Readable {

@@ -12,7 +12,7 @@ import { isDownloadedFromBucket } from '../../core/media.ts'
 import type { S3Clients } from './s3-client.ts'
 import { problemOf } from './s3-errors.ts'
 import { SILENCE_MS } from './s3-patience.ts'
-import { transfer } from './s3-transfer.ts'
+import { confirmed, transfer } from './s3-transfer.ts'
 
 /**
  * S3 takes 10,000 parts: 78 GiB, more than which `config/` refuses. An upload holds the parts under way and those being
@@ -81,9 +81,10 @@ function uploadClient(clients: S3Clients, end: AbortController): S3Client {
     if (command instanceof PutObjectCommand) return transfer(clients, command)
     if (command instanceof CompleteMultipartUploadCommand) {
       const parts = command.input.MultipartUpload?.Parts?.length ?? 0
-      return patience.answered((abortSignal) => calls.send(command, { abortSignal }), {
+      const sent = patience.answered((abortSignal) => calls.send(command, { abortSignal }), {
         withinMs: SILENCE_MS + parts * COMPLETE_MS_PER_PART,
       })
+      return sent.then(confirmed)
     }
     // Without its answer nobody would know what to abort.
     return patience.answered((abortSignal) => calls.send(command, { abortSignal }), { withinMs: SILENCE_MS })

@@ -57,6 +57,9 @@ export function guardedFetcher({
   }
 
   return {
+    async mayFetch(url, also = {}) {
+      await createGuard([access, also], resolve).addressesOf(absolute(url), { redirected: false })
+    },
     async fetch(request) {
       const deadline = startDeadline(request)
       try {

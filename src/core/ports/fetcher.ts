@@ -13,6 +13,11 @@ export interface Fetcher {
    *   for what the other side does. Or `signal.reason`. Its body may fail in all these ways as well.
    */
   fetch(request: FetchRequest): Promise<Fetched>
+  /**
+   * Looks whether a request could begin, without one. @throws Problem 400 with the reason as its cause, 502 when the name
+   * cannot be resolved at the moment
+   */
+  mayFetch(url: string, access?: FetchAccess): Promise<void>
 }
 
 export interface FetchRequest {
