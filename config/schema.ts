@@ -112,6 +112,14 @@ export const VARIABLES = {
     default: 240,
     help: 'Least pace of a body, on average after 5 s and while there is room for more of it; 0 refuses none',
   }),
+  DOWNLOAD_MIN_BYTES_PER_SECOND: integer({
+    min: 0,
+    max: 1024 ** 2,
+    unit: 'bytes',
+    // A phone on EDGE has some 4,000; a sound of 16 kbit/s is 2,000.
+    default: 1024,
+    help: 'Least pace of a client that reads a file or an archive, on average after a pause of 2 minutes; below it the client is disconnected, 0 disconnects none',
+  }),
   KEEP_ALIVE_SECONDS: integer({
     min: 1,
     max: 3600,

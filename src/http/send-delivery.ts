@@ -19,7 +19,8 @@ export function deliveryQuery(req: Request) {
 }
 
 /** What is sent, and how. */
-export interface SendDeliveryOptions extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'signal'> {
+export interface SendDeliveryOptions
+  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'readers' | 'signal'> {
   delivery: Pick<
     Delivery,
     'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'isUnstored' | 'notes'

@@ -42,6 +42,7 @@ import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
+import { createReaders } from './readers.ts'
 import { createReception, createStoredAnswer } from './receive.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
@@ -99,6 +100,8 @@ export interface HttpOptions {
   maxFiles: number
   /** Of a body; 0: as slowly as they like. */
   minBytesPerSecond: number
+  /** Of a client that reads an answer, see {@link createReaders}; 0: as slowly as they like. */
+  minReadBytesPerSecond: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
   /** What delivery URLs take. */
@@ -110,7 +113,9 @@ export interface HttpOptions {
 }
 
 /** All routes of the service. */
-export function createHttp(options: HttpOptions): RequestListener {
+export function createHttp(given: HttpOptions): RequestListener {
+  const readers = createReaders({ minBytesPerSecond: given.minReadBytesPerSecond, log: given.log })
+  const options = { ...given, readers }
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', options.trustProxy)
