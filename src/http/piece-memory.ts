@@ -4,12 +4,17 @@ export interface PieceMemory {
   take(bytes: number): Buffer
   /** What has been sent; what comes from elsewhere is ignored. */
   giveBack(piece: Buffer): void
+  /** Lets go of what nobody has taken since the last time. @returns whether there is more of it */
+  trim(): boolean
 }
 
 export const SMALL_PIECE_BYTES = 64 * 1024
 export const LARGE_PIECE_BYTES = 256 * 1024
-// What readers that come and go leave for the next ones.
-const MAX_FREE = { [SMALL_PIECE_BYTES]: 64, [LARGE_PIECE_BYTES]: 16 }
+// What stays for the next readers.
+const MAX_FREE = [
+  [SMALL_PIECE_BYTES, 64],
+  [LARGE_PIECE_BYTES, 16],
+] as const
 
 /**
  * Small pieces are quarters of large ones: glibc maps blocks of 128 KiB by themselves and gives them back to the system when they
@@ -18,6 +23,8 @@ const MAX_FREE = { [SMALL_PIECE_BYTES]: 64, [LARGE_PIECE_BYTES]: 16 }
  */
 export function createPieceMemory(): PieceMemory {
   const free: Record<number, Buffer[]> = { [SMALL_PIECE_BYTES]: [], [LARGE_PIECE_BYTES]: [] }
+  /** Since the last {@link PieceMemory.trim}. */
+  const leastFree: Record<number, number> = {}
   const sizes = new WeakMap<ArrayBufferLike, number>()
 
   function newBlock(size: number): Buffer {
@@ -30,13 +37,26 @@ export function createPieceMemory(): PieceMemory {
   return {
     take(bytes) {
       if (bytes < SMALL_PIECE_BYTES) return Buffer.allocUnsafeSlow(bytes)
-      return free[bytes]?.pop() ?? newBlock(bytes)
+      const piece = free[bytes]?.pop() ?? newBlock(bytes)
+      leastFree[bytes] = Math.min(leastFree[bytes] ?? 0, free[bytes]?.length ?? 0)
+      return piece
     },
     giveBack({ buffer, byteOffset }) {
       const size = sizes.get(buffer)
       const list = size && free[size]
-      if (!size || !list || list.length >= (MAX_FREE[size] ?? 0)) return
+      if (!size || !list) return
       list.push(Buffer.from(buffer as ArrayBuffer, byteOffset - (byteOffset % size), size))
+    },
+    trim() {
+      let isMore = false
+      for (const [size, most] of MAX_FREE) {
+        const list = free[size] ?? []
+        // The oldest: quarters of a block that are given back together go together.
+        list.splice(0, Math.max(0, Math.min(leastFree[size] ?? 0, list.length - most)))
+        leastFree[size] = list.length
+        isMore ||= list.length > most
+      }
+      return isMore
     },
   }
 }

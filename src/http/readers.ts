@@ -28,7 +28,7 @@ export interface Reader {
 const TINY_PIECE_BYTES = 16 * 1024
 // Of all readers. Readers that were fast may stand still now: past this sum there are no large pieces.
 const LARGE_UNTIL_BYTES = 16 * 1024 * 1024
-const SMALL_UNTIL_BYTES = 96 * 1024 * 1024
+const SMALL_UNTIL_BYTES = 48 * 1024 * 1024
 
 // Kernels take megabytes ahead, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
 const PAUSE_SECONDS = 120
@@ -62,7 +62,7 @@ export function createReaders({
       log.info({ minBytesPerSecond }, 'a client that reads too slowly is disconnected')
       res.destroy()
     }
-    if (waiting.size > 0) return
+    if (memory.trim() || waiting.size > 0) return
     clearInterval(looking)
     looking = undefined
   }
@@ -86,9 +86,8 @@ export function createReaders({
         waits(more) {
           bytes += more
           heldBytes += more
-          if (minBytesPerSecond === 0) return
-          waiting.set(res, left)
-          looking ??= setInterval(look, lookEveryMs)
+          if (minBytesPerSecond > 0) waiting.set(res, left)
+          looking ??= setInterval(look, lookEveryMs).unref()
         },
         took(piece) {
           memory.giveBack(piece)
