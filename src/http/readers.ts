@@ -1,5 +1,6 @@
 import type { Response } from 'express'
 import type { Log } from '../core/log.ts'
+import { Problem } from '../core/problem.ts'
 import { createPieceMemory, LARGE_PIECE_BYTES, SMALL_PIECE_BYTES } from './piece-memory.ts'
 
 /** The clients that read answers of this process: what waits in memory for them, and how fast they take it. */
@@ -11,6 +12,12 @@ export interface Readers {
   newPiece(isFast: boolean): Buffer
   /** Whether so many more bytes may wait in memory, in addition to one small piece for each reader. */
   hasRoom(bytes: number): boolean
+  /**
+   * Counts bytes that stay in memory until all of them are sent.
+   * @returns ends it
+   * @throws Problem 503 when all such answers have more than 64 MiB together
+   */
+  hold(bytes: number): () => void
   /** Counts an answer from now on, until {@link Reader.end}. */
   begin(res: Response): Reader
 }
@@ -28,6 +35,8 @@ export interface Reader {
 const TINY_PIECE_BYTES = 16 * 1024
 // Of all readers. Readers that were fast may stand still now: past this sum there are no large pieces.
 const LARGE_UNTIL_BYTES = 16 * 1024 * 1024
+// Of all answers that are stored nowhere.
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024
 const SMALL_UNTIL_BYTES = 48 * 1024 * 1024
 
 // Kernels take megabytes ahead, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
@@ -49,6 +58,7 @@ export function createReaders({
 }): Readers {
   const memory = createPieceMemory()
   let heldBytes = 0
+  let wholeBytes = 0
   const waiting = new Map<Response, { seconds: number }>()
   const mostSeconds = PAUSE_SECONDS + LARGE_PIECE_BYTES / minBytesPerSecond
   let looking: NodeJS.Timeout | undefined
@@ -74,6 +84,13 @@ export function createReaders({
     },
     hasRoom: (bytes) =>
       bytes <= SMALL_PIECE_BYTES || (bytes <= LARGE_PIECE_BYTES && heldBytes < LARGE_UNTIL_BYTES),
+    hold(bytes) {
+      if (wholeBytes + bytes > MAX_WHOLE_BYTES) throw tooManyHeld()
+      wholeBytes += bytes
+      return () => {
+        wholeBytes -= bytes
+      }
+    },
     begin(res) {
       let bytes = 0
       const left = { seconds: mostSeconds }
@@ -98,4 +115,13 @@ export function createReaders({
       }
     },
   }
+}
+
+function tooManyHeld(): Problem {
+  return new Problem({
+    status: 503,
+    code: 'too_many_slow_readers',
+    detail: 'too many pictures that cannot be stored are being sent. Retry after 5 s.',
+    headers: { 'Retry-After': '5' },
+  })
 }

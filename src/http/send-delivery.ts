@@ -39,6 +39,7 @@ export async function sendDelivery(
   tellNotes(res, delivery)
   await sendAsset(req, res, {
     ...{ asset, variesByAccept, ...options },
+    isHeld: isUnstored,
     ...(insteadFor || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
     ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
   })

@@ -26,6 +26,8 @@ export interface SendOptions {
   /** How long caches may keep it; a week when absent: files do not change. */
   maxAgeSeconds?: number
   readers: Readers
+  /** It is in memory, and stored nowhere. */
+  isHeld?: boolean | undefined
   /** The client has left. */
   signal: AbortSignal
 }
@@ -40,7 +42,7 @@ export const MAX_AGE_SECONDS = 604_800
  * @see RFC 9110 sections 13 and 14
  */
 export async function sendAsset(req: Request, res: Response, options: SendOptions): Promise<void> {
-  const { asset, readers, signal } = options
+  const { asset, readers, isHeld, signal } = options
   const etag = options.etag === undefined ? undefined : entityTag(options.etag)
   setValidators(req, res, options, etag)
   const verdict = etag ? evaluateConditions(req, { etag, lastModified: asset.lastModified }) : 'whole'
@@ -66,7 +68,8 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     sendWhole(res, await payload.read(signal), readers)
     return
   }
-  await sendPieces(res, payload.open, { readers, signal })
+  const letGo = isHeld ? readers.hold(payload.size) : undefined
+  await sendPieces(res, payload.open, { readers, signal }).finally(letGo)
 }
 
 // RFC 9110 section 8.8.3: an opaque tag holds neither quotes, spaces nor bytes past Latin-1, folders may.

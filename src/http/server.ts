@@ -25,6 +25,7 @@ import type { RemoveDerivatives } from '../service/remove-derivatives.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import type { Usage } from '../service/usage.ts'
+import { answersAtOnce } from './answers-at-once.ts'
 import { clientsRoutes } from './clients.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
@@ -100,6 +101,8 @@ export interface HttpOptions {
   maxFiles: number
   /** Of a body; 0: as slowly as they like. */
   minBytesPerSecond: number
+  /** Requests of one address that are answered at the same time; 0: no limit. */
+  answersPerAddress: number
   /** Of a client that reads an answer, see {@link createReaders}; 0: as slowly as they like. */
   minReadBytesPerSecond: number
   /** Names in a query that are passed over, beside those of every installation. */
@@ -134,6 +137,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
+  app.use(answersAtOnce({ most: options.answersPerAddress }))
   app.use(parametersRoutes(options.parameters))
   const answerStored = createStoredAnswer(options)
   const receive = createReception({ ...options, answerStored })

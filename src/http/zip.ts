@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises'
 import { Router } from 'express'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
@@ -9,7 +8,9 @@ import { trustedCallerOf } from './caller-address.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
+import type { Readers } from './readers.ts'
 import { clientGone } from './request.ts'
+import { sendPieces } from './send-pieces.ts'
 import { readZipRequest } from './zip-request.ts'
 
 interface Dependencies {
@@ -18,13 +19,14 @@ interface Dependencies {
   limits: Limits
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
+  readers: Readers
 }
 
 // 100 items with the longest paths, names and parameters.
 const BODY_MAX_BYTES = 1024 * 1024
 
 /** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
-export function zipRoutes({ clients, archive, limits, minBytesPerSecond }: Dependencies): Router {
+export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip', async (req, res) => {
     const { client, ...within } = callerBySecret(req, clients, 'read')
@@ -39,9 +41,8 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond }: Depen
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')
     const caller = trustedCallerOf(req)
-    await pipeline(archive({ client, caller, archiveName, items, ...within, signal }), res).catch((error) => {
-      if (!signal.aborted) throw error
-    })
+    const open = async () => archive({ client, caller, archiveName, items, ...within, signal })
+    await sendPieces(res, open, { readers, signal })
   })
   routes.all('/v1/zip', methodNotAllowed('POST'))
   return routes

@@ -1,6 +1,7 @@
 import { type Asset, assetFromBytes, readAll, withLastModified } from '../core/asset.ts'
 import { createFailures } from '../core/budgets/failures.ts'
 import type { Client } from '../core/client.ts'
+import { heldAsset } from '../core/held-asset.ts'
 import { outputTooLarge, tooManyVariants } from '../core/limit-problems.ts'
 import type { Log } from '../core/log.ts'
 import { derivativeKey, type ObjectKey, partKey } from '../core/object-key.ts'
@@ -181,13 +182,16 @@ export function createDerivations({
       }
       // As old as its original: the same before and after it is stored, and when it is made again. A file is gone by then.
       const isLarge = size > MAX_ANSWERED_BYTES || rendered.file !== undefined
-      if (!isLarge) answer(withLastModified(rendered, record.storedAt))
+      const held = heldAsset(rendered)
+      if (!isLarge) answer(withLastModified(held.asset, record.storedAt))
       const bytes = await rendered.open()
       putBegun = true
       await bucket.put(key, bytes, { mediaType, durable: false, signal })
       const stores = { key, mediaType, size, ...parts.members() }
       if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
+        // Slow readers get the rest from there.
+        held.letGo(() => bucket.find(key, { mediaType }))
         const large = isLarge ? await bucket.find(key, rendered) : undefined
         if (large) answer(withLastModified(large, record.storedAt))
         else if (isLarge) throw fileNotFound()
