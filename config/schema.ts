@@ -112,6 +112,22 @@ export const VARIABLES = {
     default: 240,
     help: 'Least pace of a body, on average after 5 s and while there is room for more of it; 0 refuses none',
   }),
+  CONNECTIONS_PER_ADDRESS: integer({
+    min: 0,
+    max: 1_000_000,
+    unit: 'requests',
+    // An office of 100 browsers with six connections each, all of them at work at the same moment, would be 600.
+    default: 512,
+    help: 'Requests of one address that a process answers at the same time, callers behind TRUST_PROXY counted each; past it a 429, 0 is no limit',
+  }),
+  DOWNLOAD_MIN_BYTES_PER_SECOND: integer({
+    min: 0,
+    max: 1024 ** 2,
+    unit: 'bytes',
+    // A phone on EDGE has some 4,000; a sound of 16 kbit/s is 2,000.
+    default: 1024,
+    help: 'Least pace of a client that reads a file or an archive, on average after a pause of 2 minutes; below it the client is disconnected, 0 disconnects none',
+  }),
   KEEP_ALIVE_SECONDS: integer({
     min: 1,
     max: 3600,

@@ -202,6 +202,8 @@ async function openApp(
     fullContentRange: config.FULL_CONTENT_RANGE,
     maxFiles: config.UPLOAD_MAX_FILES,
     minBytesPerSecond: config.BODY_MIN_BYTES_PER_SECOND,
+    answersPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    minReadBytesPerSecond: config.DOWNLOAD_MIN_BYTES_PER_SECOND,
     ignoredParams: chain.ignoredParams,
     parameters: describeParameters(plugins.transforms),
     log,

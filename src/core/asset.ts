@@ -22,6 +22,11 @@ export interface OpenOptions {
   signal?: AbortSignal
   /** All of it will be held at once: it may come in one chunk, whatever its size. */
   atOnce?: boolean
+  /**
+   * For a reader that may be slow: nothing is read before it is requested, and each piece into memory that this returns. A
+   * source whose pieces come from elsewhere does not call it.
+   */
+  newPiece?: () => Buffer
 }
 
 /**
@@ -73,12 +78,33 @@ export function assetFromBytes(
     size: bytes.byteLength,
     mediaType,
     lastModified,
-    open: async ({ range, signal } = {}) => {
+    open: async ({ range, signal, newPiece } = {}) => {
       signal?.throwIfAborted()
+      if (newPiece) return copiedPieces(bytes, { range, newPiece })
       // The array around the bytes keeps Readable.from from walking over them one by one.
       return Readable.from([range ? bytes.subarray(range.start, range.end + 1) : bytes])
     },
   }
+}
+
+/** Copies: a part of the bytes in a connection's buffer would keep all of them in memory. */
+function copiedPieces(
+  bytes: Uint8Array,
+  {
+    range = { start: 0, end: bytes.byteLength - 1 },
+    newPiece,
+  }: { range: ByteRange | undefined; newPiece: () => Buffer },
+): Readable {
+  function* pieces() {
+    for (let at = range.start; at <= range.end; ) {
+      const memory = newPiece()
+      const piece = memory.subarray(0, Math.min(memory.length, range.end + 1 - at))
+      piece.set(bytes.subarray(at, at + piece.length))
+      at += piece.length
+      yield piece
+    }
+  }
+  return Readable.from(pieces(), { objectMode: false, highWaterMark: 0 })
 }
 
 /**

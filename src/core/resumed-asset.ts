@@ -36,13 +36,28 @@ export function resumed(asset: Asset, options: ResumeOptions = {}): Asset {
   }
 }
 
+/**
+ * The bytes of an asset in pieces, for one reader that may be slow: as a stream of a {@link resumed} asset has them, without
+ * another buffer. Resolves once it is certain that they are there. The caller reads at least the first piece.
+ *
+ * @throws Problem 404 when the file is gone by now; the pieces fail rather than be fewer or more than expected
+ */
+export async function piecesOf(
+  asset: Asset,
+  options: OpenOptions & ResumeOptions,
+): Promise<AsyncGenerator<Buffer>> {
+  const first = await asset.open(options)
+  first.on('error', () => {})
+  return bytesOf(asset, first, options)
+}
+
 async function* bytesOf(
   asset: Asset,
   first: Readable,
-  { range, signal, pausesMs = PAUSES_MS, idleMs = IDLE_MS, onBreak }: ResumeOptions & OpenOptions,
+  { range, signal, newPiece, pausesMs = PAUSES_MS, idleMs = IDLE_MS, onBreak }: ResumeOptions & OpenOptions,
 ): AsyncGenerator<Buffer> {
   const { start, end } = range ?? { start: 0, end: asset.size - 1 }
-  const given = signal ? { signal } : {}
+  const given = { ...(signal ? { signal } : {}), ...(newPiece ? { newPiece } : {}) }
   const tooMany = new Error(`expected ${end - start + 1} bytes of a file but received more`)
   let at = start
   let breaks = 0

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
-import { type Asset, type ByteRange, lengthOf, openWhole } from '../core/asset.ts'
+import { type Asset, type ByteRange, lengthOf, type OpenOptions } from '../core/asset.ts'
+import { openPieces } from './open-pieces.ts'
 
 /** What the body of an answer is. */
 export interface Payload {
@@ -8,8 +8,8 @@ export interface Payload {
   readonly mediaType: string
   /** Bytes. */
   readonly size: number
-  /** Resolves once its first bytes are certain; the stream fails rather than be shorter than `size`. The signal ends it. */
-  open(signal: AbortSignal): Promise<Readable>
+  /** Resolves once its first bytes are certain; the pieces fail rather than be fewer than `size` bytes. */
+  open(options: OpenOptions): Promise<AsyncIterable<Buffer>>
   /** All of it at once, where it is one part of a file. */
   read?(signal: AbortSignal): Promise<Buffer>
 }
@@ -28,12 +28,11 @@ export function byteranges(asset: Asset, ranges: readonly ByteRange[]): Payload 
       `\r\n--${boundary}\r\nContent-Type: ${asset.mediaType}\r\nContent-Range: ${contentRange(range, asset)}\r\n\r\n`,
     )
   const end = Buffer.from(`\r\n--${boundary}--\r\n`)
-  const openPart = (range: ByteRange, signal: AbortSignal) => openWhole(asset, { range, signal })
 
-  async function* document(first: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+  async function* document(first: AsyncIterable<Buffer>, options: OpenOptions): AsyncGenerator<Buffer> {
     for (const [i, range] of ranges.entries()) {
       yield headOf(range)
-      yield* i === 0 ? first : await openPart(range, signal)
+      yield* i === 0 ? first : await openPieces(asset, { ...options, range })
     }
     yield end
   }
@@ -41,11 +40,10 @@ export function byteranges(asset: Asset, ranges: readonly ByteRange[]): Payload 
   return {
     mediaType: `multipart/byteranges; boundary=${boundary}`,
     size: ranges.reduce((sum, range) => sum + headOf(range).length + lengthOf(range), end.length),
-    async open(signal) {
+    async open(options) {
       const [range] = ranges
       if (!range) throw new Error('expected ranges but received none')
-      const first = await openPart(range, signal)
-      return Readable.from(document(first, signal), { objectMode: false })
+      return document(await openPieces(asset, { ...options, range }), options)
     },
   }
 }

@@ -9,6 +9,7 @@ import type { Deliveries } from '../service/deliver.ts'
 import { callerByToken } from './caller.ts'
 import { methodNotAllowed } from './problem.ts'
 import { readableByAll } from './readable-by-all.ts'
+import type { Readers } from './readers.ts'
 import { clientGone, groupOf, queryPairs, wildcardPath } from './request.ts'
 import type { FullContentRange } from './send.ts'
 import { sendDelivery } from './send-delivery.ts'
@@ -20,6 +21,7 @@ interface Dependencies {
   deliveries: Deliveries
   limits: Limits
   fullContentRange: FullContentRange
+  readers: Readers
   /** Without a slash at its end. */
   baseUrl: string
   /** Names in a query that are passed over, beside those of every installation. */
@@ -35,6 +37,7 @@ export function deliverRoutes({
   deliveries,
   limits,
   fullContentRange,
+  readers,
   baseUrl,
   ignoredParams,
 }: Dependencies): Router {
@@ -52,11 +55,11 @@ export function deliverRoutes({
       ([name]) => name !== DOWNLOAD_WORD && !isPassedOver(name, ignoredParams),
     )
     if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
-    const options = { etag: etagOf(delivery), fullContentRange, signal: clientGone(res) }
+    const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res) }
     await sendDelivery(req, res, { delivery, ...options })
   })
 
-  const send = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
+  const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
   routes.get(upload, async (req, res) => {
     const group = groupOf(req)
     const client = callerByToken(req, clients)

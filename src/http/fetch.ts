@@ -12,6 +12,7 @@ import { callerAddress, strangerOf } from './caller-address.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import { readableByAll } from './readable-by-all.ts'
+import type { Readers } from './readers.ts'
 import { clientGone, groupOf } from './request.ts'
 import type { FullContentRange } from './send.ts'
 import { deliveryQuery, sendDelivery } from './send-delivery.ts'
@@ -24,6 +25,7 @@ interface Dependencies {
   remotePictures: RemotePictures
   limits: Limits
   fullContentRange: FullContentRange
+  readers: Readers
   /** Without a slash at its end. */
   baseUrl: string
 }
@@ -40,6 +42,7 @@ export function fetchRoutes({
   remotePictures,
   limits,
   fullContentRange,
+  readers,
   baseUrl,
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
@@ -47,7 +50,7 @@ export function fetchRoutes({
   const onTheFly = '/v1/:group/fetch/:token/:url'
   const notEncoded = '/v1/:group/fetch/:token/*path'
   const all = [keep, onTheFly, notEncoded]
-  const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, baseUrl })
+  const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
 
   const takePublicPoints = (req: Request, res: Response, client: Client) =>
     takePoints(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
@@ -80,7 +83,14 @@ export function fetchRoutes({
     const picture = { client, caller: strangerOf(req), url, query, accept, beforeFetching, signal }
     const { value: delivery, release } = await remotePictures.deliver(picture)
     try {
-      await sendDelivery(req, res, { delivery, etag: delivery.etag, download, fullContentRange, signal })
+      await sendDelivery(req, res, {
+        delivery,
+        etag: delivery.etag,
+        download,
+        fullContentRange,
+        readers,
+        signal,
+      })
     } finally {
       release()
     }

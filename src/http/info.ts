@@ -13,6 +13,7 @@ import { strangerOf } from './caller-address.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
 import { readableByAll } from './readable-by-all.ts'
+import type { Readers } from './readers.ts'
 import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from './request.ts'
 import { sendAsset } from './send.ts'
 
@@ -20,6 +21,7 @@ interface Dependencies {
   clients: Clients
   informations: Informations
   limits: Limits
+  readers: Readers
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
 }
@@ -31,7 +33,7 @@ const PROBLEM_MAX_AGE_SECONDS = 60
 const LOCATION = 'location'
 
 /** `GET /v1/<group>/info/<client token>/<path>`: what is known of an original, as JSON. */
-export function infoRoutes({ clients, informations, limits, ignoredParams }: Dependencies): Router {
+export function infoRoutes({ clients, informations, limits, ignoredParams, readers }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const info = '/v1/:group/info/:token/*path'
 
@@ -56,6 +58,7 @@ export function infoRoutes({ clients, informations, limits, ignoredParams }: Dep
       fullContentRange: 'never',
       variesByAccept: false,
       ...(found.problem ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
+      readers,
       signal,
     })
   })

@@ -19,7 +19,8 @@ export function deliveryQuery(req: Request) {
 }
 
 /** What is sent, and how. */
-export interface SendDeliveryOptions extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'signal'> {
+export interface SendDeliveryOptions
+  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'readers' | 'signal'> {
   delivery: Pick<
     Delivery,
     'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'isUnstored' | 'notes'
@@ -38,6 +39,7 @@ export async function sendDelivery(
   tellNotes(res, delivery)
   await sendAsset(req, res, {
     ...{ asset, variesByAccept, ...options },
+    isHeld: isUnstored,
     ...(insteadFor || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
     ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
   })

@@ -1,6 +1,5 @@
-import { pipeline } from 'node:stream/promises'
 import type { Request, Response } from 'express'
-import { type Asset, type ByteRange, lengthOf, openWhole, readWhole } from '../core/asset.ts'
+import { type Asset, type ByteRange, lengthOf, readWhole } from '../core/asset.ts'
 import { parseRange } from '../core/byte-range.ts'
 import { isActiveContent } from '../core/media.ts'
 import { Problem } from '../core/problem.ts'
@@ -8,6 +7,9 @@ import { attachment } from './attachment.ts'
 import { byteranges, contentRange, type Payload } from './byteranges.ts'
 import { evaluateConditions } from './conditional.ts'
 import { isAria2, isDirect } from './direct.ts'
+import { openPieces } from './open-pieces.ts'
+import type { Readers } from './readers.ts'
+import { sendPieces, sendWhole } from './send-pieces.ts'
 import { cacheControl } from './signed-url.ts'
 
 /** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients that can bear it. */
@@ -23,14 +25,15 @@ export interface SendOptions {
   variesByAccept: boolean
   /** How long caches may keep it; a week when absent: files do not change. */
   maxAgeSeconds?: number
+  readers: Readers
+  /** It is in memory, and stored nowhere. */
+  isHeld?: boolean | undefined
   /** The client has left. */
   signal: AbortSignal
 }
 
 // A week.
 export const MAX_AGE_SECONDS = 604_800
-// What a disk gives in one piece goes out in one, its headers included: a stream costs twice as much.
-const ONE_PIECE_BYTES = 256 * 1024
 
 /**
  * Sends a file: conditional requests, ranges, HEAD, and the headers of all three.
@@ -39,7 +42,7 @@ const ONE_PIECE_BYTES = 256 * 1024
  * @see RFC 9110 sections 13 and 14
  */
 export async function sendAsset(req: Request, res: Response, options: SendOptions): Promise<void> {
-  const { asset, signal } = options
+  const { asset, readers, isHeld, signal } = options
   const etag = options.etag === undefined ? undefined : entityTag(options.etag)
   setValidators(req, res, options, etag)
   const verdict = etag ? evaluateConditions(req, { etag, lastModified: asset.lastModified }) : 'whole'
@@ -61,15 +64,12 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     res.end()
     return
   }
-  if (payload.size <= ONE_PIECE_BYTES && payload.read) {
-    res.end(await payload.read(signal))
+  if (payload.read && readers.hasRoom(payload.size)) {
+    sendWhole(res, await payload.read(signal), readers)
     return
   }
-  const body = await payload.open(signal)
-  // A failure from here on destroys the connection: the client sees that the file is cut, not a wrong file.
-  await pipeline(body, res, { signal }).catch((error) => {
-    if (!signal.aborted) throw error
-  })
+  const letGo = isHeld ? readers.hold(payload.size) : undefined
+  await sendPieces(res, payload.open, { readers, signal }).finally(letGo)
 }
 
 // RFC 9110 section 8.8.3: an opaque tag holds neither quotes, spaces nor bytes past Latin-1, folders may.
@@ -133,7 +133,7 @@ function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payl
   return {
     mediaType: asset.mediaType,
     size: range ? lengthOf(range) : asset.size,
-    open: (signal) => openWhole(asset, { ...part, signal }),
+    open: (options) => openPieces(asset, { ...options, ...part }),
     read: (signal) => readWhole(asset, { ...part, signal }),
   }
 }

@@ -26,6 +26,7 @@ import type { RemoveDerivatives } from '../service/remove-derivatives.ts'
 import type { SignedLinks } from '../service/signed-links.ts'
 import type { Upload } from '../service/upload.ts'
 import type { Usage } from '../service/usage.ts'
+import { answersAtOnce } from './answers-at-once.ts'
 import { clientsRoutes } from './clients.ts'
 import { deliverRoutes } from './deliver.ts'
 import { drainAfterAnswer } from './drain.ts'
@@ -43,6 +44,7 @@ import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
+import { createReaders } from './readers.ts'
 import { createReception, createStoredAnswer } from './receive.ts'
 import { removeRoutes } from './remove.ts'
 import { requestLog } from './request-log.ts'
@@ -101,6 +103,10 @@ export interface HttpOptions {
   maxFiles: number
   /** Of a body; 0: as slowly as they like. */
   minBytesPerSecond: number
+  /** Requests of one address that are answered at the same time; 0: no limit. */
+  answersPerAddress: number
+  /** Of a client that reads an answer, see {@link createReaders}; 0: as slowly as they like. */
+  minReadBytesPerSecond: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]
   /** What delivery URLs take. */
@@ -112,7 +118,9 @@ export interface HttpOptions {
 }
 
 /** All routes of the service. */
-export function createHttp(options: HttpOptions): RequestListener {
+export function createHttp(given: HttpOptions): RequestListener {
+  const readers = createReaders({ minBytesPerSecond: given.minReadBytesPerSecond, log: given.log })
+  const options = { ...given, readers }
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', options.trustProxy)
@@ -131,6 +139,7 @@ export function createHttp(options: HttpOptions): RequestListener {
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
+  app.use(answersAtOnce({ most: options.answersPerAddress }))
   app.use(parametersRoutes(options.parameters))
   const answerStored = createStoredAnswer(options)
   const receive = createReception({ ...options, answerStored })

@@ -9,6 +9,7 @@ import type { Clients } from '../service/clients.ts'
 import type { Deliveries, Delivery } from '../service/deliver.ts'
 import { strangerOf } from './caller-address.ts'
 import { takePoints } from './rate-limit.ts'
+import type { Readers } from './readers.ts'
 import { clientGone } from './request.ts'
 import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
 import { deliveryQuery, sendDelivery, tellNotes } from './send-delivery.ts'
@@ -29,12 +30,14 @@ export function storedFiles({
   deliveries,
   limits,
   fullContentRange,
+  readers,
   baseUrl,
 }: {
   clients: Clients
   deliveries: Deliveries
   limits: Limits
   fullContentRange: FullContentRange
+  readers: Readers
   /** Without a slash at its end. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
@@ -63,7 +66,14 @@ export function storedFiles({
       const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
       return redirect(req, res, { delivery, url: signedLike(req, url, client, clients) })
     }
-    await sendDelivery(req, res, { delivery, etag: etagOf(delivery), download, fullContentRange, signal })
+    await sendDelivery(req, res, {
+      delivery,
+      etag: etagOf(delivery),
+      download,
+      fullContentRange,
+      readers,
+      signal,
+    })
   }
 }
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { pipeline } from 'node:stream/promises'
 import { Router } from 'express'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { Archive } from '../service/archive.ts'
@@ -10,7 +9,9 @@ import { trustedCallerOf } from './caller-address.ts'
 import { jsonBody } from './json-body.ts'
 import { methodNotAllowed } from './problem.ts'
 import { takePoints } from './rate-limit.ts'
+import type { Readers } from './readers.ts'
 import { clientGone } from './request.ts'
+import { sendPieces } from './send-pieces.ts'
 import { readZipRequest } from './zip-request.ts'
 
 interface Dependencies {
@@ -19,13 +20,14 @@ interface Dependencies {
   limits: Limits
   /** Of a body, see {@link watchRate}. */
   minBytesPerSecond: number
+  readers: Readers
 }
 
 // 100 items with the longest paths, names and parameters.
 const BODY_MAX_BYTES = 1024 * 1024
 
 /** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
-export function zipRoutes({ clients, archive, limits, minBytesPerSecond }: Dependencies): Router {
+export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip', async (req, res) => {
     const { client, ...within } = callerBySecret(req, clients, 'read')
@@ -40,14 +42,15 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond }: Depen
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('X-Content-Type-Options', 'nosniff')
     const caller = trustedCallerOf(req)
-    const body = archive({ client, caller, archiveName, items, ...within, signal })
-    // It may fail between the two waits, and without a listener that would end the process.
-    body.on('error', () => {})
-    // Until there are bytes an error can still be an answer.
-    await once(body, 'readable')
-    await pipeline(body, res).catch((error) => {
-      if (!signal.aborted) throw error
-    })
+    const open = async () => {
+      const body = archive({ client, caller, archiveName, items, ...within, signal })
+      // It may fail between the two waits, and without a listener that would end the process.
+      body.on('error', () => {})
+      // Until there are bytes an error can still be an answer.
+      await once(body, 'readable')
+      return body
+    }
+    await sendPieces(res, open, { readers, signal })
   })
   routes.all('/v1/zip', methodNotAllowed('POST'))
   return routes

@@ -55,6 +55,8 @@ const MANIFEST = '_manifest.json'
 // Found and rendered at the same time, and how far ahead of the entry that is being written.
 const AT_ONCE = 4
 const AHEAD = 8
+// Of a large file, in memory until the archive's reader has room for it.
+const newPiece = () => Buffer.allocUnsafeSlow(64 * 1024)
 // What the caller is told of a failure that has no public face.
 const INTERNAL = { status: 500, message: 'internal error' }
 // Files up to this size are read ahead; of larger ones only the current is open.
@@ -128,7 +130,7 @@ export function createArchive({
     const { item } = prepared
     try {
       const asset = await find(item, request)
-      return { item, asset, bytes: await asset.open({ signal: request.signal }) }
+      return { item, asset, bytes: await asset.open({ signal: request.signal, newPiece }) }
     } catch (error) {
       return failure(item, request, error)
     }

@@ -2,6 +2,7 @@ import { type Asset, assetFromBytes, readAll, withLastModified } from '../core/a
 import { type CpuPayer, type CpuTime, isOutOfCpuTime } from '../core/budgets/cpu-time.ts'
 import { createFailures } from '../core/budgets/failures.ts'
 import type { Client } from '../core/client.ts'
+import { heldAsset } from '../core/held-asset.ts'
 import { outputTooLarge, tooManyVariants } from '../core/limit-problems.ts'
 import type { Log } from '../core/log.ts'
 import { derivativeKey, type ObjectKey, partKey } from '../core/object-key.ts'
@@ -185,9 +186,10 @@ export function createDerivations({
       }
       // As old as its original: the same before and after it is stored, and when it is made again. A file is gone by then.
       const isLarge = size > MAX_ANSWERED_BYTES || rendered.file !== undefined
+      const held = heldAsset(rendered)
       if (!isLarge) {
         endStoring = answered.begin(ref)
-        answer(withLastModified(rendered, record.storedAt))
+        answer(withLastModified(held.asset, record.storedAt))
       }
       const bytes = await rendered.open()
       putBegun = true
@@ -195,6 +197,8 @@ export function createDerivations({
       const stores = { key, mediaType, size, ...parts.members() }
       if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
+        // Slow readers get the rest from there.
+        held.letGo(() => bucket.find(key, { mediaType }))
         const large = isLarge ? await bucket.find(key, rendered) : undefined
         if (large) answer(withLastModified(large, record.storedAt))
         else if (isLarge) throw fileNotFound()

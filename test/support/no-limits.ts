@@ -1,5 +1,6 @@
 /** The environment of a service that is asked for more than anybody would be allowed to. */
 export const NO_LIMITS = {
+  CONNECTIONS_PER_ADDRESS: '0',
   ZIP_RATE_POINTS: '0',
   UPLOAD_RATE_POINTS: '0',
   DERIVATIVE_RATE_POINTS: '0',

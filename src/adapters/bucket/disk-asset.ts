@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { type Asset, lengthOf } from '../../core/asset.ts'
 import { fileNotFound, fileReplaced } from '../../core/problem.ts'
 import { unlessMissing } from './disk-folders.ts'
+import { diskPieces, SMALL_PIECE_BYTES } from './disk-pieces.ts'
 
 // What is read or written at a time: large enough that a gigabyte is not a million turns of the event loop.
 export const PIECE_BYTES = 256 * 1024
@@ -15,7 +16,7 @@ export function diskAsset(path: string, found: Stats, mediaType: string): Asset 
     lastModified: found.mtime,
     mediaType,
     file: path,
-    async open({ range, signal, atOnce = false } = {}) {
+    async open({ range, signal, atOnce = false, newPiece } = {}) {
       const file = await unlessMissing(open(path, 'r'))
       if (!file) throw fileNotFound()
       try {
@@ -26,8 +27,10 @@ export function diskAsset(path: string, found: Stats, mediaType: string): Asset 
         throw error
       }
       const length = range ? lengthOf(range) : found.size
-      if (atOnce || length <= PIECE_BYTES)
-        return onePiece(file, { start: range?.start ?? 0, length, isPart: !!range })
+      const start = range?.start ?? 0
+      if (atOnce || length <= (newPiece ? SMALL_PIECE_BYTES : PIECE_BYTES))
+        return onePiece(file, { start, length, isPart: !!range })
+      if (newPiece) return diskPieces(file, { start, length, isPart: !!range, newPiece, signal })
       return createReadStream('', {
         fd: file,
         highWaterMark: PIECE_BYTES,

@@ -23,6 +23,7 @@ export async function download(
     etag,
     range,
     signal,
+    newPiece,
   }: { bucket: string; name: string; etag: string | undefined } & OpenOptions,
 ): Promise<Readable> {
   const command = new GetObjectCommand({
@@ -34,7 +35,7 @@ export async function download(
     (abortSignal) => downloads.send(command, { abortSignal }),
     { signal },
   )
-  const stream = untilSilent(Body as Readable)
+  const stream = untilSilent(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
   if (range && !ContentRange?.startsWith(`bytes ${range.start}-${range.end}/`)) {
     stream.destroy()
     throw unavailable('the bucket has sent another range than it was asked for')
@@ -43,10 +44,10 @@ export async function download(
 }
 
 /** Counts the silence only while a chunk is waited for: a reader may pause for as long as it likes. */
-function untilSilent(body: Readable): Readable {
+function untilSilent(body: Readable, { highWaterMark }: { highWaterMark: number }): Readable {
   let silence: NodeJS.Timeout | undefined
   const stream = new Readable({
-    highWaterMark: CHUNK_BYTES,
+    highWaterMark,
     read() {
       silence = setTimeout(() => body.destroy(new Error(`no bytes for ${SILENCE_MS} ms`)), SILENCE_MS)
       body.resume()

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream'
+import { type Asset, type ByteRange, type OpenOptions, readWhole } from './asset.ts'
+import { fileNotFound } from './problem.ts'
+
+/** An asset in memory that is on its way to a bucket. */
+export interface HeldAsset {
+  /** Its streams continue in the bucket, where they are, when the bytes have been let go. */
+  asset: Asset
+  /** Lets go of the bytes, also for those who read them slowly. @param find what is stored now */
+  letGo(find: () => Promise<Asset | undefined>): void
+}
+
+/** @param rendered has its bytes in memory */
+export function heldAsset(rendered: Asset): HeldAsset {
+  const { size, mediaType, lastModified } = rendered
+  // Functions that wait get this, never the asset in it: what they have in a variable stays in memory for as long as they wait.
+  const place: Place = { held: rendered, find: async () => undefined }
+  return {
+    asset: {
+      ...{ size, mediaType, lastModified },
+      async open(options = {}) {
+        if (!place.held) return openStored(place, options)
+        const { newPiece, signal, range = { start: 0, end: size - 1 } } = options
+        if (!newPiece) return place.held.open(options)
+        signal?.throwIfAborted()
+        return Readable.from(pieces(place, { ...options, newPiece, range }), {
+          ...{ objectMode: false, highWaterMark: 0 },
+          ...(signal ? { signal } : {}),
+        })
+      },
+    },
+    letGo(find) {
+      place.find = find
+      place.held = undefined
+    },
+  }
+}
+
+interface Place {
+  held: Asset | undefined
+  find: () => Promise<Asset | undefined>
+}
+
+async function* pieces(
+  place: Place,
+  { range, ...options }: OpenOptions & { range: ByteRange; newPiece: () => Buffer },
+): AsyncGenerator<Buffer> {
+  const { end } = range
+  let at = range.start
+  while (at <= end && place.held) {
+    const memory = options.newPiece()
+    const length = Math.min(memory.length, end + 1 - at)
+    await copy(place, { start: at, end: at + length - 1 }, memory)
+    at += length
+    yield memory.subarray(0, length)
+  }
+  if (at <= end) yield* await openStored(place, { ...options, range: { start: at, end } })
+}
+
+async function copy(place: Place, range: ByteRange, memory: Buffer): Promise<void> {
+  const asset = place.held ?? (await place.find())
+  if (!asset) throw fileNotFound()
+  memory.set(await readWhole(asset, { range }))
+}
+
+async function openStored({ find }: Place, options: OpenOptions): Promise<Readable> {
+  const stored = await find()
+  if (!stored) throw fileNotFound()
+  return stored.open(options)
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { expect } from 'chai'
+import { uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { openSocket } from '../support/exchange.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('requests of one address at the same time', () => {
+  let service: Service
+  let src: string
+  const sockets: Socket[] = []
+  before(async () => {
+    service = await startService({ env: { CONNECTIONS_PER_ADDRESS: '3', TRUST_PROXY: '1' } })
+    // More than the system takes for a client that does not read.
+    src = (await uploadOne(service, { name: 'a.bin', bytes: randomBytes(16 * 1024 * 1024) })).src
+  })
+  after(async () => {
+    for (const socket of sockets) socket.destroy()
+    await service.stop()
+  })
+
+  /** Begins an answer and does not read it. */
+  async function beginOne(address: string): Promise<Socket> {
+    const socket = await openSocket(service)
+    socket.on('error', () => {}).pause()
+    socket.write(`GET ${new URL(src).pathname} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`)
+    sockets.push(socket)
+    return socket
+  }
+
+  const statusFor = async (address: string, path = new URL(src).pathname) => {
+    const response = await fetch(service.url + path, {
+      method: 'HEAD',
+      headers: { 'X-Forwarded-For': address },
+    })
+    return { status: response.status, retryAfter: response.headers.get('Retry-After') }
+  }
+
+  it('are refused past CONNECTIONS_PER_ADDRESS, until one has ended', async () => {
+    const all = await Promise.all([1, 2, 3].map(() => beginOne('127.0.0.2')))
+    await eventually(async () =>
+      expect(await statusFor('127.0.0.2')).to.deep.equal({ status: 429, retryAfter: '5' }),
+    )
+    all[0]?.destroy()
+    await eventually(async () => expect((await statusFor('127.0.0.2')).status).to.equal(200))
+  })
+
+  it('are counted by the address of the caller, not of the proxy', async () => {
+    expect((await statusFor('127.0.0.3')).status).to.equal(200)
+  })
+
+  it('are never refused to a health check', async () => {
+    await beginOne('127.0.0.2')
+    await eventually(async () => expect((await statusFor('127.0.0.2')).status).to.equal(429))
+    expect((await statusFor('127.0.0.2', '/healthz')).status).to.equal(200)
+  })
+})
