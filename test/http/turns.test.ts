@@ -9,7 +9,10 @@ import { type Service, startService } from '../support/service.ts'
 
 const STRANGER = '127.0.0.2'
 const NEWCOMER = '127.0.0.3'
-const CROWD = 20
+// More than run at once, whatever the machine.
+const CROWD = availableParallelism() + 10
+
+const ROOM = { TRANSFORM_WAITING: '4000', TRANSFORM_WAITING_ADDRESS: '1000' }
 
 /** The image engine, whose work on sources of this size waits, in reading the header or in opening it. */
 function slowEngine() {
@@ -56,10 +59,11 @@ describe('turns of new pictures', () => {
   before(async () => {
     service = await startService({
       // As scripts/node.sh has it: one slot more than there are cores.
-      env: { TRUST_PROXY: '1', UV_THREADPOOL_SIZE: String(availableParallelism() + 3) },
+      env: { TRUST_PROXY: '1', UV_THREADPOOL_SIZE: String(availableParallelism() + 3), ...ROOM },
       engines: [slow.engine],
     })
   })
+  afterEach(() => slow.release())
   after(() => service.stop())
 
   const from = (address: string, url: string) =>
