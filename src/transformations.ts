@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { transformerEnvironment } from '../config/programs.ts'
 import { measuredJobs, watchJobs } from './adapters/jobs/measured.ts'
 import { createAccounts } from './core/budgets/accounts.ts'
 import { createCpuTime } from './core/budgets/cpu-time.ts'
@@ -82,7 +83,8 @@ export function openTransformations(
   const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
   const cpuTime = createCpuTime(backends.limits.cpu)
-  const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
+  const env = transformerEnvironment()
+  const pool = createPool({ script: TRANSFORMER, setup, env, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
     ...{ engines, admit, look, cpuTime, here },
     // Those processes have the engines that Sluice comes with.
