@@ -3,12 +3,31 @@ import type { Environment } from './load.ts'
 // Where programs are, and their libraries: those of a buildpack lie elsewhere. Never FFREPORT, which has files written.
 const HANDED_DOWN = ['PATH', 'LD_LIBRARY_PATH'] as const
 
+// What Node, libvips, glibc and the fonts read as well: settings, no secrets.
+const OF_NODE =
+  /^(NODE_OPTIONS|NODE_ENV|NODE_V8_COVERAGE|UV_THREADPOOL_SIZE|HOME|TMPDIR|TZ|LANG|LC_ALL|LD_PRELOAD)$/
+const OF_LIBRARIES = /^(MALLOC|VIPS|FONTCONFIG)_/
+
 /** What programs that the service starts get of its environment, which holds secrets. */
 export function programEnvironment(environment: Environment = process.env): Readonly<Record<string, string>> {
+  return inherited(environment, isOfPrograms)
+}
+
+/** What the processes get that transform pictures: Node, with libvips and plugins. */
+export function transformerEnvironment(
+  environment: Environment = process.env,
+): Readonly<Record<string, string>> {
+  return inherited(environment, (name) => isOfPrograms(name) || OF_NODE.test(name) || OF_LIBRARIES.test(name))
+}
+
+function isOfPrograms(name: string): boolean {
+  return (HANDED_DOWN as readonly string[]).includes(name)
+}
+
+function inherited(environment: Environment, isInherited: (name: string) => boolean) {
   return Object.fromEntries(
-    HANDED_DOWN.flatMap((name) => {
-      const value = environment[name]
-      return value === undefined ? [] : [[name, value]]
-    }),
+    Object.entries(environment).flatMap(([name, value]) =>
+      value !== undefined && isInherited(name) ? [[name, value]] : [],
+    ),
   )
 }

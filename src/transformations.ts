@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { extname, join } from 'node:path'
 import type { Config } from '../config/load.ts'
+import { transformerEnvironment } from '../config/programs.ts'
 import { measuredJobs, watchJobs } from './adapters/jobs/measured.ts'
 import { createAccounts } from './core/budgets/accounts.ts'
 import { createCpuTime } from './core/budgets/cpu-time.ts'
+import { waitingShares } from './core/budgets/shares.ts'
 import type { Log } from './core/log.ts'
 import type { TransformLimits } from './core/plugin.ts'
 import type { Metrics } from './core/ports/metrics.ts'
@@ -24,11 +26,6 @@ import { createDerivations } from './service/derive.ts'
 import { createMediaJobs } from './service/media-jobs.ts'
 import { createNotedUses } from './service/noted-uses.ts'
 import type { TransformerSetup } from './transformer.ts'
-
-/** One client may take half of the places, and callers without a secret leave a quarter to those with one. */
-function waitingOf({ TRANSFORM_WAITING: atMost, TRANSFORM_WAITING_ADDRESS: perAddress }: Config) {
-  return { atMost, perAddress, strangers: Math.ceil(atMost * 0.75), perClient: Math.ceil(atMost * 0.5) }
-}
 
 /** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
 function limitsOf(config: Config): TransformLimits {
@@ -75,7 +72,11 @@ export function openTransformations(
   const atOnce = transformsAtOnce(config)
   const maxMemoryBytes = config.TRANSFORM_MAX_MEMORY_BYTES
   const accounts = createAccounts()
-  const lines = { waiting: waitingOf(config), waitMs: config.TRANSFORM_WAIT_SECONDS * 1000 }
+  const { TRANSFORM_WAITING: atMost, TRANSFORM_WAITING_ADDRESS: perAddress } = config
+  const lines = {
+    waiting: waitingShares({ atMost, perAddress }),
+    waitMs: config.TRANSFORM_WAIT_SECONDS * 1000,
+  }
   const memory = { heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes }
   const admit = createAdmission({ ...lines, ...memory, atOnce }, { accounts })
   const look = createAdmission({ ...lines, ...memory, atOnce: LOOKS_AT_ONCE }, { accounts })
@@ -83,7 +84,8 @@ export function openTransformations(
   const here = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
   const setup: TransformerSetup = { folders, chain, maxMemoryBytes }
   const cpuTime = createCpuTime(backends.limits.cpu)
-  const pool = createPool({ script: TRANSFORMER, setup, most: atOnce, maxMemoryBytes, log })
+  const env = transformerEnvironment()
+  const pool = createPool({ script: TRANSFORMER, setup, env, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
     ...{ engines, admit, look, cpuTime, here },
     // Those processes have the engines that Sluice comes with.

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import type { TransformLimits } from '../core/plugin.ts'
 import { Problem, takesTooLong, takesTooMuchMemory } from '../core/problem.ts'
+import { withHiddenFiles } from './hidden-files.ts'
 import { measureCpu } from './process-cpu.ts'
 import { watchMemory } from './process-memory.ts'
 
@@ -120,7 +121,7 @@ export async function ran(
   watch.signal.throwIfAborted()
   // One allocation past the limit is refused at once: it could be filled before the next look.
   const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
-  const child = spawn(program, bounded, { stdio: ['ignore', 'pipe', 'pipe'], env })
+  const child = spawn(program, bounded, { stdio: withHiddenFiles(['ignore', 'pipe', 'pipe']), env })
   if (child.pid !== undefined) lower(child.pid)
   const measured = child.pid === undefined ? () => 0 : measureCpu(child.pid)
   const chunks: Buffer[] = []

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { isMediaGroup, type MediaGroup } from '../core/media.ts'
 import { parseParameter } from '../core/parameter.ts'
-import { badParameter } from '../core/problem.ts'
+import { badParameter, Problem } from '../core/problem.ts'
 import { routeNotFound } from './problem.ts'
 
 /** Aborted when the client has left before its answer was complete. */
@@ -42,10 +42,24 @@ export function wildcardPath(req: Request): string {
 /** Names and values of a query in their order; repeated names stay repeated. */
 export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
 
-/** The query of a request. */
+// A list of files has a dozen at most, a picture with everything some thirty. Each costs 2 µs, and each is checked.
+const MAX_PAIRS = 200
+
+/** The query of a request. @throws Problem 400 for one of more than 200 pairs */
 export function queryPairs(req: Request): QueryPairs {
   const at = req.url.indexOf('?')
-  return at === -1 ? [] : [...new URLSearchParams(req.url.slice(at + 1))]
+  if (at === -1) return []
+  const pairs = [...new URLSearchParams(req.url.slice(at + 1))]
+  if (pairs.length > MAX_PAIRS) throw tooManyParameters(pairs.length)
+  return pairs
+}
+
+function tooManyParameters(received: number): Problem {
+  return new Problem({
+    status: 400,
+    code: 'too_many_parameters',
+    detail: `A query may have at most ${MAX_PAIRS} parameters, received ${received}.`,
+  })
 }
 
 /** The one value of a name in a query; undefined when it is not there. @throws Problem 400 when there are several */

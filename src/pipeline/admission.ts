@@ -1,8 +1,9 @@
 import { type Accounts, createAccounts } from '../core/budgets/accounts.ts'
+import type { WaitingLimits } from '../core/budgets/shares.ts'
 import type { Caller } from '../core/caller.ts'
 import { unavailable } from '../core/problem.ts'
 import { createSlots, type SlotLimits } from './slots.ts'
-import { createWaitingList, payerOf, type Waiter, type WaitingLimits } from './waiting-list.ts'
+import { createWaitingList, payerOf, type Waiter } from './waiting-list.ts'
 
 /**
  * Lets work in, some at a time.

@@ -1,3 +1,4 @@
+import { slotShares } from '../core/budgets/shares.ts'
 import type { Waiter } from './waiting-list.ts'
 
 /** Who would run, and what that takes. */
@@ -22,21 +23,9 @@ export interface Slots {
   release(candidate: Candidate): void
 }
 
-// With fewer, a slot that waits for trusted callers would leave a core without work.
-const RESERVED_FROM = 4
-
-/**
- * One untrusted address never has the last free slot, of all and of those for heavy work, where there are two or more: a
- * newcomer then starts at once, although everything that runs takes long. From four slots on, one is for trusted callers.
- */
+/** Slots as {@link slotShares} divides them. */
 export function createSlots({ atOnce, heavyBytes }: SlotLimits): Slots {
-  const allButOne = (slots: number) => Math.max(1, slots - 1)
-  const heavySlots = allButOne(atOnce)
-  const most = {
-    strangers: atOnce >= RESERVED_FROM ? atOnce - 1 : atOnce,
-    ofAddress: allButOne(atOnce),
-    heavyOfAddress: allButOne(heavySlots),
-  }
+  const shares = slotShares(atOnce)
   const running = new Set<Candidate>()
   let bytesOfHeavy = 0
   const count = (matches: (candidate: Candidate) => boolean) => [...running].filter(matches).length
@@ -54,12 +43,12 @@ export function createSlots({ atOnce, heavyBytes }: SlotLimits): Slots {
       if (caller.isTrusted) return true
       const strangers = [...running].filter((each) => !each.caller.isTrusted)
       const ofAddress = strangers.filter((each) => each.caller.address === caller.address)
-      if (strangers.length >= most.strangers || ofAddress.length >= most.ofAddress) return false
-      return !isHeavy || ofAddress.filter((each) => each.isHeavy).length < most.heavyOfAddress
+      if (strangers.length >= shares.strangers || ofAddress.length >= shares.perAddress) return false
+      return !isHeavy || ofAddress.filter((each) => each.isHeavy).length < shares.heavyPerAddress
     },
     fits({ isHeavy, bytes }) {
       if (!isHeavy || heavy() === 0) return true
-      return heavy() < heavySlots && bytesOfHeavy + bytes <= heavyBytes
+      return heavy() < shares.heavy && bytesOfHeavy + bytes <= heavyBytes
     },
     take(candidate) {
       running.add(candidate)

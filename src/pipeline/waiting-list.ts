@@ -1,17 +1,7 @@
 import type { Accounts } from '../core/budgets/accounts.ts'
+import type { WaitingLimits } from '../core/budgets/shares.ts'
 import type { Caller } from '../core/caller.ts'
 import { unavailable } from '../core/problem.ts'
-
-/** How many may wait. The numbers below `atMost` hold for callers without a secret. */
-export interface WaitingLimits {
-  /** Of all callers. */
-  atMost: number
-  /** Of all without a secret: the other places are for those with one. */
-  strangers: number
-  /** Of one client, and from one address. */
-  perClient: number
-  perAddress: number
-}
 
 /** One that waits. */
 export interface Waiter {

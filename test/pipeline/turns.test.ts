@@ -61,6 +61,25 @@ describe('turns', () => {
     expect(begun).to.deep.equal(['one1', 'two1', 'one2', 'two2', 'one3'])
   })
 
+  it('are taken by clients alternately, however many addresses one of them has', async () => {
+    const { ask, begun, end } = turns()
+    const all = [1, 2, 3].map((i) => ask(`b${i}`, 'b', stranger(i)))
+    all.push(...[1, 2, 3].map((i) => ask(`a${i}`, 'a', stranger(4))))
+    for (let i = 0; i < 6; i += 1) await end()
+    await Promise.all(all)
+    expect(begun).to.deep.equal(['b1', 'a1', 'b2', 'a2', 'b3', 'a3'])
+  })
+
+  it('are not saved up by an idle caller', async () => {
+    const { ask, begun, end } = turns()
+    const all = Array.from({ length: 10 }, (_, i) => ask(`b${i}`, 'b', stranger(1)))
+    for (let i = 0; i < 6; i += 1) await end()
+    all.push(...[0, 1, 2].map((i) => ask(`a${i}`, 'a', stranger(2))))
+    for (let i = 0; i < 7; i += 1) await end()
+    await Promise.all(all)
+    expect(begun.slice(6)).to.deep.equal(['b6', 'a0', 'b7', 'a1', 'b8', 'a2', 'b9'])
+  })
+
   it('are paid with the time that the work took', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2].map((i) => ask(`long${i}`, 'b', stranger(1)))

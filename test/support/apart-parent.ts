@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { transformerEnvironment } from '../../config/programs.ts'
 import { assetFromBytes } from '../../src/core/asset.ts'
 import { createPool } from '../../src/process/apart/pool.ts'
 import { keptLog } from './service.ts'
@@ -10,6 +11,7 @@ const setup = { maxMemoryBytes: 1e9 }
 const pool = createPool({
   script: join(import.meta.dirname, 'apart-worker.ts'),
   setup,
+  env: transformerEnvironment(),
   most: 2,
   maxMemoryBytes: 1e9,
   log,

@@ -1,6 +1,6 @@
 import type { CpuTime } from '../../src/core/budgets/cpu-time.ts'
+import type { WaitingLimits } from '../../src/core/budgets/shares.ts'
 import type { Caller } from '../../src/core/caller.ts'
-import type { WaitingLimits } from '../../src/pipeline/waiting-list.ts'
 
 /** Somebody with a URL, and nothing else. */
 export const STRANGER: Caller = { address: '127.0.0.1', isTrusted: false }

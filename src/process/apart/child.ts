@@ -3,6 +3,7 @@ import type { Asset } from '../../core/asset.ts'
 import type { Log } from '../../core/log.ts'
 import { headOf, receiveFile, sendFile } from './channel.ts'
 import { guardProcess } from './guard.ts'
+import { closeInheritedFiles } from './inherited.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 
 /** What a child does for its parent. */
@@ -27,6 +28,7 @@ export const CHANNEL = 3
 export function workForParent(
   setUp: (setup: unknown) => Promise<{ work: Work; maxMemoryBytes: number }>,
 ): void {
+  closeInheritedFiles()
   const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
   let work: Work | undefined
   const assets: Array<{ resolve: (asset: Promise<Asset>) => void; reject: (error: Error) => void }> = []

@@ -37,10 +37,12 @@ const PAGE_BYTES = 4096
 export function openChild({
   script,
   setup,
+  env,
   maxMemoryBytes,
   log,
-}: Pick<PoolOptions, 'script' | 'setup' | 'maxMemoryBytes' | 'log'>): Child {
+}: Pick<PoolOptions, 'script' | 'setup' | 'env' | 'maxMemoryBytes' | 'log'>): Child {
   const child = fork(script, [], {
+    env,
     // Both ways on one socket.
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'ipc'],
     serialization: 'advanced',

@@ -7,6 +7,8 @@ export interface PoolOptions {
   script: string
   /** What each child is told first; can be sent between processes. */
   setup: unknown
+  /** All of a child's environment: it works on strangers' files, and gets none of the service's secrets. */
+  env: Readonly<Record<string, string>>
   /** Children at once. */
   most: number
   /** A child that takes more is killed. */

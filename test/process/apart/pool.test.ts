@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { transformerEnvironment } from '../../../config/programs.ts'
 import { type Asset, assetFromBytes, readAll } from '../../../src/core/asset.ts'
 import type { Task } from '../../../src/core/ports/children.ts'
 import { fileNotFound, Problem } from '../../../src/core/problem.ts'
@@ -40,6 +41,7 @@ describe('a pool of children', function () {
     pool = createPool({
       script: join(SUPPORT, 'apart-worker.ts'),
       setup: { maxMemoryBytes: MAX_MEMORY_BYTES },
+      env: transformerEnvironment(),
       most: 1,
       maxMemoryBytes: MAX_MEMORY_BYTES,
       log,
