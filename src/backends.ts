@@ -175,14 +175,9 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       open: (folder) => embeddedJobs({ folder, log, reserve }),
       close: (store) => store.close({ graceMs: 0 }),
     })
-    const ledger = await opened('ledger', {
-      open: (folder) => embeddedLedger(folder, { reserve }),
-      close: (store) => store.close(),
-    })
-    const usage = await opened('usage', {
-      open: (folder) => embeddedUsage(folder, { reserve }),
-      close: (store) => store.close(),
-    })
+    const close = (store: { close(): Promise<void> }) => store.close()
+    const ledger = await opened('ledger', { open: (folder) => embeddedLedger(folder, { reserve }), close })
+    const usage = await opened('usage', { open: (folder) => embeddedUsage(folder, { reserve }), close })
     return {
       shared: false,
       reserve,

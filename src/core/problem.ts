@@ -156,12 +156,8 @@ export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
 
 /** 422: a source without any bytes, which its owner never stored: it is not remembered, since it may be restored. */
 export function emptySource(): Problem {
-  return new Problem({
-    status: 422,
-    code: NOT_TRANSFORMABLE,
-    detail: 'this file is empty',
-    members: { reason: EMPTY },
-  })
+  const detail = 'this file is empty'
+  return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: EMPTY } })
 }
 
 export const EMPTY = 'empty'

@@ -23,6 +23,11 @@ export interface ShutdownTimes {
 const LINGER_MS = 250
 const CLOSE_IDLE_EVERY_MS = 100
 
+/** Right after the event loop has read what has come: a connection whose request is still to be read counts as idle. */
+function closeIdle(server: Server): void {
+  setImmediate(() => server.closeIdleConnections())
+}
+
 export function createShutdown(server: Server): Shutdown {
   let begun = false
   let isClosed = false
@@ -40,9 +45,9 @@ export function createShutdown(server: Server): Shutdown {
       // That of node:http would also reset the idle connections at once, with what their senders have just written.
       const closed = new Promise((done) => NetServer.prototype.close.call(server, done))
       if (delayMs > 0) await Promise.race([closed, pause(LINGER_MS)])
-      server.closeIdleConnections()
+      closeIdle(server)
       // A connection that has just ended its request would otherwise be kept for the next one.
-      const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+      const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS, server)
       await Promise.race([closed, pause(drainMs)])
       server.closeAllConnections()
       await closed

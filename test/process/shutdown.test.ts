@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const TOKENS = { CLIENT_TOKEN: 'client-token', SECRET_CLIENT_TOKEN: 'secret-client-token' }
 
 describe('SIGTERM', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const folders: string[] = []
   const servers: RunningServer[] = []
   afterEach(async () => {
@@ -51,7 +51,8 @@ describe('SIGTERM', function () {
   const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
 
   it('fails /readyz first, answers all requests all the while, and breaks none off', async () => {
-    const server = await start(1)
+    // Long enough for a look at /readyz on a busy machine.
+    const server = await start(3)
     const agent = new Agent({ keepAlive: true, maxSockets: 4 })
     expect(await put(server.url, agent)).to.deep.equal({ outcome: 200, connection: 'keep-alive' })
     server.child.kill('SIGTERM')
