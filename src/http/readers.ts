@@ -37,7 +37,7 @@ const TINY_PIECE_BYTES = 16 * 1024
 const LARGE_UNTIL_BYTES = 16 * 1024 * 1024
 // Of all answers that are stored nowhere.
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024
-const SMALL_UNTIL_BYTES = 48 * 1024 * 1024
+const SMALL_UNTIL_BYTES = 32 * 1024 * 1024
 
 // Kernels take megabytes ahead, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
 const PAUSE_SECONDS = 120

@@ -1,41 +1,105 @@
+import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { uploadOne } from '../support/client.ts'
+import sharp from 'sharp'
+import { uploadOne, type WireRecord } from '../support/client.ts'
 import { residentBytes } from '../support/heavy.ts'
-import { startProcess } from '../support/process.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
+import { type RunningServer, startProcess } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MIB = 1024 ** 2
-const READERS = 500
 
 // H3 of docs/explanation/security.md.
-describe('long: slow readers of a large file', function () {
-  this.timeout(120_000)
+describe('long: clients that request and do not read', function () {
+  this.timeout(240_000)
   let dataDir: string
-  before(async () => {
+  let server: RunningServer
+  const sockets: Socket[] = []
+  beforeEach(async () => {
     dataDir = await temporaryFolder()
+    server = await startProcess({ env: { ...NO_LIMITS, DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })
   })
-  after(() => rm(dataDir, { recursive: true, force: true }))
-
-  it(`leave the process below 250 MB, ${READERS} of them`, async () => {
-    const server = await startProcess({ env: { DATA_DIR: dataDir } })
-    const { src } = await uploadOne(server, { name: 'a.bin', bytes: Buffer.alloc(8 * MIB, 'sluice ') })
-    const { hostname, port } = new URL(server.url)
-    const sockets: Socket[] = []
-    for (let i = 0; i < READERS; i += 1) {
-      const socket = connect({ host: hostname, port: Number(port) })
-      // Its answer waits in the kernel's buffers and in the server.
-      socket.on('error', () => {}).pause()
-      socket.write(`GET ${new URL(src).pathname} HTTP/1.1\r\nHost: x\r\n\r\n`)
-      sockets.push(socket)
-    }
-    await pause(10_000)
-    const resident = await residentBytes(server)
-    for (const socket of sockets) socket.destroy()
+  afterEach(async () => {
+    leave()
     server.child.kill('SIGTERM')
     await server.ended
-    expect(resident / MIB).to.be.below(250)
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  function send(request: string): void {
+    const { hostname, port } = new URL(server.url)
+    const socket = connect({ host: hostname, port: Number(port) })
+    // Its answer waits in the kernel's buffers and in the server.
+    socket.on('error', () => {}).pause()
+    socket.write(request)
+    sockets.push(socket)
+  }
+  const get = ({ src }: WireRecord, query = '') =>
+    send(`GET ${new URL(src).pathname}${query} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  function leave(): void {
+    for (const socket of sockets.splice(0)) socket.destroy()
+  }
+
+  /** The most megabytes that it has had in this time. */
+  async function mostWithin(milliseconds: number): Promise<number> {
+    let most = 0
+    for (const end = performance.now() + milliseconds; performance.now() < end; await pause(250))
+      most = Math.max(most, await residentBytes(server))
+    return most / MIB
+  }
+
+  /** Of a health check. */
+  async function milliseconds(): Promise<number> {
+    const startedAt = performance.now()
+    await (await fetch(`${server.url}/healthz`)).text()
+    return performance.now() - startedAt
+  }
+
+  it('of a large file leave the process below 320 MB, 2,000 of them, and its memory comes back', async () => {
+    const record = await uploadOne(server, { name: 'a.bin', bytes: randomBytes(8 * MIB) })
+    for (let i = 0; i < 2000; i += 1) get(record)
+    expect(await mostWithin(20_000)).to.be.below(320)
+    expect(await milliseconds()).to.be.below(100)
+    leave()
+    await pause(45_000)
+    expect((await residentBytes(server)) / MIB).to.be.below(220)
+  })
+
+  it('of new pictures of 5 MB leave the process below 260 MB, 60 of them', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
+    const bytes = await sharp({
+      create: { width: 1900, height: 1000, channels: 3, background: '#888', noise },
+    })
+      .jpeg({ quality: 92 })
+      .toBuffer()
+    const record = await uploadOne(server, { name: 'noise.jpg', bytes })
+    for (let i = 0; i < 60; i += 1) get(record, `?f=png&w=${1899 - i}`)
+    expect(await mostWithin(60_000)).to.be.below(260)
+    expect(await milliseconds()).to.be.below(100)
+  })
+
+  it('of archives leave the process below 260 MB, 200 of them', async () => {
+    const records = []
+    for (let i = 0; i < 4; i += 1)
+      records.push(await uploadOne(server, { name: `${i}.gif`, bytes: gif(i < 2 ? MIB / 2 : 8 * MIB) }))
+    const files = records.map(({ sourceName }) => ({ path: sourceName, type: 'image' }))
+    const body = JSON.stringify({ files })
+    for (let i = 0; i < 200; i += 1)
+      send(
+        `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${server.tokens.secretClientToken}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+    expect(await mostWithin(20_000)).to.be.below(260)
+    expect(await milliseconds()).to.be.below(100)
   })
 })
+
+/** Bytes that archives store as they are. */
+function gif(length: number): Buffer {
+  const bytes = randomBytes(length)
+  bytes.write('GIF89a')
+  return bytes
+}
