@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { expect } from 'chai'
 import { programEnvironment } from '../../config/programs.ts'
 import { outputOf } from '../../src/engines/ffmpeg-process.ts'
@@ -33,11 +34,11 @@ async function childOf(pattern: RegExp): Promise<string> {
   return found ?? ''
 }
 
-/** Files that a process has open, by their paths. */
+/** Files of the service that a process has open, by their paths; not the libraries that it loads. */
 function filesOf(pid: string): string[] {
   return readdirSync(`/proc/${pid}/fd`)
     .map((fd) => targetOf(`/proc/${pid}/fd/${fd}`))
-    .filter((path) => path.startsWith('/') && !path.startsWith('/dev/'))
+    .filter((path) => path.startsWith(tmpdir()))
 }
 
 function targetOf(link: string): string {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { FIRST_CLIENT_ID } from '../../src/core/client.ts'
+import { storedKey } from '../../src/core/object-key.ts'
 import { postZip, uploadOne, type WireRecord } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
 import { sized } from '../support/sized.ts'
@@ -82,8 +83,11 @@ describe('an archive past 4 GiB', function () {
 })
 
 /** Makes an original as long as that, behind the bucket's back, without using the disk's room. */
-async function stretched({ dataDir }: Service, { s3PathOriginal }: WireRecord): Promise<void> {
+async function stretched({ dataDir, storage }: Service, { s3PathOriginal }: WireRecord): Promise<void> {
   await truncate(join(dataDir, 'bucket', FIRST_CLIENT_ID, s3PathOriginal), SIZE)
+  const { original } = await storage.index.find({ clientId: FIRST_CLIENT_ID, key: storedKey(s3PathOriginal) })
+  if (original?.state !== 'stored') throw new Error(`${s3PathOriginal} is not stored`)
+  await storage.index.amend(FIRST_CLIENT_ID, original.record, { ...original.record, size: SIZE })
 }
 
 /** Leaves out what is nothing but zeros, so that the file takes no room either. */
