@@ -63,6 +63,8 @@ describe('configuration', () => {
       HEADERS_MAX_BYTES: 16_384,
       IDLE_TIMEOUT_SECONDS: 120,
       BODY_MIN_BYTES_PER_SECOND: 240,
+      CONNECTIONS_PER_ADDRESS: 512,
+      DOWNLOAD_MIN_BYTES_PER_SECOND: 1024,
       KEEP_ALIVE_SECONDS: 75,
       TRUST_PROXY: 0,
       ...rates('UPLOAD', 3000, 0, 60),
