@@ -18,8 +18,8 @@ const MAX_FREE = [
 
 /**
  * Small pieces are quarters of large ones: glibc maps blocks of 128 KiB by themselves and gives them back to the system when they
- * are free (see scripts/node.sh), where smaller ones leave holes in its heap. Memory from the system costs four times as
- * much as sending the piece, hence it is used again.
+ * are free (see scripts/node.sh), where smaller ones leave holes in its heap. Memory that comes from the system
+ * for each piece costs more than sending it, hence it is used again.
  */
 export function createPieceMemory(): PieceMemory {
   const free: Record<number, Buffer[]> = { [SMALL_PIECE_BYTES]: [], [LARGE_PIECE_BYTES]: [] }

@@ -210,3 +210,15 @@ describe('the pace of readers', () => {
     reader.end()
   })
 })
+
+describe('answers that are stored nowhere', () => {
+  it('are a 503 past 64 MiB of all together, until one has ended', () => {
+    const readers = createReaders({ minBytesPerSecond: 0, log: keptLog() })
+    const ends = [readers.hold(40 * MIB), readers.hold(24 * MIB)]
+    expect(() => readers.hold(1))
+      .to.throw()
+      .with.include({ status: 503, code: 'too_many_slow_readers' })
+    ends[0]?.()
+    readers.hold(40 * MIB)
+  })
+})
