@@ -125,12 +125,12 @@ describe('a client that does not read', () => {
         expect(await held()).to.be.within(1, 64 * KIB + 1)
       })
 
-      it('holds 16 KB when very many others wait as well', async function () {
-        // S3 gives the pieces that come from its connection.
-        if (name === 'S3') this.skip()
-        readers.begin({} as Response).waits(100 * MIB)
-        expect(await held()).to.be.within(1, 16 * KIB + 1)
-      })
+      // S3 gives the pieces that come from its connection.
+      if (name !== 'S3')
+        it('holds 16 KB when very many others wait as well', async () => {
+          readers.begin({} as Response).waits(100 * MIB)
+          expect(await held()).to.be.within(1, 16 * KIB + 1)
+        })
 
       it('holds at most 512 KB when it was fast before and no others wait', async () => {
         expect(await held()).to.be.within(1, 512 * KIB)
