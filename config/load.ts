@@ -62,7 +62,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     }
   }
   errors.push(...contradictions(environment, values))
-  // By itself it may be in chain.json, which is read later, and checked again.
+  // A missing secret alone is no error yet: chain.json may have it, which is read and checked later.
   if (errors.length > 0 && environment.WEBHOOK_URL && !environment.WEBHOOK_SECRET)
     errors.push('WEBHOOK_SECRET: expected beside WEBHOOK_URL, received none')
   if (errors.length > 0) throw new ConfigError(errors)

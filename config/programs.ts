@@ -3,21 +3,21 @@ import type { Environment } from './load.ts'
 // Where programs are, and their libraries: those of a buildpack lie elsewhere. Never FFREPORT, which has files written.
 const HANDED_DOWN = ['PATH', 'LD_LIBRARY_PATH'] as const
 
-// What Node, libvips, glibc and the fonts read as well: settings, no secrets.
-const OF_NODE =
+// Settings of Node, libvips, glibc and fontconfig. None of them is a secret.
+const NODE_VARIABLES =
   /^(NODE_OPTIONS|NODE_ENV|NODE_V8_COVERAGE|UV_THREADPOOL_SIZE|HOME|TMPDIR|TZ|LANG|LC_ALL|LD_PRELOAD)$/
-const OF_LIBRARIES = /^(MALLOC|VIPS|FONTCONFIG)_/
+const LIBRARY_VARIABLES = /^(MALLOC|VIPS|FONTCONFIG)_/
 
 /** What programs that the service starts get of its environment, which holds secrets. */
 export function programEnvironment(environment: Environment = process.env): Readonly<Record<string, string>> {
   return inherited(environment, isOfPrograms)
 }
 
-/** What the processes get that transform pictures: Node, with libvips and plugins. */
+/** The environment of the processes that transform pictures: Node, with libvips and plugins. */
 export function transformerEnvironment(
   environment: Environment = process.env,
 ): Readonly<Record<string, string>> {
-  return inherited(environment, (name) => isOfPrograms(name) || OF_NODE.test(name) || OF_LIBRARIES.test(name))
+  return inherited(environment, (name) => isOfPrograms(name) || NODE_VARIABLES.test(name) || LIBRARY_VARIABLES.test(name))
 }
 
 function isOfPrograms(name: string): boolean {

@@ -12,7 +12,7 @@ interface RateOptions {
   seconds: number
   /** Of what is counted by address, where that is not the same. */
   addressHelp?: string
-  /** Most points that may be configured: a million when not given. */
+  /** The most points that may be configured. Default: a million. */
   max?: number
 }
 
@@ -54,7 +54,7 @@ export const RATE_VARIABLES = {
   }),
   ...rate('CPU', {
     ...{ help: 'CPU time of new pictures of one client', unit: 'milliseconds' },
-    // By address one core: a page with a hundred new pictures of 12 megapixels takes 20 to 100 s of it.
+    // For one address one core on average: a page with a hundred new pictures of 12 megapixels takes 20 to 100 s.
     ...{ points: 1_800_000, addressPoints: 300_000, seconds: 300, max: 1_000_000_000 },
     addressHelp: 'The same by public URLs, without a secret,',
   }),

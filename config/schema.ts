@@ -116,17 +116,17 @@ export const VARIABLES = {
     min: 0,
     max: 1_000_000,
     unit: 'requests',
-    // An office of 100 browsers with six connections each, all of them at work at the same moment, would be 600.
+    // An office of 85 browsers with six connections each, all of them in use at the same moment.
     default: 512,
-    help: 'Requests of one address that a process answers at the same time, callers behind TRUST_PROXY counted each; past it a 429, 0 is no limit',
+    help: 'Requests of one IP address that a process answers at the same time; further ones are a 429, 0 is no limit. Callers behind TRUST_PROXY are counted by their own address',
   }),
   DOWNLOAD_MIN_BYTES_PER_SECOND: integer({
     min: 0,
     max: 1024 ** 2,
     unit: 'bytes',
-    // A phone on EDGE has some 4,000; a sound of 16 kbit/s is 2,000.
+    // A phone on EDGE reads some 4,000 bytes/s; audio of 16 kbit/s is 2,000.
     default: 1024,
-    help: 'Least pace of a client that reads a file or an archive, on average after a pause of 2 minutes; below it the client is disconnected, 0 disconnects none',
+    help: 'Least pace at which a client must read a file or an archive, on average after a pause of 2 minutes. A slower client is disconnected; 0 disconnects none',
   }),
   KEEP_ALIVE_SECONDS: integer({
     min: 1,
@@ -142,7 +142,7 @@ export const VARIABLES = {
     unit: 'seconds',
     // Docker kills ten seconds after SIGTERM; load balancers usually check every two or three.
     default: 3,
-    help: 'Time after SIGTERM for which requests are still accepted while /readyz is a 503, so that a load balancer can stop sending them',
+    help: 'Time after SIGTERM in which /readyz is a 503 and requests are still accepted, so that a load balancer can stop sending them',
   }),
   ...RATE_VARIABLES,
   ...DERIVATIVE_VARIABLES,

@@ -14,7 +14,7 @@ export const STORAGE_VARIABLES = {
     max: 1024 ** 3,
     unit: 'bytes',
     default: 32 * 1024 ** 2,
-    help: 'Size of DATA_DIR/reserve, room that is given up on a full disk so that deletes and a restart work; 0 makes none. Unused with REDIS_URL',
+    help: 'Size of the file DATA_DIR/reserve, which shrinks on a full disk so that deletes and a restart work; 0 is no reserve. Unused with REDIS_URL',
   }),
   S3_BUCKET: text({
     pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,

@@ -32,7 +32,7 @@ export const TRANSFORMATION_VARIABLES = {
   IMAGE_TRUNCATED: oneOf({
     words: ['render', 'refuse'],
     default: 'render',
-    help: 'What a transformation does with a JPEG, PNG or GIF whose file ends too early; render: the part that is there, with a note in X-Sluice-Transform; refuse: 422 truncated_image',
+    help: 'What a transformation does with a truncated JPEG, PNG or GIF: render the part that is there, with a note in X-Sluice-Transform, or refuse it (422 truncated_image)',
   }),
   TRANSFORM_TIMEOUT_SECONDS: integer({
     min: 1,

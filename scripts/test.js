@@ -14,8 +14,8 @@ const HELP = `npm test [-- [--coverage] <options of mocha>]        for example: 
 Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar, 7z,
 python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Chromium, nginx, Varnish) from Debian's packages when it may;
 builds; prints as its last line the totals. A skipped test counts as a failed one; one that fails is tried once more, and
-named. --long runs what takes long instead: the attacks below test/long, and in full size the tests that are smaller
-here. With --coverage it takes a third longer and prints a table of what the tests have run.`
+named. --long runs the slow tests instead: the attacks below test/long, and the full size of the tests that are smaller
+by default. With --coverage it takes a third longer and prints a table of what the tests have run.`
 
 /** The programs that tests call, each with the Debian package that brings it. */
 const PROGRAMS = {

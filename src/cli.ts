@@ -53,7 +53,7 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
     }
     if (!existsSync(join(config.DATA_DIR, 'index')))
       throw new Error(
-        `DATA_DIR ${config.DATA_DIR} holds no index: set DATA_DIR as it is set for the server. Where there has been none yet, or it was moved away, start the server: it fills a new one from the bucket`,
+        `DATA_DIR ${config.DATA_DIR} holds no index: set DATA_DIR as it is set for the server. If the index is new or was moved away, start the server, which fills it from the bucket`,
       )
     try {
       return await doHere(config, command, args, run)

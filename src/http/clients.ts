@@ -33,7 +33,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   const answered =
     (work: (req: Request<Names>, gone: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
-      const answer = await work(req as Request<Names>, clientGone(res)).catch(tellLess)
+      const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutFindings)
       res.setHeader('Cache-Control', 'no-store')
       res.json(answer)
     }
@@ -106,8 +106,8 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   return routes
 }
 
-/** What was found at the address of a bucket is for the log: over HTTP it would tell what listens in the network of the service. */
-function tellLess(error: unknown): never {
+/** Leaves to the log what was found at the address of a bucket: over HTTP that would reveal what listens in the network of the service. */
+function withoutFindings(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
   const { step, reason } = error.members
   const why = reason === 'unreachable' ? 'no S3 store answers there; the log has the reason' : reason

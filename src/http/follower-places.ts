@@ -48,7 +48,7 @@ function tooManyFollowers(limit: number): Problem {
   return new Problem({
     status: 429,
     code: 'too_many_followers',
-    detail: `Too many event streams are open from one address (limit ${limit}). Poll the same URL as JSON instead.`,
+    detail: `Too many event streams are open from your IP address (limit ${limit}). Poll the same URL as JSON instead.`,
     members: { limit, ...members },
     headers,
   })

@@ -121,7 +121,7 @@ function tooManyHeld(): Problem {
   return new Problem({
     status: 503,
     code: 'too_many_slow_readers',
-    detail: 'too many pictures that cannot be stored are being sent. Retry after 5 s.',
+    detail: 'Too many clients read pictures that could not be stored. Retry after 5 s.',
     headers: { 'Retry-After': '5' },
   })
 }

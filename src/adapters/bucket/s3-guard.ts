@@ -25,5 +25,5 @@ export function checkLiteral(endpoint: string | undefined, isRefused: IsRefused)
 }
 
 function refusal(): Error {
-  return unavailable('the bucket is at a link-local address, where only metadata of a cloud is')
+  return unavailable('the bucket is at a link-local or metadata address, to which Sluice never connects')
 }
