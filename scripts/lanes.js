@@ -68,7 +68,7 @@ async function runLane(files, at, { options, env, seen }) {
 
 const isSized = (name) => readFileSync(join(root, 'test', name), 'utf8').includes("/support/sized.ts'")
 
-/** The files of each lane: all but those below test/long; or those, and what does more when it may take long. */
+/** The files of each lane: all but those below test/long; with `isLong` those, and the tests that have a full size. */
 function lanes(isLong) {
   const tests = readdirSync(join(root, 'test'), { recursive: true })
     .filter((name) => /\.test\.[jt]s$/.test(name))

@@ -87,7 +87,7 @@ async function main(): Promise<void> {
     await pause(FLUSH_MS)
     endOf(signal)
   }
-  // SIGINT is a person's Ctrl-C, who waits for it.
+  // SIGINT is Ctrl-C: no load balancer has to notice the end, and a person waits for it.
   process.on('SIGTERM', () => stop('SIGTERM', config.SHUTDOWN_DELAY_SECONDS))
   process.on('SIGINT', () => stop('SIGINT'))
   if (isOneOfSeveral) {

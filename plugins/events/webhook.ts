@@ -89,7 +89,7 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
   else if (status < 200 || status > 299) throw refused(host, status)
 }
 
-/** Tried again, as any status from 500. */
+/** The status 502 has the event sent again. */
 function refused(host: string, status: number): Problem {
   return new Problem({ status: 502, code: 'remote_status', detail: `${host} has answered ${status}` })
 }

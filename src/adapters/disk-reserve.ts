@@ -25,7 +25,7 @@ export interface DiskReserve {
   close(): Promise<void>
 }
 
-/** Where there is none: a full disk refuses deletes as well. */
+/** For installations without a reserve: a full disk refuses deletes as well. */
 export const NO_RESERVE: DiskReserve = {
   forced: (work) => work(),
   isIntact: () => true,
@@ -76,7 +76,7 @@ export async function diskReserve({
     try {
       await append(file)
     } catch (error) {
-      // In part it would take the room of files, and not suffice.
+      // A part of it would take room from files, and would not suffice.
       size = before
       await file.truncate(before)
       throw isFull(error) ? storageFull(error) : error
@@ -86,7 +86,7 @@ export async function diskReserve({
   }
 
   async function append(file: FileHandle): Promise<void> {
-    // Random: a file system that compresses would store zeros in no room at all.
+    // Random bytes: a file system that compresses would store zeros without using any room.
     const piece = randomBytes(Math.min(PIECE_BYTES, bytes - size))
     while (size < bytes && !closed && !giving) {
       const { bytesWritten } = await file.write(piece, 0, Math.min(piece.length, bytes - size))
@@ -120,7 +120,7 @@ export async function diskReserve({
     isGivenUp = false
   }
 
-  // Its failure is no news: `restored` throws it to those that write.
+  // Not logged: `restored` throws the same failure to each write.
   const tryAgain = () => void (isGivenUp ? restored() : fill()).catch(() => {})
   let timer: NodeJS.Timeout | undefined
 

@@ -5,10 +5,10 @@ import type { DiskReserve } from './disk-reserve.ts'
 /** Whether files can be stored on a disk. */
 export type DiskState = 'ok' | 'full' | 'read_only'
 
-// Less than a record, its folder and a row of the index take.
+// A record, its folder and a row of the index need more than that.
 const LEAST_BYTES = 256 * 1024
 
-/** The worst state of the disks on which these folders are. One is full also while a part of the reserve is given up. */
+/** The worst state of the disks of these folders. `full` also while a part of the reserve is given up. */
 export async function diskState(folders: readonly string[], reserve: DiskReserve): Promise<DiskState> {
   const states = await Promise.all(folders.map(stateOf))
   if (states.includes('read_only')) return 'read_only'

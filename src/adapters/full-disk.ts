@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { STORAGE_FULL, storageFull, unavailable } from '../core/problem.ts'
 
-// LevelDB reports these in words alone.
+// LevelDB reports these without an error code of the system.
 const FULL = /No space left on device|Disk quota exceeded|File too large/
 
 /** No space, no quota, or a file larger than this process may write; also when that is the cause. */

@@ -23,8 +23,8 @@ export interface LastingLevel {
   names(range: { gt: string; lt: string; limit?: number; reverse?: boolean }): Promise<string[]>
   /**
    * All in one step, which a power cut undoes no more when it resolves, unless it need not outlive that (`durable`): then it
-   * does once a later one does. Neither is undone by the process's end. @throws Problem 503 while the disk is full, unless it
-   * `freesRoom`: a step of a delete may take from the reserve
+   * does once a later one does. Neither is undone by the process's end. With `freesRoom`, for a step of a delete, it
+   * may use the reserve of the disk. @throws Problem 503 while the disk is full
    */
   write(rows: Row[], options?: WriteOptions): Promise<void>
   close(): Promise<void>
@@ -163,7 +163,7 @@ export async function lastingLevel(
 async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700).catch((error: NodeJS.ErrnoException) => {
-    // A file system without modes, or a folder of another owner: whoever has set that up decides.
+    // A file system without modes, or a folder of another owner: the operator has chosen that.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EROFS'].includes(error.code ?? '')) throw error
   })
 }

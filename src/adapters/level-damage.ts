@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts'
 
 /**
  * Whether LevelDB cannot read its own files: a block with another checksum or no JSON in it, a missing or cut table, or no
- * manifest. Without the errors of a disk, which may pass.
+ * manifest. Errors of the disk itself are no damage: they may pass.
  */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error)) return false

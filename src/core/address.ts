@@ -102,10 +102,10 @@ export function mayConnect(text: string, allowed: readonly Cidr[] = []): boolean
   return address !== undefined && accepted(address, allowed)
 }
 
-// Also where a cloud has its metadata outside of the link-local ranges: Azure, and AWS over IPv6.
+// The link-local ranges, and the metadata addresses outside of them: Azure's, and that of AWS over IPv6.
 const METADATA = ['169.254.0.0/16', '168.63.129.16/32', 'fe80::/10', 'fd00:ec2::254/128'].map(parseCidr)
 
-/** Whether an address is link-local, or another at which a cloud gives its machines their keys; also inside of an IPv6 one. */
+/** Whether an address is link-local or a cloud's metadata service, which hands out keys; also embedded in an IPv6 address. */
 export function isMetadataAddress(text: string): boolean {
   const address = parse(text.replace(/%.*$/, ''))
   return address !== undefined && isMetadata(address)

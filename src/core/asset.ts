@@ -23,8 +23,8 @@ export interface OpenOptions {
   /** All of it will be held at once: it may come in one chunk, whatever its size. */
   atOnce?: boolean
   /**
-   * For a reader that may be slow: nothing is read before it is requested, and each piece into memory that this returns. A
-   * source whose pieces come from elsewhere does not call it.
+   * For a reader that may be slow: pieces are read when they are requested, each into the memory that this returns. A source
+   * that has its pieces from elsewhere, such as S3, does not call it.
    */
   newPiece?: () => Buffer
 }
@@ -46,7 +46,7 @@ export interface Asset {
   readonly file?: string
   /** Of its bytes, in hex, where it is known: what has been found out of them once holds for all assets that have it. */
   readonly sha256?: string
-  /** Of a picture: the file ends before its picture does. */
+  /** Of a picture: the file is truncated. */
   readonly truncated?: true
   /** Of a video or sound, where there is a place for it. */
   readonly probe?: KeptProbe

@@ -20,7 +20,7 @@ export interface EventPlugin {
    */
   targets?(name: EventName, options: Readonly<Record<string, unknown>>): readonly string[]
   /**
-   * Looks at the start whether the targets can be told: what it throws is logged as a warning, and the start continues.
+   * Checks at the start whether the targets can be notified. What it throws is logged as a warning, and the start continues.
    */
   check?(options: Readonly<Record<string, unknown>>, context: Pick<Fetcher, 'mayFetch'>): Promise<void>
   /** Handlers by event. Their failures are logged and touch no request. */

@@ -44,7 +44,7 @@ export function keptExtension(extension: string): string | undefined {
   return isKnown || !mayBeFree(extension) ? undefined : extension
 }
 
-/** The format of a key that has this name of a format; undefined when no file of it has the extension. */
+/** The format with this name in a key; undefined when no file of that format has the extension. */
 export function formatInKey(name: string, extension: string | undefined): Format | undefined {
   const format = formatNamed(name)
   if (format?.extension === extension) return format
@@ -53,9 +53,9 @@ export function formatInKey(name: string, extension: string | undefined): Format
 }
 
 /**
- * The format of a short path, by the extension alone. Should an extension get a format in a later version: in a URL of the
- * group `application` it still means the files that were stored before. So a format of that group must have an extension
- * that no unknown file could have kept, or files of it stay `bin`.
+ * The format of a short path, by the extension alone. When a later version gives an extension a format of another group, URLs
+ * of the group `application` still lead to the unknown files that were stored before. So a new format of the group
+ * `application` needs an extension that no unknown file could keep, or such files stay `bin`.
  *
  * @param group the group in the URL, if any
  */

@@ -6,14 +6,14 @@ import { fileNotFound } from './problem.ts'
 export interface HeldAsset {
   /** Its streams continue in the bucket, where they are, when the bytes have been let go. */
   asset: Asset
-  /** Lets go of the bytes, also for those who read them slowly. @param find what is stored now */
+  /** Releases the bytes; slow readers continue in the bucket. @param find what is stored now */
   letGo(find: () => Promise<Asset | undefined>): void
 }
 
 /** @param rendered has its bytes in memory */
 export function heldAsset(rendered: Asset): HeldAsset {
   const { size, mediaType, lastModified } = rendered
-  // Functions that wait get this, never the asset in it: what they have in a variable stays in memory for as long as they wait.
+  // Functions that wait get this, never the asset in it: their variables stay in memory for as long as they wait.
   const place: Place = { held: rendered, find: async () => undefined }
   return {
     asset: {

@@ -17,15 +17,15 @@ export function isRemoteFailure(error: unknown): boolean {
 }
 
 /**
- * A failure and its causes for a log line, without stacks: at most 300 characters in one line. For what others decide: how much
- * they fill the log with must not be their decision as well.
+ * A failure and its causes for a log line, without stacks: at most 300 characters in one line. For failures that
+ * other servers cause: they must not decide how much is logged.
  */
 export function logReason(error: unknown): string {
   const messages = causesOf(error).map((each) => (each instanceof Error ? each.message : String(each)))
-  // A cause is often quoted by what it has caused.
-  const told = messages.filter((text, i) => !messages.slice(0, i).some((before) => before.includes(text)))
+  // An error often quotes its cause.
+  const distinct = messages.filter((text, i) => !messages.slice(0, i).some((before) => before.includes(text)))
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line, or colour a terminal.
-  const line = told.join(': ').replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
+  const line = distinct.join(': ').replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
   return line.length > REASON_MAX ? `${line.slice(0, REASON_MAX)}…` : line
 }
 

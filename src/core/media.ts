@@ -144,8 +144,8 @@ export function isActiveContent(mediaType: string): boolean {
 }
 
 /**
- * Media types that a browser may run when it opens them at an address of their own: where we do not send the headers, as from a
- * bucket, they are to be downloaded instead.
+ * Whether a browser may run a file of this media type when it opens its address. At the address in a bucket, where Sluice sends no
+ * headers, such a file is downloaded instead.
  */
 export function isDownloadedFromBucket(mediaType: string): boolean {
   return (

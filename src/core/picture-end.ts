@@ -23,7 +23,7 @@ export function watchEnd({ name }: Format): EndWatch | undefined {
   return walk && watch(walk)
 }
 
-// A picture of 40 MB takes 400,000, in 100 ms. A file made of tiny blocks is given up after half a second, in all.
+// A picture of 40 MB takes 400,000 steps, in 100 ms. A file of tiny blocks is given up after half a second in total.
 const MAX_STEPS = 2_000_000
 
 function watch(walk: Walk): EndWatch {

@@ -234,7 +234,7 @@ export type EachFrame<E extends EngineName = EngineName> = (
 export interface EngineContext extends Pick<TransformContext, 'asset' | 'signal' | 'limits' | 'log'> {
   /** Is told how much is done, from 0 to 1, of what takes minutes. */
   progress?(fraction: number): void
-  /** Is told the CPU milliseconds of each process that was started for it and has ended. */
+  /** Called with the CPU milliseconds of each process that was started for it and has ended. */
   spent?(cpuMs: number): void
   /**
    * Takes what is to be done when nobody needs what is rendered any more, stored or given up: a rendered file is removed.

@@ -1,17 +1,17 @@
 import { fittedName } from './file-name.ts'
 import { UNSEEN_CHARACTER } from './relative-path.ts'
 
-// What Windows takes for a drive, a stream, a pattern or a redirection.
+// Characters that Windows reads as a drive, a stream, a pattern or a redirection.
 const NOT_ON_WINDOWS = /[<>:"|?*]/
 const UNSAFE = new RegExp(`${NOT_ON_WINDOWS.source}|${UNSEEN_CHARACTER.source}`, 'gu')
 // Windows removes them, and then "a." would be "a".
 const LAST_DOT_OR_SPACE = /[. ]$/
-// Devices on Windows, with whatever ending and also in front of spaces.
+// Device names on Windows, with any extension, and also before spaces.
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?= *(?:\.|$))/i
 
 /**
- * A relative path as it can be unpacked on every system: in each of its segments `_` stands for characters that Windows or a terminal
- * do not bear, and behind the name of a device: `nul.txt` is `nul_.txt`. Different paths may become the same.
+ * A relative path that every system can unpack: `_` replaces characters that Windows or a terminal cannot handle, and follows the
+ * name of a device: `nul.txt` becomes `nul_.txt`. Different paths may become the same.
  */
 export function portableName(path: string): string {
   return path.split('/').map(portableSegment).join('/')

@@ -154,7 +154,7 @@ export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
   })
 }
 
-/** 422: a source without any bytes, which its owner never stored: it is not remembered, since it may be restored. */
+/** 422: a source without bytes. No upload is empty, so they were lost. Not remembered as a failure, since they may be restored. */
 export function emptySource(): Problem {
   const detail = 'this file is empty'
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: EMPTY } })
@@ -168,7 +168,7 @@ export function notDecodable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: BROKEN }, cause })
 }
 
-/** 422: the file ends before its picture does, and the operator has such files refused. */
+/** 422: the file is truncated, and the operator has such files refused. */
 export function truncatedImage(): Problem {
   return new Problem({
     status: 422,

@@ -37,8 +37,8 @@ export function resumed(asset: Asset, options: ResumeOptions = {}): Asset {
 }
 
 /**
- * The bytes of an asset in pieces, for one reader that may be slow: as a stream of a {@link resumed} asset has them, without
- * another buffer. Resolves once it is certain that they are there. The caller reads at least the first piece.
+ * The bytes of an asset in pieces, for one reader that may be slow: the same as a stream of a {@link resumed} asset, without a
+ * second buffer. Resolves once it is certain that the bytes are there. The caller must read at least the first piece.
  *
  * @throws Problem 404 when the file is gone by now; the pieces fail rather than be fewer or more than expected
  */

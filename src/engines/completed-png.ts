@@ -18,7 +18,7 @@ export function isPng(bytes: Buffer): boolean {
  * A truncated PNG with zeros in place of the pixels that are missing: black, or transparent. libvips would leave those rows
  * uninitialised, and deliver what another picture has left in that memory.
  *
- * @param bytes of no more pixels than an image may have: all of them are packed again, row by row
+ * @param bytes of no more pixels than an image may have: all of them are compressed again, row by row
  * @throws Problem 422 for a PNG without one whole row, and for an interlaced one; `signal.reason`
  */
 export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<Buffer> {
@@ -38,11 +38,11 @@ export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<
   }
   await pipeline(rows, deflate, collect, { signal })
   parts.push(...chunk('IEND', Buffer.alloc(0)))
-  // The only copy of all of them: the forecast reckons with three times the source.
+  // The only copy of the whole file: the forecast reckons with three times the source.
   return Buffer.concat(parts)
 }
 
-/** What is before the pixels, and the pixels as they are packed. */
+/** The chunks before the pixels, and the compressed pixels. */
 function taken(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
   const packed: Buffer[] = []
   let first = bytes.length

@@ -20,7 +20,7 @@ export interface Running extends Watch {
   env: Readonly<Record<string, string>>
   /** Resident memory at which it is killed, in bytes; 1 GiB when not given. */
   maxMemoryBytes?: number | undefined
-  /** Is told the CPU milliseconds that it has taken, however it has ended. */
+  /** Called with the CPU milliseconds that it has taken, however it has ended. */
   spent?: ((cpuMs: number) => void) | undefined
 }
 

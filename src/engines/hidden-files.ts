@@ -15,7 +15,7 @@ export function withHiddenFiles(stdio: readonly ['ignore', 'pipe', 'pipe']): ['i
     while (all.length < fd) all.push('ignore')
     all[fd] = nothing
   }
-  // Of the first three, which decide what `spawn` answers with.
+  // The type of the first three, which decide the type that `spawn` returns.
   return all as ['ignore', 'pipe', 'pipe']
 }
 

@@ -59,8 +59,8 @@ export async function inputOf(asset: Asset, signal: AbortSignal): Promise<ImageI
 }
 
 /**
- * What stops libvips. An unknown tag of a GeoTIFF is only a warning. A file that ends too early would be an error; it is
- * rendered as far as it goes.
+ * What makes libvips stop. An unknown tag of a GeoTIFF is only a warning. A truncated file would be an error, so errors are
+ * ignored for it: it is rendered as far as it goes.
  */
 export function failOn({ truncated }: { truncated?: true | undefined }): 'none' | 'error' {
   return truncated ? 'none' : 'error'

@@ -8,7 +8,7 @@ const LOOK_MS = 50
  * Measures the CPU time of a process that starts now, by looking at it every 50 ms. What comes after the last look counts as
  * one thread that was busy. Where there is no `/proc`, that is all of its time.
  *
- * @returns ends the measurement, and answers with its milliseconds
+ * @returns a function that ends the measurement and returns its milliseconds
  */
 export function measureCpu(pid: number): () => number {
   let cpuMs = 0

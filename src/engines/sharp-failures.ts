@@ -21,7 +21,7 @@ export async function rendering<T>(work: () => Promise<T>): Promise<T> {
       const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
       throw notTransformable(expected, cause)
     }
-    // Sides past 2^31 overflow in librsvg: the header then has 1 x 1 pixels, and rendering finds none.
+    // Sides past 2^31 overflow in librsvg: the header then reports 1 x 1 pixels, and rendering fails.
     if (/svgload\w*: (zero-sized image|bad dimensions)/.test(message)) {
       const expected = 'expected an SVG with a width and height from 1 to 32767 px but this one has others'
       throw notTransformable(expected, cause)

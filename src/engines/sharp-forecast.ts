@@ -15,7 +15,7 @@ const OF_OUTPUT: Readonly<Record<string, number>> = {
 }
 const OF_LOSSLESS_WEBP = 42
 const OF_PASS = 4
-// A truncated PNG is packed again, with less effort than before.
+// A truncated PNG is compressed again, at a lower level.
 const OF_TRUNCATED = 3
 // libvips's own pixels, and those that are rendered from them: one byte for each channel, or two.
 const OF_HELD_SOURCE = 6

@@ -4,7 +4,7 @@ import { callerAddress } from './caller-address.ts'
 
 /**
  * Limits how many requests of one address are answered at the same time: each answer that is read slowly holds memory and a
- * connection. Counted by the address of the caller, so that the callers behind a proxy of `TRUST_PROXY` are counted each.
+ * connection. Counted by the address of the caller: callers behind a proxy of `TRUST_PROXY` are counted separately.
  *
  * @param most per address; 0: no limit
  * @throws Problem 429, which closes the connection

@@ -1,7 +1,7 @@
 import { Problem, retryAfter, unavailable } from '../core/problem.ts'
 
 /**
- * Takes a place for a response that stays open. @returns what gives it back
+ * Takes a place for a response that stays open. @returns a function that gives it back
  * @throws Problem 429 when the address has no place left, 503 when the process has none
  */
 export type TakeFollowerPlace = (address: string) => () => void

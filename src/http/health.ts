@@ -9,9 +9,9 @@ export interface ReadinessChecks {
   index(): Promise<void>
   /** Whether it is not installed, without which all but videos is served. */
   ffmpeg(): Promise<boolean>
-  /** Whether the process is about to end: it serves requests still, and should get no more. */
+  /** Whether the process is about to end: it still serves requests, but should get no new ones. */
   isStopping(): boolean
-  /** Without room, or read-only, what is stored is still delivered; absent when nothing is stored on a disk. */
+  /** The state of the disk. Absent when nothing is stored on one. Files are delivered in each state. */
   disk?(): Promise<'ok' | 'full' | 'read_only'>
 }
 

@@ -16,7 +16,7 @@ interface Dependencies {
   media: MediaJobs
   /** Without a slash at its end. */
   baseUrl: string
-  /** Absent: those of an installation. */
+  /** Default: 2000, and 100 from one address. */
   followers?: FollowerLimits
   lookEveryMs?: number
 }

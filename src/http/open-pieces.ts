@@ -1,7 +1,7 @@
 import type { Asset, OpenOptions } from '../core/asset.ts'
 import { piecesOf } from '../core/resumed-asset.ts'
 
-// Of a reader that takes nothing, the file or the connection to S3 is closed and opened again when it continues: a paused
+// While a reader takes nothing, its file or connection to S3 is closed, and opened again when it continues: a paused
 // video costs one piece of memory. Ceph's gateway and nginx would close the connection after about 60 s.
 const IDLE_MS = 10_000
 

@@ -2,9 +2,9 @@
 export interface PieceMemory {
   /** @param bytes 64 KiB, or 256 KiB, or less than 64 KiB, which is not used again */
   take(bytes: number): Buffer
-  /** What has been sent; what comes from elsewhere is ignored. */
+  /** Takes back a piece that has been sent; one that is from elsewhere is ignored. */
   giveBack(piece: Buffer): void
-  /** Lets go of what nobody has taken since the last time. @returns whether there is more of it */
+  /** Frees pieces that were not used since the last call. @returns whether more are left to free */
   trim(): boolean
 }
 

@@ -16,7 +16,7 @@ interface Asked {
   limited: LimitName
   client?: Client
   asker?: Asker
-  /** Whether the address has points of its own alone; called once it has given one of them. */
+  /** Whether only the points of the address count; called after one of them was taken. */
   isKnownAddress?: () => Promise<boolean>
 }
 

@@ -14,7 +14,7 @@ export interface Readers {
   hasRoom(bytes: number): boolean
   /**
    * Counts bytes that stay in memory until all of them are sent.
-   * @returns ends it
+   * @returns a function that ends it
    * @throws Problem 503 when all such answers have more than 64 MiB together
    */
   hold(bytes: number): () => void
@@ -22,7 +22,7 @@ export interface Readers {
   begin(res: Response): Reader
 }
 
-/** One of them. */
+/** One client that reads one answer. */
 export interface Reader {
   /** So many bytes wait in memory until the client takes them: its time runs. */
   waits(bytes: number): void
@@ -35,11 +35,12 @@ export interface Reader {
 const TINY_PIECE_BYTES = 16 * 1024
 // Of all readers. Readers that were fast may stand still now: past this sum there are no large pieces.
 const LARGE_UNTIL_BYTES = 16 * 1024 * 1024
+// Past this sum pieces are tiny.
+const SMALL_UNTIL_BYTES = 32 * 1024 * 1024
 // Of all answers that are stored nowhere.
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024
-const SMALL_UNTIL_BYTES = 32 * 1024 * 1024
 
-// Kernels take megabytes ahead, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
+// A kernel accepts megabytes ahead of its reader, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
 const PAUSE_SECONDS = 120
 const LOOK_EVERY_MS = 1000
 
@@ -63,7 +64,7 @@ export function createReaders({
   const mostSeconds = PAUSE_SECONDS + LARGE_PIECE_BYTES / minBytesPerSecond
   let looking: NodeJS.Timeout | undefined
 
-  // Looks, rather than time: while this process stands still, it sends nothing.
+  // Counts looks instead of elapsed time: while this process is blocked, it sends nothing.
   const look = () => {
     for (const [res, left] of waiting) {
       left.seconds -= 1
@@ -94,7 +95,7 @@ export function createReaders({
     begin(res) {
       let bytes = 0
       const left = { seconds: mostSeconds }
-      const none = () => {
+      const clear = () => {
         heldBytes -= bytes
         bytes = 0
         waiting.delete(res)
@@ -109,9 +110,9 @@ export function createReaders({
         took(piece) {
           memory.giveBack(piece)
           left.seconds = Math.min(mostSeconds, left.seconds + bytes / minBytesPerSecond)
-          none()
+          clear()
         },
-        end: none,
+        end: clear,
       }
     },
   }

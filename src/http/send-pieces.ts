@@ -33,7 +33,7 @@ export async function sendPieces(
         settle = resolve
         res.write(piece, () => resolve())
       })
-      // Of a connection that has closed, the system may still read it.
+      // After the connection has closed, the system may still read the piece: its memory is not used again.
       if (res.destroyed) break
       reader.took(piece)
       isFast = performance.now() - startedAt < FAST_MS

@@ -105,7 +105,7 @@ export interface HttpOptions {
   minBytesPerSecond: number
   /** Requests of one address that are answered at the same time; 0: no limit. */
   answersPerAddress: number
-  /** Of a client that reads an answer, see {@link createReaders}; 0: as slowly as they like. */
+  /** The least pace of a client that reads an answer, see {@link createReaders}; 0: none. */
   minReadBytesPerSecond: number
   /** Names in a query that are passed over, beside those of every installation. */
   ignoredParams: readonly string[]

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * The next look at what has this name, one interval from now at the latest. All who ask before it is taken get the same.
+ * The next look at what has this name, at most one interval from now. All callers until then share its outcome.
  *
  * @param look called once for all of them
  * @throws what `look` throws

@@ -20,7 +20,7 @@ export const SIGNED_LINK = '/v1/upload/sign/:id/:signature/*folder'
 
 /**
  * `PUT` or `POST` to a signed link, with a form whose part `file` it is, or the file as it is: stores it, and answers its
- * record. Pages of any site may do so: who has the link may use it. `&name=` behind the link names a file as it is.
+ * record. Pages of any site may do so: the holder of a link may use it. An appended `&name=` names a file that is no form.
  */
 export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
@@ -58,8 +58,8 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
 }
 
 /**
- * Parts a link from the name that its holder has added, which is no part of what is signed: it decides no more than the
- * name in a form.
+ * Separates a link from the name that its holder has appended. The name is not signed: it decides no more than the name in a
+ * form.
  */
 function named(url: string): { target: string; name: string } {
   const added = url.indexOf('&name=')

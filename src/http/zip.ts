@@ -46,7 +46,7 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers
       const body = archive({ client, caller, archiveName, items, ...within, signal })
       // It may fail between the two waits, and without a listener that would end the process.
       body.on('error', () => {})
-      // Until there are bytes an error can still be an answer.
+      // Until the first byte is sent, a failure can still be answered with its status.
       await once(body, 'readable')
       return body
     }

@@ -32,7 +32,7 @@ export interface DispatchOptions {
   metrics: Pick<Metrics, 'transformed'>
 }
 
-/** A context that hears what is spent. */
+/** A context that is called with what is spent. */
 type Spending = EngineContext & { spent: Spent }
 
 /**
@@ -79,7 +79,7 @@ export function createDispatcher({
         cpuMs += more
       })
     } finally {
-      // No caller waits for that.
+      // Not awaited: the response does not depend on it.
       if (cpuMs > 0)
         cpuTime.charge(payer, cpuMs).catch((err) => payer.log.warn({ err }, 'CPU time could not be charged'))
     }

@@ -1,6 +1,6 @@
 import { cpuUsage } from 'node:process'
 
-/** Is told CPU milliseconds that a transformation has taken. */
+/** Called with CPU milliseconds that a transformation has taken. */
 export type Spent = (cpuMs: number) => void
 
 /**

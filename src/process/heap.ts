@@ -13,7 +13,8 @@ const LOOKS_BETWEEN = 60
 
 /**
  * Has the memory of this process follow what is alive in it: looks four times a second, and collects garbage when the
- * heap holds more than 80 MB and half as much again as was alive the last time; and every 15 s while the process has more than 200 MB in memory. It is no limit.
+ * heap holds more than 80 MB and half as much again as was alive the last time. Also every 15 s while the process has more
+ * than 200 MB in memory. It is no limit.
  */
 export function watchHeap(): void {
   setFlagsFromString('--expose-gc')

@@ -4,7 +4,7 @@ import { METRICS_CONTENT_TYPE } from '../core/ports/metrics.ts'
 
 /** A server of metrics. */
 export interface MetricsServer {
-  /** Of the metrics, with their path. */
+  /** The URL of the metrics. */
   url: string
   /** Ends it, with the connections that it has. */
   close(): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * From now on this process and its children make files and folders that only their owner may read. Not in `scripts/node.sh`: `npm start`
- * builds there, and what it builds may be run by another user.
+ * From now on this process and its children create files and folders that only their owner may read. Not set in
+ * `scripts/node.sh`, by which `npm start` builds as well: another user may run that build.
  */
 export function keepFilesPrivate(): void {
   process.umask(0o077)

@@ -28,6 +28,7 @@ function closeIdle(server: Server): void {
   setImmediate(() => server.closeIdleConnections())
 }
 
+/** The end of this server, which begins when {@link Shutdown.stop} is called. */
 export function createShutdown(server: Server): Shutdown {
   let begun = false
   let isClosed = false

@@ -6,8 +6,9 @@ import type { FoundOriginal, Originals } from './originals.ts'
 import type { Records } from './records.ts'
 
 /**
- * Changes what is said of a stored original: its record in the bucket first, which is the truth, then the index. Broken off in
- * between, it has not been told of, and a sweep, or the next change, has the index say what the bucket says. Two at once are one after the other.
+ * Changes what is said of a stored original: its record in the bucket first, which is the truth, then the index. When it is
+ * interrupted in between, it was not acknowledged, and a sweep or the next change makes the index agree with the bucket. Changes of
+ * one original run one after the other.
  *
  * @param request.change makes the new record of the one there is; may refuse by throwing
  * @throws Problem 404, 503, and what `change` throws
@@ -16,7 +17,7 @@ export type Annotate = (
   request: FileRequest & { change: (record: OriginalRecord) => OriginalRecord; signal: AbortSignal },
 ) => Promise<FoundOriginal>
 
-// How long a put may take to land in the bucket, and its process to answer the index.
+// How long the put, and the step of the index after it, may take.
 const LEASE_MS = 60_000
 
 export function createAnnotate({
@@ -46,7 +47,7 @@ export function createAnnotate({
         await index.beginChange(mark)
         await records.put(client, record, { signal: held })
         const amended = await records.amend(client, record)
-        // The change is done; a mark that stays costs a sweep one look.
+        // The change is done; a mark that is left costs a sweep one comparison.
         await unlessStatus(503, index.endChange(mark))
         return { name, record: amended }
       },

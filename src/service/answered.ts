@@ -2,7 +2,7 @@ import type { FileRef } from '../core/ports/file-index.ts'
 
 /** Derivatives of this process that were answered and are still being stored. */
 export interface Answered {
-  /** Notes one of this original. @returns to call when it is stored, or cannot be */
+  /** Registers a derivative of this original. @returns a function to call when it is stored, or cannot be */
   begin(original: FileRef): () => void
   /**
    * Resolves when those of this original have ended, or after a second: a delete waits for them, so that

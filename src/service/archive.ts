@@ -44,8 +44,8 @@ type ManifestEntry =
   | { path: string; name: string; status: 'error'; code: number; reason: string }
 
 /**
- * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. Where none can be, and
- * one of them for an outage, the stream fails before its first byte with a Problem 503. A source that
+ * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. When no item can be,
+ * at least one of them because of an outage, the stream fails before its first byte with a Problem 503. A source that
  * breaks in mid-entry is resumed there; when it cannot be, the stream fails: no archive that ends well holds a truncated
  * file.
  */
@@ -55,7 +55,7 @@ const MANIFEST = '_manifest.json'
 // Found and rendered at the same time, and how far ahead of the entry that is being written.
 const AT_ONCE = 4
 const AHEAD = 8
-// Of a large file, in memory until the archive's reader has room for it.
+// For a large file: a piece is in memory until the archive's reader has room for it.
 const newPiece = () => Buffer.allocUnsafeSlow(64 * 1024)
 // What the caller is told of a failure that has no public face.
 const INTERNAL = { status: 500, message: 'internal error' }

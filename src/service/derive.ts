@@ -197,7 +197,7 @@ export function createDerivations({
       const stores = { key, mediaType, size, ...parts.members() }
       if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
-        // Slow readers get the rest from there.
+        // Slow readers get the rest from the bucket.
         held.letGo(() => bucket.find(key, { mediaType }))
         const large = isLarge ? await bucket.find(key, rendered) : undefined
         if (large) answer(withLastModified(large, record.storedAt))
@@ -241,7 +241,7 @@ export function createDerivations({
           limitMs: limitMsOf(request),
         })
         await shared.catch((error) => {
-          // Of a caller in another process, which is no reason to refuse this one.
+          // The caller of another process has no CPU time left, which is no reason to refuse this one.
           if (made || !isOutOfCpuTime(error)) throw error
         })
         if (made) return

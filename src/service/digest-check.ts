@@ -11,7 +11,7 @@ export interface DigestCheck {
   bytesRead(): number
 }
 
-// One that hides the way to S3 and back, and one that hashes.
+// While one waits for S3, the other one is hashed.
 const AT_ONCE = 2
 // Leaves most of a disk's and of a core's time to requests: SHA-256 does 400 MB/s or more.
 const BYTES_PER_SECOND = 64 * 1024 * 1024

@@ -154,7 +154,7 @@ interface Call<N extends EventName> {
 function retried(error: unknown): never {
   if (!(error instanceof Problem) || error.status >= 500) throw error
   const again = new Error(reasonOf(error))
-  // Where it was thrown says nothing to the operator, who reads it 11 times.
+  // The stack says nothing to the operator, who would read it 11 times.
   again.stack = again.message
   throw again
 }

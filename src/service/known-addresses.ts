@@ -24,7 +24,7 @@ export function createKnownAddresses({
   log: Log
   now?: () => number
 }): KnownAddresses {
-  // A digest has no characters that a ledger could mind, and one length.
+  // A digest has a fixed length, and only characters that are safe in a ledger.
   const nameOf = (address: string) => `sign-in ${createHash('sha256').update(address).digest('base64url')}`
 
   return {

@@ -167,7 +167,7 @@ export function createOriginals({
     const entry = known?.derivative
     if (entry?.state === 'pending') return { asset: undefined, isPending: true }
     const found = await bucket.find(derivative, entry?.record)
-    // One that was cut or changed is rendered again.
+    // One that was truncated or changed is rendered again.
     const asset = entry && found?.size !== entry.record.size ? undefined : found
     if (entry || !asset || !known) return { asset, isPending: !known }
     const adopted = recordOfDerivative(bucket, derivative, asset).then((record) =>

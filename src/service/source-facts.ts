@@ -9,7 +9,7 @@ export function sourceFacts({
   return { sha256, ...(truncated ? { truncated } : {}) }
 }
 
-/** What the caller is told of a derivative because of its original, in the header `X-Sluice-Transform`. */
+/** Notes about its original that a derivative has in the header `X-Sluice-Transform`. */
 export function sourceNotes({ truncated }: Pick<OriginalRecord, 'truncated'>): readonly string[] {
   return truncated ? ['truncated original'] : []
 }

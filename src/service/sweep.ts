@@ -12,10 +12,9 @@ import type { Removals } from './remove.ts'
 import { AT_ONCE } from './walk.ts'
 
 /**
- * Goes once over what nobody works on any more, at the start and every minute, and ends it: changes of records; deletes, and uploads that
- * are not all there, are taken away; what is all there is kept, an upload with its record, a derivative with its bytes,
- * since a put is all or nothing. One that fails is tried again
- * the next time. Called while it runs, it answers with the outcome of that run.
+ * Ends what no process works on any more, at the start and every minute. A changed record is taken over by the index. Deletes
+ * are completed, and incomplete uploads deleted; an upload with its record and a derivative with its bytes are kept, since a put
+ * is all or nothing. One that fails is tried again the next time. Called while it runs, it answers with the outcome of that run.
  *
  * @returns how many were ended
  */

@@ -24,7 +24,7 @@ export function createTwins({ index, buckets }: { index: FileIndex; buckets: Buc
     })
     for (const { record: known } of files) {
       if (!isTwin(known, record)) continue
-      // A damaged one is no file to answer with.
+      // A damaged file must not take the place of the uploaded one.
       if ((await buckets.of(client).find(known.key, known))?.size === known.size) return known
     }
     return undefined
@@ -62,7 +62,7 @@ function isTwin(one: OriginalRecord, other: OriginalRecord): boolean {
   )
 }
 
-/** The folder of the key with all that is told by its format; files of no known format may differ in their extension alone. */
+/** Folder, format and extension of the key: unknown files, all of the format `bin`, may differ in their extension alone. */
 function placeOf({ key }: OriginalRecord): string {
   const { folder, format } = parseKey(key) ?? {}
   return JSON.stringify([folder, format?.name, format?.extension])

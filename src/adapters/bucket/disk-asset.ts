@@ -41,7 +41,7 @@ export function diskAsset(path: string, found: Stats, mediaType: string): Asset 
   }
 }
 
-/** A put brings a new inode; what is cut in place has another size. The time alone ticks every few milliseconds. */
+/** A put creates a new inode; a file that is truncated in place has another size. The time alone changes every few milliseconds. */
 function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
@@ -54,7 +54,7 @@ async function onePiece(
   file: FileHandle,
   { start, length, isPart }: { start: number; length: number; isPart: boolean },
 ): Promise<Readable> {
-  // Of a whole file a byte more, so that another one that is longer is not taken for it.
+  // One byte more than a whole file has, so that a longer file is noticed.
   const bytes = Buffer.allocUnsafe(isPart ? length : length + 1)
   let read = 0
   try {

@@ -2,16 +2,16 @@ import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 
-// Of all readers. Thousands that come at once would fill the queue of libuv's threads and each turn of the event loop with
-// their pieces: health checks took 9 s. Twice the threads of a small machine keep a disk busy.
+// Reads of all readers together. Thousands at once would fill the queue of libuv's threads and each turn of the event loop:
+// health checks took 9 s. Twice the threads of a small machine keep a disk busy.
 const reading = pLimit(8)
 
 /** Files up to this size are read at once. A reader of larger pieces takes each at once: the next one is read in the meantime. */
 export const SMALL_PIECE_BYTES = 64 * 1024
 
 /**
- * The bytes of a file. Of at most 64 KiB at a time, each piece is read when it is requested, and nothing is held in addition to
- * the piece that was given out; of larger pieces one is read ahead. Closes the file at its end.
+ * Streams a file. A piece of up to 64 KiB is read when it is requested, so no other piece is in memory. After a larger piece the
+ * next one is read ahead. Closes the file at its end.
  *
  * @param options.isPart whether more may follow the last byte; otherwise a longer file gives more than `length` bytes
  */
@@ -50,7 +50,7 @@ export function diskPieces(
       try {
         const piece = await (ahead ?? next())
         ahead = piece.length > SMALL_PIECE_BYTES ? next() : undefined
-        // When the client leaves, the file is closed, and there is nobody to tell.
+        // When the client leaves, the file is closed, and no caller waits for this piece.
         ahead?.catch(() => {})
         stream.push(piece.length > 0 ? piece : null)
       } catch (error) {

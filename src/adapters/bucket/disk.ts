@@ -21,7 +21,7 @@ import {
   walk,
 } from './disk-folders.ts'
 
-// A record that a delete puts, with its folder.
+// Room for the record that a delete writes, with its folder.
 const RECORD_BYTES = 128 * 1024
 
 /** Where a {@link diskBuckets} keeps its files. */
@@ -30,7 +30,7 @@ export interface DiskBucketOptions {
   folder: string
   /** Where an object of the client with this public token can be fetched. */
   urlOf(key: ObjectKey, client: Pick<Client, 'token'>): string
-  /** What ordinary puts leave alone, of the same disk. */
+  /** The reserve of the same disk, which ordinary puts do not use. */
   reserve?: DiskReserve
 }
 
@@ -160,7 +160,7 @@ function diskBucket({
   }
 }
 
-/** Waits before a stream is read, which may break in the meantime: `pipeline` finds that out later. */
+/** Waits before a stream is read. It may fail in the meantime, which must not end the process: `pipeline` finds that out later. */
 async function heldBack(bytes: Readable, work: Promise<void>): Promise<void> {
   const ignore = () => {}
   bytes.on('error', ignore)

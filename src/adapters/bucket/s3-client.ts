@@ -14,7 +14,7 @@ export interface S3ConnectionOptions {
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
   /** Bucket in the path instead of the host name; most stores other than Amazon's want it. */
   forcePathStyle: boolean
-  /** Where nothing may connect to, whatever name leads there. */
+  /** IP addresses that are never connected to, whatever name resolves to them. */
   isRefused?: IsRefused | undefined
 }
 

@@ -9,7 +9,7 @@ const AT_ONCE = 1000
 // S3 fails single keys for passing reasons, too: "InternalError, please try again". Ceph does so for a key that is being put at that
 // moment: with eight callers that put and delete one key, one delete of a thousand failed three times in a row without a pause.
 const ATTEMPTS = 6
-// Doubled each time, and a random part of it: 0.3 s at most for all.
+// Doubled each time; each pause is a random part of it: at most 0.3 s in all.
 const PAUSE_MS = 10
 
 /** Deletes what is there of `names`. @returns those that may still be there, each with its error */

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { unavailable } from '../../core/problem.ts'
 
-/** Whether nothing may connect to an IP address. */
+/** Whether an IP address must not be connected to. */
 export type IsRefused = (address: string) => boolean
 
 /**

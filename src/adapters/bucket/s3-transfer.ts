@@ -38,7 +38,7 @@ export async function transfer(
 }
 
 /**
- * The answer of a put. A portal or a wrong endpoint may answer 200 with a page: every S3 store names the object's ETag.
+ * Checks the answer to a put. A captive portal or a wrong endpoint may answer 200 with a page, but every S3 store sends an ETag.
  * @throws Problem 503
  */
 export function confirmed<T extends { ETag?: string | undefined }>(answer: T): T {

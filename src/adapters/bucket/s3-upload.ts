@@ -47,7 +47,7 @@ export async function upload(
       client: uploadClient(clients, end),
       params: {
         ...{ Bucket: bucket, Key: name, Body: bytes, ContentType: mediaType },
-        // At its address in the bucket no header of ours keeps a page or a drawing from running scripts.
+        // At its address in the bucket, without the headers of Sluice, an HTML page or an SVG could run scripts.
         ...(isDownloadedFromBucket(mediaType) ? { ContentDisposition: 'attachment' } : {}),
       },
       partSize: PART_BYTES,

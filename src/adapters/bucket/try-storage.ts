@@ -23,8 +23,8 @@ const CONTENT = 'Sluice puts, reads, lists and deletes this to see whether it ma
  * Puts a small object into a bucket, reads, lists and deletes it.
  *
  * @returns where the bucket is in its store, without a slash at the end
- * @throws Problem 422 within ten seconds. Its text has all that the other side has said; its member `reason` has what may be
- *   told over HTTP: a code of S3, or `unreachable`
+ * @throws Problem 422 within ten seconds. Its text has all that the server has answered; its member `reason` has what may be
+ *   sent over HTTP: an error code of S3, or `unreachable`
  */
 export async function tryStorage(
   { accessKeyId, secretAccessKey, ...options }: StorageToTry,
@@ -94,7 +94,7 @@ function unusable(step: string, error: unknown): Problem {
   })
 }
 
-// What tells an operator which of the settings is wrong, and of a server that is no store nothing.
+// Codes that show which setting is wrong, and reveal nothing about a server that is no S3 store.
 const S3_CODES: ReadonlySet<string> = new Set([
   'AccessDenied',
   'AllAccessDisabled',
@@ -109,7 +109,7 @@ const S3_CODES: ReadonlySet<string> = new Set([
   'SlowDown',
 ])
 
-/** One and the same for all that is no answer of S3: what listens at an address is not for the caller to learn. */
+/** The same word for all that is no answer of S3: a caller must not learn what listens at an address. */
 function publicReason(error: unknown): string {
   const { name } = causeOf(error)
   return S3_CODES.has(name) ? name : 'unreachable'

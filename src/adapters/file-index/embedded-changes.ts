@@ -9,8 +9,8 @@ const AT_MOST = 1000
 const NOT_FLUSHED = { durable: false }
 
 /**
- * The rows `c instant client original` of changes in progress. The store belongs to one process, so those that are there
- * when it is opened are of a dead one, and over.
+ * The rows `c instant client original` of changes in progress. The store belongs to one process, so rows that
+ * exist when it is opened belong to a process that has ended: they are overdue.
  */
 export async function embeddedChanges(level: LastingLevel): Promise<RecordChanges> {
   const inherited = new Set(await level.names(under('c')))

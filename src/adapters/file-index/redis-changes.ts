@@ -6,7 +6,7 @@ const AT_MOST = 1000
 
 /** How the index names its keys. */
 export interface ChangeNames {
-  /** Of the sorted set of changes by the instants at which they are over. */
+  /** The key of the sorted set of changes, whose scores are the instants at which they are overdue. */
   set: string
   nameOf(ref: FileRef): string
   refNamed(name: string): FileRef
@@ -14,7 +14,7 @@ export interface ChangeNames {
 
 /** The part of the index in Redis that knows which records are being changed. */
 export function redisChanges(redis: RedisConnection, { set, nameOf, refNamed }: ChangeNames): RecordChanges {
-  // With its instant: a change that is over is not the next one of the same record.
+  // The instant is part of it: an overdue change must not be taken for a later one of the same record.
   const memberOf = ({ ref, until }: RecordChange) => `${until}\n${nameOf(ref)}`
   return {
     async beginChange(change) {

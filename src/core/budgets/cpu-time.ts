@@ -20,7 +20,7 @@ export interface CpuTime {
   charge(payer: CpuPayer, cpuMs: number): Promise<void>
 }
 
-// As headers and problems call the two limits.
+// The names of the two limits in headers and problems.
 const CLIENT = 'cpu'
 const ADDRESS = 'cpu_address'
 
@@ -30,7 +30,7 @@ interface Account {
   key: string
 }
 
-/** Whether work has ended since its payer had no CPU time left: the same work of another payer may run. */
+/** Whether work was refused because its payer had no CPU time left: the same work of another payer may run. */
 export function isOutOfCpuTime(error: unknown): boolean {
   return error instanceof Problem && (error.members.limit === CLIENT || error.members.limit === ADDRESS)
 }

@@ -13,7 +13,7 @@ export function* jpegEnd(): Walk {
     let code = 0xff
     while (code === 0xff) code = yield* takeByte()
     if (code === END) return
-    // A byte of the picture that is 0xff has a 0 behind it. Restart markers and TEM have no length.
+    // Within a scan a 0xff that is no marker is followed by a 0. Restart markers and TEM have no length.
     if (code === 0 || code === 1 || (code >= 0xd0 && code <= 0xd7)) continue
     const [high = 0, low = 0] = yield* take(2)
     yield { skip: Math.max(0, high * 256 + low - 2) }

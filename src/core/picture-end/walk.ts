@@ -1,6 +1,6 @@
 /**
  * What a walk through a file wants next: bytes to look at, bytes to skip, or all up to and with a byte of this value.
- * `ofPixels`: these are pixels as they are packed.
+ * `ofPixels`: these bytes are compressed pixels.
  */
 export type Wish = { take: number } | (({ skip: number } | { find: number }) & { ofPixels?: boolean })
 

@@ -28,7 +28,7 @@ export interface PutOptions {
   mediaType: string
   /** False for what can be made again: a power cut may take it away, but leaves no part of it. True by default. */
   durable?: boolean
-  /** Whether it is a step of a delete, which may use what a full disk has in reserve. */
+  /** Whether it is a step of a delete, which may use the reserve of a full disk. */
   freesRoom?: boolean
   signal?: AbortSignal
 }

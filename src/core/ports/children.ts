@@ -21,7 +21,7 @@ export interface Task {
   signal: AbortSignal
   /** After so long the child is killed. */
   timeoutMs: number
-  /** Is told the CPU milliseconds that the task has taken, however it has ended. */
+  /** Called with the CPU milliseconds that the task has taken, however it has ended. */
   spent?: ((cpuMs: number) => void) | undefined
   /** Where the work's lines go. */
   log: Log

@@ -14,7 +14,7 @@ export interface Fetcher {
    */
   fetch(request: FetchRequest): Promise<Fetched>
   /**
-   * Looks whether a request could begin, without one. @throws Problem 400 with the reason as its cause, 502 when the name
+   * Checks whether a request would be allowed, without sending it. @throws Problem 400 with the reason as its cause, 502 when the name
    * cannot be resolved at the moment
    */
   mayFetch(url: string, access?: FetchAccess): Promise<void>

@@ -6,7 +6,7 @@ export interface RateLimiter {
   consume(key: string): Promise<RateVerdict>
   /** Takes no point. `allowed`: whether one is left. */
   look(key: string): Promise<RateVerdict>
-  /** Takes points for what was done already, also more than are left. @param points an integer from 1 */
+  /** Takes points for work that was done already, also more than are left. @param points an integer from 1 */
   charge(key: string, points: number): Promise<void>
 }
 
@@ -14,7 +14,7 @@ export interface RateVerdict {
   allowed: boolean
   /** Points left in the window, 0 or more. */
   remaining: number
-  /** Milliseconds until the window starts anew; 0 when none has begun. */
+  /** Milliseconds until the next window starts; 0 when no window has begun. */
   resetMs: number
 }
 

@@ -3,7 +3,7 @@ import type { FileRef } from './file-index.ts'
 /** A change of an original's record that is in progress: the bucket may have it, and the index may not. */
 export interface RecordChange {
   ref: FileRef
-  /** When a sweep takes its process for dead: milliseconds since 1970. */
+  /** When a sweep considers its process dead: milliseconds since 1970. */
   until: number
 }
 
@@ -11,8 +11,8 @@ export interface RecordChange {
 export interface RecordChanges {
   /** Before the record is put. */
   beginChange(change: RecordChange): Promise<void>
-  /** Once bucket and index agree. Of equal ones: the caller is the only one that changes this record. */
+  /** Called once bucket and index agree. The caller alone changes this record, so an equal mark is its own. */
   endChange(change: RecordChange): Promise<void>
-  /** Those whose time is over, at most a thousand. */
+  /** Changes that are overdue, at most a thousand. */
   overdueChanges(now: number): Promise<RecordChange[]>
 }

@@ -1,6 +1,6 @@
 import { type Format, knownFormat } from '../media.ts'
 
-/** Bytes at a place, or what has to be true of the first bytes. Each is as good as certain: short magic numbers are not enough. */
+/** Bytes at an offset, or a condition on the first bytes. Together they must be nearly certain: a short magic number is not enough. */
 type Signature = readonly [format: string, ...parts: Part[]]
 type Part = readonly [at: number, bytes: string] | ((head: Uint8Array) => boolean)
 

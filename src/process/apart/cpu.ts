@@ -20,7 +20,7 @@ export function createCpuMeter(pid: number | undefined): CpuMeter {
     try {
       seen = cpuMsOf(readFileSync(`/proc/${pid}/stat`, 'utf8'))
     } catch {
-      // What was seen last holds.
+      // It has ended, or this is not Linux: the last value stays.
     }
   }
   return {
