@@ -30,7 +30,7 @@ function complaints(environment: Record<string, string>): string[] {
 }
 
 describe('configuration', () => {
-  it('names a missing WEBHOOK_SECRET together with all that is wrong', () => {
+  it('names a missing WEBHOOK_SECRET together with all other errors', () => {
     expect(() => loadConfig({ PORT: 'abc', WEBHOOK_URL: 'https://example.com/x' })).to.throw(
       /^PORT: .*\nWEBHOOK_SECRET: expected beside WEBHOOK_URL, received none$/,
     )

@@ -38,7 +38,7 @@ describe('the extension of an unknown file', () => {
       for (const name of names) expect(await extensionOf(name), name).to.equal(kept('bin'))
     })
 
-  it('gives way to what the bytes say, and to formats that are known by their names', async () => {
+  it('is ignored where the bytes or a known name decide the format', async () => {
     expect(await extensionOf('a.step', Buffer.from('text'))).to.equal(
       'text txt txt text/plain; charset=utf-8',
     )

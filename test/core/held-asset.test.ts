@@ -22,7 +22,7 @@ describe('assets that are held in memory until they are stored', () => {
     expect(part.equals(bytes.subarray(500, 4322))).to.equal(true)
   })
 
-  it('go on in the bucket, where they are, when the bytes are let go', async () => {
+  it('continue in the bucket, where they are, when the bytes are released', async () => {
     const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
     const stream = await asset.open({ newPiece, range: { start: 500, end: 9000 } })
     const chunks = stream[Symbol.asyncIterator]()
@@ -36,7 +36,7 @@ describe('assets that are held in memory until they are stored', () => {
     expect((await readAll(asset)).equals(stored)).to.equal(true)
   })
 
-  it('keep nothing of the bytes for those who still read them', async () => {
+  it('keep none of the bytes in memory for slow readers', async () => {
     const { asset, letGo } = heldAsset(assetFromBytes(Buffer.from(bytes), ABOUT))
     const streams = await Promise.all(Array.from({ length: 3 }, () => asset.open({ newPiece })))
     const readers = streams.map((stream) => stream[Symbol.asyncIterator]())
@@ -50,7 +50,7 @@ describe('assets that are held in memory until they are stored', () => {
     }
   })
 
-  it('end with a 404 when they are not stored any more', async () => {
+  it('end with a 404 when they are deleted', async () => {
     const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
     letGo(async () => undefined)
     const failure = await asset.open({ newPiece }).catch((error) => error)

@@ -12,7 +12,7 @@ describe('the reason of a failure in the log', () => {
     expect(reason).to.have.length(301)
   })
 
-  it('names each cause once, and ends with a chain of causes that has no end', () => {
+  it('names each cause once, and stops in a circular chain of causes', () => {
     const wrapped = new Error('ECONNREFUSED')
     expect(logReason(new Error('it failed: ECONNREFUSED', { cause: wrapped }))).to.equal(
       'it failed: ECONNREFUSED',
@@ -21,7 +21,7 @@ describe('the reason of a failure in the log', () => {
     expect(logReason(wrapped)).to.equal('ECONNREFUSED')
   })
 
-  it('stands for the stack where another server has failed, and only there', () => {
+  it('replaces the stack where another server has failed, and only there', () => {
     expect(failureFields(new Error('a try failed', { cause: remote() }))).to.deep.equal({
       reason: 'a try failed: the remote server broke off',
     })

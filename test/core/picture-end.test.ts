@@ -45,7 +45,7 @@ describe('the end of a picture', () => {
     expect(isTruncated(whole.subarray(0, -20), 'jpeg')).to.equal(true)
   })
 
-  it('is not looked for behind a broken structure, and in no other format', async () => {
+  it('is looked for neither behind a broken structure nor in another format', async () => {
     const png = await picture()
     expect(isTruncated(Buffer.concat([png.subarray(0, 33), Buffer.alloc(100)]), 'png')).to.equal(false)
     for (const extension of ['webp', 'tif', 'pdf', 'bin'])

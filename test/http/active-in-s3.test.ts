@@ -43,7 +43,7 @@ describe('active content in S3', () => {
     })
   }
 
-  it('is all that is: pictures and text are shown', async () => {
+  it('is all that is downloaded: pictures and text are shown', async () => {
     for (const [name, bytes] of Object.entries({ 'a.png': await picture(), 'a.txt': 'text' })) {
       const { s3PathOriginal } = await uploadOne(service, { name, bytes })
       expect((await headInS3(s3PathOriginal)).ContentDisposition, name).to.equal(undefined)

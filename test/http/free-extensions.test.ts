@@ -51,7 +51,7 @@ onOneBackend('a file of no known format', (start) => {
     expect(await listAll(client)).to.deep.equal([])
   })
 
-  it('is one with an equal file of the same extension alone', async () => {
+  it('is deduplicated only with an equal file of the same extension', async () => {
     const client = await newClient(service)
     await service.app.clients.setRules(client.id, { dedupe: 'reuse' })
     const [first, same, other] = [

@@ -30,7 +30,7 @@ describe('a file that is the whole body of a request', () => {
     return (body as { url: string }).url.slice(service.url.length)
   }
 
-  it('has the name that was added to a signed link', async () => {
+  it('has the name that was appended to a signed link', async () => {
     for (const [added, name] of [
       ['&name=photo.png', 'photo.png'],
       [`&name=${encodeURIComponent('größe 1&2.png')}`, 'größe 1&2.png'],

@@ -99,7 +99,7 @@ onOneBackend('truncated pictures', (start) => {
     expect(headers).to.not.have.property('x-sluice-transform')
   })
 
-  it('say so in their information, colours included', async () => {
+  it('are marked as truncated in their information, colours included', async () => {
     for (const [name, bytes] of [
       ['info.jpg', part(await noise('jpeg'), 0.6)],
       ['info.gif', part(await noise('gif'), 0.6)],

@@ -5,7 +5,7 @@ import { getFrom, onLoopback } from './attack.ts'
 import { attackedServer } from './attacked.ts'
 
 // H4 of docs/explanation/security.md: what fails costs once.
-describe('long: a hostile SVG that is asked for again and again', function () {
+describe('long: a hostile SVG that is requested again and again', function () {
   this.timeout(120_000)
   const server = attackedServer()
 

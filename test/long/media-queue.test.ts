@@ -6,7 +6,7 @@ import { getFrom, onLoopback } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 
 // H6 of docs/explanation/security.md.
-describe('long: a stranger who asks for many videos of one client', function () {
+describe('long: a stranger who requests many videos of one client', function () {
   this.timeout(300_000)
   const server = attackedServer()
 

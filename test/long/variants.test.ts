@@ -4,7 +4,7 @@ import { getFrom, onLoopback, photo } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 
 // H5 of docs/explanation/security.md.
-describe('long: a stranger who asks for a thousand variants of a file', function () {
+describe('long: a stranger who requests a thousand variants of a file', function () {
   this.timeout(600_000)
   const server = attackedServer()
 

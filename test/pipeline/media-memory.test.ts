@@ -41,7 +41,7 @@ describe('memory of ffmpeg and ffprobe', () => {
     expect(await outputOf('ffmpeg', args, running)).to.equal('')
   })
 
-  it('goes with a measured CPU time, also where the process is killed', async () => {
+  it('has its CPU time measured, also where the process is killed', async () => {
     const spent: number[] = []
     const measured = { ...running, spent: (cpuMs: number) => spent.push(cpuMs) }
     const endless = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-f', 'null', '-']

@@ -29,7 +29,7 @@ describe('trying a storage', () => {
       expect(server.connections.made).to.equal(0)
     })
 
-  it('takes the metadata of a cloud for refused', () => {
+  it('refuses the metadata addresses of clouds by default', () => {
     // Nothing is sent: only the address is looked at.
     for (const endpoint of ['http://169.254.169.254', 'http://[fe80::1]:80'])
       expect(() => checkLiteral(endpoint, isMetadataAddress)).to.throw(Problem)
