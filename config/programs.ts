@@ -17,7 +17,10 @@ export function programEnvironment(environment: Environment = process.env): Read
 export function transformerEnvironment(
   environment: Environment = process.env,
 ): Readonly<Record<string, string>> {
-  return inherited(environment, (name) => isOfPrograms(name) || NODE_VARIABLES.test(name) || LIBRARY_VARIABLES.test(name))
+  return inherited(
+    environment,
+    (name) => isOfPrograms(name) || NODE_VARIABLES.test(name) || LIBRARY_VARIABLES.test(name),
+  )
 }
 
 function isOfPrograms(name: string): boolean {

@@ -108,7 +108,10 @@ export async function diskReserve({
     isGivenUp = true
     size = Math.max(0, size - STEP_BYTES)
     await truncate(path, size)
-    log.warn({ reserveBytes: size }, 'the disk is full: a part of the reserve is given up, so that deletes and starts work')
+    log.warn(
+      { reserveBytes: size },
+      'the disk is full: a part of the reserve is given up, so that deletes and starts work',
+    )
     return true
   }
 
