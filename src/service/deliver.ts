@@ -249,8 +249,8 @@ export function createDeliveries({
       if (isElsewhere && isOneFile) throw severalFiles()
       try {
         const derivative = await storedOrMade(found, planned, input, request)
-        const told = [...notes, ...sourceNotes(found.record)]
-        return { ...derivative, variesByAccept, notes: told, ...(isElsewhere ? { isElsewhere } : {}) }
+        const allNotes = [...notes, ...sourceNotes(found.record)]
+        return { ...derivative, variesByAccept, notes: allNotes, ...(isElsewhere ? { isElsewhere } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
         return { ...(await original(client, found)), variesByAccept, notes: [], insteadFor: error.code }

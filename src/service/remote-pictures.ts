@@ -157,8 +157,8 @@ export function createRemotePictures({
         +source.lastModified,
       )
       const newFormat = otherFormat(asset, input.format)
-      const told = [...notes, ...sourceNotes(source)]
-      return { ...original, asset, newFormat, notes: told, etag: `${original.etag}_${planned.variant}` }
+      const allNotes = [...notes, ...sourceNotes(source)]
+      return { ...original, asset, newFormat, notes: allNotes, etag: `${original.etag}_${planned.variant}` }
     } catch (error) {
       failures.remember(failure, error)
       const tooSmall = tooSmallFormat(error)
