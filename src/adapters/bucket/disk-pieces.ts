@@ -40,8 +40,7 @@ export function diskPieces(
       const piece = newPiece()
       const { bytesRead } = await file.read(piece, 0, Math.min(end - at, piece.length), at)
       at += bytesRead
-      // A whole piece as it was given: its memory is used again.
-      return bytesRead === piece.length ? piece : piece.subarray(0, bytesRead)
+      return piece.subarray(0, bytesRead)
     })
   let ahead: Promise<Buffer> | undefined
   const stream = new Readable({
