@@ -52,7 +52,7 @@ async function* pieces(
     const length = Math.min(memory.length, end + 1 - at)
     await copy(place, { start: at, end: at + length - 1 }, memory)
     at += length
-    yield memory.subarray(0, length)
+    yield length === memory.length ? memory : memory.subarray(0, length)
   }
   if (at <= end) yield* await openStored(place, { ...options, range: { start: at, end } })
 }

@@ -2,9 +2,12 @@
 export interface PieceMemory {
   /** @param bytes 64 KiB, or 256 KiB, or less than 64 KiB, which is not used again */
   take(bytes: number): Buffer
-  /** Takes back a piece that has been sent; one that is from elsewhere is ignored. */
+  /**
+   * What has been sent. Only the very buffer that {@link PieceMemory.take} has given, once, is used again: of a part of it, the
+   * rest may be still to be sent.
+   */
   giveBack(piece: Buffer): void
-  /** Frees pieces that were not used since the last call. @returns whether more are left to free */
+  /** Lets go of what nobody has taken since the last time. @returns whether there is more of it */
   trim(): boolean
 }
 
@@ -25,11 +28,10 @@ export function createPieceMemory(): PieceMemory {
   const free: Record<number, Buffer[]> = { [SMALL_PIECE_BYTES]: [], [LARGE_PIECE_BYTES]: [] }
   /** Since the last {@link PieceMemory.trim}. */
   const leastFree: Record<number, number> = {}
-  const sizes = new WeakMap<ArrayBufferLike, number>()
+  const taken = new WeakSet<Buffer>()
 
   function newBlock(size: number): Buffer {
     const block = Buffer.allocUnsafeSlow(LARGE_PIECE_BYTES)
-    sizes.set(block.buffer, size)
     for (let at = size; at < block.length; at += size) free[size]?.push(block.subarray(at, at + size))
     return block.subarray(0, size)
   }
@@ -39,13 +41,11 @@ export function createPieceMemory(): PieceMemory {
       if (bytes < SMALL_PIECE_BYTES) return Buffer.allocUnsafeSlow(bytes)
       const piece = free[bytes]?.pop() ?? newBlock(bytes)
       leastFree[bytes] = Math.min(leastFree[bytes] ?? 0, free[bytes]?.length ?? 0)
+      taken.add(piece)
       return piece
     },
-    giveBack({ buffer, byteOffset }) {
-      const size = sizes.get(buffer)
-      const list = size && free[size]
-      if (!size || !list) return
-      list.push(Buffer.from(buffer as ArrayBuffer, byteOffset - (byteOffset % size), size))
+    giveBack(piece) {
+      if (taken.delete(piece)) free[piece.length]?.push(piece)
     },
     trim() {
       let isMore = false

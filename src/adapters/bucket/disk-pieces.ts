@@ -40,7 +40,8 @@ export function diskPieces(
       const piece = newPiece()
       const { bytesRead } = await file.read(piece, 0, Math.min(end - at, piece.length), at)
       at += bytesRead
-      return piece.subarray(0, bytesRead)
+      // A whole piece as it was given: its memory is used again.
+      return bytesRead === piece.length ? piece : piece.subarray(0, bytesRead)
     })
   let ahead: Promise<Buffer> | undefined
   const stream = new Readable({
