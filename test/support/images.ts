@@ -34,7 +34,7 @@ export async function picture({
 
 /** A PNG with other bytes in the midst of its pixels. Without its end it would be rendered as far as it goes. */
 export function corrupted(png: Buffer): Buffer {
-  return Buffer.from(png).fill(0x55, png.length / 2, png.length - 20)
+  return Buffer.from(png).fill(0x55, Math.floor(png.length / 2), png.length - 20)
 }
 
 /** An animation of full frames, each of one colour. */
