@@ -98,7 +98,8 @@ function copiedPieces(
   function* pieces() {
     for (let at = range.start; at <= range.end; ) {
       const memory = newPiece()
-      const piece = memory.subarray(0, Math.min(memory.length, range.end + 1 - at))
+      const rest = range.end + 1 - at
+      const piece = rest < memory.length ? memory.subarray(0, rest) : memory
       piece.set(bytes.subarray(at, at + piece.length))
       at += piece.length
       yield piece

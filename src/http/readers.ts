@@ -5,11 +5,6 @@ import { createPieceMemory, LARGE_PIECE_BYTES, SMALL_PIECE_BYTES } from './piece
 
 /** The clients that read answers of this process: what waits in memory for them, and how fast they take it. */
 export interface Readers {
-  /**
-   * Memory for what is sent next.
-   * @param isFast whether the client has taken the last piece at once
-   */
-  newPiece(isFast: boolean): Buffer
   /** Whether so many more bytes may wait in memory, in addition to one small piece for each reader. */
   hasRoom(bytes: number): boolean
   /**
@@ -24,6 +19,11 @@ export interface Readers {
 
 /** One client that reads one answer. */
 export interface Reader {
+  /**
+   * Memory for what is sent next.
+   * @param isFast whether the client has taken the last piece at once
+   */
+  newPiece(isFast: boolean): Buffer
   /** So many bytes wait in memory until the client takes them: its time runs. */
   waits(bytes: number): void
   /** The client has taken this piece, which was waiting: its memory is used again. */
@@ -35,6 +35,8 @@ export interface Reader {
 const TINY_PIECE_BYTES = 16 * 1024
 // Of all readers. Readers that were fast may stand still now: past this sum there are no large pieces.
 const LARGE_UNTIL_BYTES = 16 * 1024 * 1024
+// All of them may stop at the same moment, each with a piece that waits and one that was read ahead.
+const MAX_LARGE_READERS = LARGE_UNTIL_BYTES / (2 * LARGE_PIECE_BYTES)
 // Past this sum pieces are tiny.
 const SMALL_UNTIL_BYTES = 32 * 1024 * 1024
 // Of all answers that are stored nowhere.
@@ -60,6 +62,7 @@ export function createReaders({
   const memory = createPieceMemory()
   let heldBytes = 0
   let wholeBytes = 0
+  let largeReaders = 0
   const waiting = new Map<Response, { seconds: number }>()
   const mostSeconds = PAUSE_SECONDS + LARGE_PIECE_BYTES / minBytesPerSecond
   let looking: NodeJS.Timeout | undefined
@@ -79,10 +82,6 @@ export function createReaders({
   }
 
   return {
-    newPiece(isFast) {
-      if (heldBytes >= SMALL_UNTIL_BYTES) return memory.take(TINY_PIECE_BYTES)
-      return memory.take(isFast && heldBytes < LARGE_UNTIL_BYTES ? LARGE_PIECE_BYTES : SMALL_PIECE_BYTES)
-    },
     hasRoom: (bytes) =>
       bytes <= SMALL_PIECE_BYTES || (bytes <= LARGE_PIECE_BYTES && heldBytes < LARGE_UNTIL_BYTES),
     hold(bytes) {
@@ -94,13 +93,24 @@ export function createReaders({
     },
     begin(res) {
       let bytes = 0
+      let isLarge = false
       const left = { seconds: mostSeconds }
+      const setLarge = (next: boolean) => {
+        largeReaders += Number(next) - Number(isLarge)
+        isLarge = next
+      }
       const clear = () => {
         heldBytes -= bytes
         bytes = 0
         waiting.delete(res)
       }
       return {
+        newPiece(isFast) {
+          const mayBeLarge = isLarge || largeReaders < MAX_LARGE_READERS
+          setLarge(isFast && mayBeLarge && heldBytes < LARGE_UNTIL_BYTES)
+          if (isLarge) return memory.take(LARGE_PIECE_BYTES)
+          return memory.take(heldBytes < SMALL_UNTIL_BYTES ? SMALL_PIECE_BYTES : TINY_PIECE_BYTES)
+        },
         waits(more) {
           bytes += more
           heldBytes += more
@@ -112,7 +122,10 @@ export function createReaders({
           left.seconds = Math.min(mostSeconds, left.seconds + bytes / minBytesPerSecond)
           clear()
         },
-        end: clear,
+        end() {
+          setLarge(false)
+          clear()
+        },
       }
     },
   }

@@ -19,8 +19,11 @@ export async function sendPieces(
   { readers, signal }: { readers: Readers; signal: AbortSignal },
 ): Promise<void> {
   let isFast = false
-  const body = await open({ signal, newPiece: () => readers.newPiece(isFast) })
   const reader = readers.begin(res)
+  const body = await open({ signal, newPiece: () => reader.newPiece(isFast) }).catch((error) => {
+    reader.end()
+    throw error
+  })
   let settle = () => {}
   // For a connection that closes while a piece waits.
   res.once('close', () => settle())

@@ -134,8 +134,13 @@ function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payl
     mediaType: asset.mediaType,
     size: range ? lengthOf(range) : asset.size,
     open: (options) => openPieces(asset, { ...options, ...part }),
-    read: (signal) => readWhole(asset, { ...part, signal }),
+    read: async (signal) => unshared(await readWhole(asset, { ...part, signal })),
   }
+}
+
+/** A part of larger bytes would keep all of them in memory until it is sent. */
+function unshared(bytes: Buffer): Buffer {
+  return 2 * bytes.length < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes
 }
 
 /** At least one; undefined for the whole file. */

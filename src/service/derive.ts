@@ -11,7 +11,7 @@ import type { Buckets } from '../core/ports/bucket.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
 import type { Locks } from '../core/ports/locks.ts'
-import { fileNotFound, Problem, unlessStatus } from '../core/problem.ts'
+import { fileNotFound, fileReplaced, Problem, unlessStatus } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { isLasting } from '../pipeline/lasting.ts'
@@ -198,7 +198,11 @@ export function createDerivations({
       if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
         // Slow readers get the rest from the bucket.
-        held.letGo(() => bucket.find(key, { mediaType }))
+        held.letGo(async () => {
+          const stored = await bucket.find(key, { mediaType })
+          if (stored && stored.size !== size) throw fileReplaced()
+          return stored
+        })
         const large = isLarge ? await bucket.find(key, rendered) : undefined
         if (large) answer(withLastModified(large, record.storedAt))
         else if (isLarge) throw fileNotFound()

@@ -37,7 +37,8 @@ export function diskPieces(
   const next = () =>
     reading(async () => {
       if (at >= end) return Buffer.alloc(0)
-      const piece = newPiece()
+      // Behind the last byte only an end is expected.
+      const piece = at < start + length ? newPiece() : Buffer.alloc(1)
       const { bytesRead } = await file.read(piece, 0, Math.min(end - at, piece.length), at)
       at += bytesRead
       // A whole piece as it was given: its memory is used again.

@@ -57,7 +57,10 @@ export async function diskBuckets({
         newTemporaryPath: () => join(temporary, `${owner}-${++puts}`),
         urlOf: (key) => urlOf(key, { token }),
         makeRoom({ freesRoom }) {
-          if (freesRoom) return reserve.forced(() => makeSureOfRoom(temporary, RECORD_BYTES))
+          if (freesRoom)
+            return reserve === NO_RESERVE
+              ? undefined
+              : reserve.forced(() => makeSureOfRoom(temporary, RECORD_BYTES))
           return reserve.isIntact() ? undefined : reserve.restored()
         },
       }),
