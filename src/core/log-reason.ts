@@ -29,6 +29,14 @@ export function logReason(error: unknown): string {
   return line.length > REASON_MAX ? `${line.slice(0, REASON_MAX)}…` : line
 }
 
+/** The messages of a failure and its causes, each once: a cause is often quoted by what it has caused. */
+export function joinedMessages(error: unknown): string {
+  const messages = causesOf(error).map((each) => (each instanceof Error ? each.message : String(each)))
+  return messages
+    .filter((text, i) => !messages.slice(0, i).some((before) => before.includes(text)))
+    .join(': ')
+}
+
 /** The fields of a log line about a failure: with its stack, unless another server has decided it. */
 export function failureFields(error: unknown): { reason: string } | { err: unknown } {
   return isRemoteFailure(error) ? { reason: logReason(error) } : { err: error }

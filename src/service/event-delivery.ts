@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sha256 } from '../core/digest.ts'
 import type { EventName, EventStamp, Events } from '../core/events.ts'
 import type { Log } from '../core/log.ts'
+import { joinedMessages } from '../core/log-reason.ts'
 import type { EventBus } from '../core/ports/event-bus.ts'
 import type { Fetcher } from '../core/ports/fetcher.ts'
 import type { JobRequest, Jobs, WorkOptions } from '../core/ports/jobs.ts'
@@ -121,7 +122,7 @@ export function createEventDelivery({
         Promise.resolve()
           .then(() => plugin.check?.(options, { mayFetch: fetcher.mayFetch }))
           .catch((error) =>
-            log.warn({ plugin: plugin.name, reason: reasonOf(error) }, 'events cannot be sent'),
+            log.warn({ plugin: plugin.name, reason: joinedMessages(error) }, 'events cannot be sent'),
           )
       for (const loaded of plugins.filter(({ plugin }) => plugin.durable)) {
         const handle = async (queued: QueuedEvent, signal: AbortSignal) => {
@@ -153,18 +154,10 @@ interface Call<N extends EventName> {
 /** For the queue a Problem below 500 is final; a host without an address today may have one tomorrow. */
 function retried(error: unknown): never {
   if (!(error instanceof Problem) || error.status >= 500) throw error
-  const again = new Error(reasonOf(error))
+  const again = new Error(joinedMessages(error))
   // The stack says nothing to the operator, who would read it 11 times.
   again.stack = again.message
   throw again
-}
-
-/** The messages of an error and its causes, each once. */
-function reasonOf(error: unknown): string {
-  const messages: string[] = []
-  for (let each = error; each instanceof Error; each = each.cause)
-    if (!messages.some((message) => message.includes((each as Error).message))) messages.push(each.message)
-  return messages.join(': ')
 }
 
 /** What is queued of an event: one entry as a rule, several when an original goes with many derivatives. */
