@@ -18,14 +18,14 @@ export interface SmallDisk {
   remove(): Promise<void>
 }
 
-/** @returns undefined where this user may not mount one */
-export async function smallDisk({ bytes }: { bytes: number }): Promise<SmallDisk | undefined> {
+/** @throws where this user may not mount one: root may */
+export async function smallDisk({ bytes }: { bytes: number }): Promise<SmallDisk> {
   const folder = await temporaryFolder()
   try {
     await run('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'none', folder])
-  } catch {
+  } catch (error) {
     await rm(folder, { recursive: true })
-    return undefined
+    throw error
   }
   const filler = join(folder, 'filler')
   return {
