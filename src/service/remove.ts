@@ -108,14 +108,18 @@ export function createRemovals({
     ref: FileRef,
     { cause, mayLand = false }: { cause: RemovalCause; mayLand?: boolean },
   ): Promise<Taken | undefined> {
+    const before = await index.run()
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
     if (!indexed) return undefined
     const bucket = buckets.of(client)
     // Of a derivative as well: its key begins with the original's.
     if (cause === 'sweep') await bucket.abortPuts(ref.key)
     await deleteAll(bucket, [ref.key])
+    const after = await index.run()
+    // A reindex that ends in between passes over the derivatives of an original that is going: `indexed` is without them.
+    const wasCompared = before.isCompared && after.isCompared && before.id === after.id
     // Of an original that was never stored there is no derivative.
-    const isKnown = cause === 'abandon' || (await index.run()).isCompared
+    const isKnown = cause === 'abandon' || wasCompared
     const derivatives = await withParts(bucket, ref.key, { indexed, isKnown })
     await deleteAll(bucket, [...derivatives])
     await deleteAll(bucket, [recordKey(ref.key)])

@@ -48,6 +48,10 @@ onEveryBackend('check and reindex beside a live service', (start) => {
                   }
                 )
               },
+              async delete(keys) {
+                await stepTo(`bucket.delete ${keys[0]}`)
+                return bucket.delete(keys)
+              },
             }
           },
         },
@@ -141,6 +145,17 @@ onEveryBackend('check and reindex beside a live service', (start) => {
       for (const { key } of files) await expectNothingOf(key)
     }
     expect((await command(service, 'check')).findings).to.deep.equal([])
+  })
+
+  it('leave no derivative behind when the index is filled in the middle of a delete', async () => {
+    const { key, path } = await upload()
+    await transform(path, 25)
+    await settled(service)
+    await forget(key)
+    between = { step: `bucket.delete ${key}`, work: () => command(service, 'reindex') }
+    expect((await deleteFile(service, key)).status).to.equal(200)
+    expect(between).to.equal(undefined)
+    await expectNothingOf(key)
   })
 
   it('take in no derivative whose original is deleted between the look and the note', async () => {
