@@ -1,15 +1,18 @@
-import { type Accounts, createAccounts } from '../core/budgets/accounts.ts'
+import { type Accounts, createAccounts, turnCostMs } from '../core/budgets/accounts.ts'
 import type { WaitingLimits } from '../core/budgets/shares.ts'
 import type { Caller } from '../core/caller.ts'
 import { unavailable } from '../core/problem.ts'
 import { createSlots, type SlotLimits } from './slots.ts'
+import type { Spent } from './spending.ts'
 import { createWaitingList, payerOf, type Waiter } from './waiting-list.ts'
 
 /**
- * Lets work in, some at a time.
+ * Lets work in, some at a time. The work calls `spent` with the CPU time that it has measured, in one or several parts: its turn
+ * is paid with that.
+ *
  * @throws Problem 503 at once when too many wait already, of all or of this caller; 503 when its turn does not come in time
  */
-export type Admission = <T>(work: () => Promise<T>, wish: AdmissionWish) => Promise<T>
+export type Admission = <T>(work: (spent: Spent) => Promise<T>, wish: AdmissionWish) => Promise<T>
 
 export interface AdmissionWish {
   signal: AbortSignal
@@ -40,7 +43,7 @@ export interface AdmissionTools {
 
 // While both wait, one heavy one follows so many light ones.
 const LIGHT_PER_HEAVY = 4
-// A rough guess of the time from the memory, until the work has run and its true time is known.
+// A rough guess of the cost from the memory, until the work has run and its CPU time is known.
 const BYTES_PER_CPU_MS = 20_000
 
 /**
@@ -75,10 +78,9 @@ export function createAdmission(
     }
   }
 
-  /** @param tookMs 0 for what has not run after all */
-  function end(waiter: Waiter, tookMs: number): void {
+  function end(waiter: Waiter, costMs: number): void {
     slots.release(waiter)
-    accounts.charge(payerOf(waiter), tookMs - estimateMs(waiter))
+    accounts.charge(payerOf(waiter), costMs - estimateMs(waiter))
     letIn()
   }
 
@@ -119,11 +121,14 @@ export function createAdmission(
     if (!runsAtOnce) waiting.checkRoom(wish)
     const waiter = await turn(wish)
     const startedAt = now()
+    let cpuMs: number | undefined
     try {
       wish.signal.throwIfAborted()
-      return await work()
+      return await work((more) => {
+        cpuMs = (cpuMs ?? 0) + more
+      })
     } finally {
-      end(waiter, now() - startedAt)
+      end(waiter, turnCostMs({ cpuMs, slotMs: now() - startedAt }))
     }
   }
   return Object.assign(admit, { load: () => ({ running: slots.running, waiting: waiting.size }) })

@@ -89,23 +89,32 @@ export function createDispatcher({
     const isJob = isLasting(plan)
     const inParts = (spent: Spent) => async (timed: Timed) => {
       let asset = source
-      const spending = { ...context, spent }
-      /** Others of this payer may have used up its CPU time while this one waited. */
+      /**
+       * Others of this payer may have used up its CPU time while this one waited. What the work spends is charged to the payer, and
+       * its turn is paid with it.
+       */
       const checked =
-        <T>(work: () => Promise<T>) =>
-        async () => {
+        <T>(work: (spent: Spent) => Promise<T>) =>
+        async (spentOfTurn: Spent) => {
           if (!isJob) await cpuTime.check(context)
-          return timed(work)
+          return timed(() =>
+            work((more) => {
+              spentOfTurn(more)
+              spent(more)
+            }),
+          )
         }
       // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
       for (const steps of runsOfOneEngine(plan.steps)) {
         const part = { ...plan, steps }
-        const glance = () => spentHere(() => forecastOf(engines, part, asset, context), spent)
-        const forecast = await look(checked(glance), { signal, bytes: 0, clientId, caller })
+        const glance = checked((more) => spentHere(() => forecastOf(engines, part, asset, context), more))
+        const forecast = await look(glance, { signal, bytes: 0, clientId, caller })
         const { bytes } = forecast
-        const work = checked(() => runSteps(part, forecast, spending))
+        const work = checked((more) => runSteps(part, forecast, { ...context, spent: more }))
         // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
-        asset = isLasting(part) ? await work() : await admit(work, { signal, bytes, clientId, caller })
+        asset = isLasting(part)
+          ? await work(() => {})
+          : await admit(work, { signal, bytes, clientId, caller })
       }
       return asset
     }

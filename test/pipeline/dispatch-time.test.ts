@@ -15,7 +15,7 @@ function dispatcher(here: Runner): WorkRunner {
   return createDispatcher({
     engines: new Map(),
     admit: createAdmission({ atOnce: 1, waiting: roomFor(1), waitMs: 1000, heavyFrom: 1e9, heavyBytes: 1e9 }),
-    look: (work) => work(),
+    look: (work) => work(() => {}),
     cpuTime: NO_CPU_LIMIT,
     here,
     elsewhere: () => Promise.reject(new Error('expected work of a few bytes in this process')),

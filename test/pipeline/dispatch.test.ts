@@ -36,11 +36,11 @@ function dispatcher({ room = { bytes: 100, atOnce: 10 }, ...options }: Partial<D
     >,
     admit: (work, { bytes }) => {
       admitted.push(bytes)
-      return work()
+      return work(() => {})
     },
     look: async (work, { signal }) => {
       signal.throwIfAborted()
-      return work()
+      return work(() => {})
     },
     cpuTime: NO_CPU_LIMIT,
     here: runner('here'),
@@ -126,7 +126,7 @@ describe('where a transformation runs', () => {
       look: (work, { clientId, caller, bytes }) => {
         order.push('turn')
         callers.push({ clientId, caller, bytes })
-        return work()
+        return work(() => {})
       },
     })
     const { clientId, caller } = context()

@@ -36,9 +36,9 @@ describe('what a watermark costs', () => {
       engines: ENGINES,
       admit: (work, wish) => {
         bytes = wish.bytes
-        return work()
+        return work(() => {})
       },
-      look: (work) => work(),
+      look: (work) => work(() => {}),
       cpuTime: NO_CPU_LIMIT,
       here: made('here'),
       elsewhere: made('elsewhere'),

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Caller } from '../../src/core/caller.ts'
 import { type AdmissionLimits, createAdmission } from '../../src/pipeline/admission.ts'
+import type { Spent } from '../../src/pipeline/spending.ts'
 import { roomFor } from '../support/callers.ts'
 import { rejection } from '../support/rejection.ts'
 
@@ -17,7 +18,7 @@ const settle = async () => {
 function turns(limits: Partial<AdmissionLimits> = {}) {
   let clock = 0
   const begun: string[] = []
-  const ends = new Map<string, () => void>()
+  const ends = new Map<string, (cpuMs?: number) => void>()
   const admit = createAdmission(
     { atOnce: 1, waiting: roomFor(100), waitMs: 60_000, heavyFrom: 1e9, heavyBytes: 1e9, ...limits },
     { now: () => clock },
@@ -25,18 +26,21 @@ function turns(limits: Partial<AdmissionLimits> = {}) {
   const { signal } = new AbortController()
   setMaxListeners(0, signal)
   const ask = (name: string, clientId: string, caller: Caller, signalOf = signal) => {
-    const work = () =>
+    const work = (spent: Spent) =>
       new Promise<void>((resolve) => {
         begun.push(name)
-        ends.set(name, resolve)
+        ends.set(name, (cpuMs) => {
+          if (cpuMs !== undefined) spent(cpuMs)
+          resolve()
+        })
       })
     return admit(work, { clientId, caller, bytes: 0, signal: signalOf })
   }
-  /** Ends the one that runs, after so many milliseconds of work. */
-  const end = async (cpuMs = 1000) => {
+  /** Ends the one that runs, after so many milliseconds in its slot. @param cpuMs measured; undefined: nothing was */
+  const end = async (slotMs = 1000, cpuMs?: number) => {
     await settle()
-    clock += cpuMs
-    ends.get(begun.at(-1) ?? '')?.()
+    clock += slotMs
+    ends.get(begun.at(-1) ?? '')?.(cpuMs)
     await settle()
   }
   return { admit, ask, begun, end }
@@ -80,7 +84,29 @@ describe('turns', () => {
     expect(begun.slice(6)).to.deep.equal(['b6', 'a0', 'b7', 'a1', 'b8', 'a2', 'b9'])
   })
 
-  it('are paid with the time that the work took', async () => {
+  it('are paid with the CPU time that was measured, however long the work has had its slot', async () => {
+    const { ask, begun, end } = turns()
+    const all = [1, 2].map((i) => ask(`costly${i}`, 'b', stranger(1)))
+    all.push(...[1, 2, 3, 4].map((i) => ask(`long${i}`, 'a', stranger(1))))
+    for (let i = 0; i < 6; i += 1)
+      await (begun.length === 0 || begun.at(-1)?.startsWith('costly') ? end(3000, 3000) : end(9000, 1000))
+    await Promise.all(all)
+    expect(begun).to.deep.equal(['costly1', 'long1', 'long2', 'long3', 'costly2', 'long4'])
+  })
+
+  it('are paid with a tenth of the time in the slot at least, so that work that sleeps there is not always next', async () => {
+    const { ask, begun, end } = turns()
+    const all = [ask('first', 'c', stranger(3))]
+    for (const name of ['asleep1', 'asleep2', 'asleep3']) all.push(ask(name, 'b', stranger(1)))
+    for (const name of ['busy1', 'busy2', 'busy3']) all.push(ask(name, 'a', stranger(2)))
+    await end(0, 0)
+    for (let i = 0; i < 6; i += 1)
+      await (begun.at(-1)?.startsWith('asleep') ? end(10_000, 1) : end(1000, 1000))
+    await Promise.all(all)
+    expect(begun.slice(1)).to.deep.equal(['asleep1', 'busy1', 'asleep2', 'busy2', 'asleep3', 'busy3'])
+  })
+
+  it('are paid with the time in the slot where nothing was measured', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2].map((i) => ask(`long${i}`, 'b', stranger(1)))
     all.push(...[1, 2, 3, 4].map((i) => ask(`short${i}`, 'a', stranger(1))))
