@@ -4,6 +4,7 @@ import { createFailures } from '../core/budgets/failures.ts'
 import type { Client } from '../core/client.ts'
 import { derivativeKey, type ObjectKey } from '../core/object-key.ts'
 import type { Locks } from '../core/ports/locks.ts'
+import { unavailable } from '../core/problem.ts'
 import { createSharedWorks, type SharedWork, shareWork } from '../core/shared-work.ts'
 import { isLasting } from '../pipeline/lasting.ts'
 import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
@@ -38,14 +39,17 @@ export function createDerivations({
           made = true
           return tracked(make(request, { key, signal: held, answer }))
         }
-        const shared = locks.share(`derive ${client.id} ${key}`, work, {
-          signal,
-          limitMs: limitMsOf(request),
-        })
-        await shared.catch((error) => {
-          // The caller of another process has no CPU time left, which is no reason to refuse this one.
-          if (made || !isOutOfCpuTime(error)) throw error
-        })
+        /** @returns false when the holder was in another process, and its caller has no CPU time left */
+        const shared = () =>
+          locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) }).then(
+            () => true,
+            (error) => {
+              if (made || !isOutOfCpuTime(error)) throw error
+              return false
+            },
+          )
+        // One of those who waited for that holder is the next one.
+        while (!(await shared())) await checkCpuTime(request)
         if (made) return
         const stored = await buckets.of(client).find(key)
         if (stored) return answer(withLastModified(stored, record.storedAt))
@@ -58,6 +62,39 @@ export function createDerivations({
           log.warn({ err: error, client: client.id, key }, 'a derivative was sent but not stored'),
       },
     )
+  }
+
+  /** Before the index is written to. The run checks it again when its turn comes. @throws Problem 429 */
+  async function checkCpuTime(request: DeriveRequest): Promise<void> {
+    if (!isLasting(request.plan)) await cpuTime.check(payerOf(request))
+  }
+
+  /**
+   * Joins the flight of this process, or begins it. When the caller who has begun it has no CPU time left, those who have joined
+   * begin another one, until their own time is over.
+   */
+  async function join(request: DeriveRequest, key: ObjectKey): Promise<MadeAsset> {
+    const flight = flightOf(request.client, key)
+    const until = now() + limitMsOf(request)
+    let mayBegin = request.beforeMaking === undefined
+    for (;;) {
+      if (!flights.isUnderWay(flight)) {
+        if (!mayBegin) await request.beforeMaking?.()
+        mayBegin = true
+        await checkCpuTime(request)
+      }
+      let isOwn = false
+      const begin = () => {
+        isOwn = true
+        return fly(request, key)
+      }
+      try {
+        return await flights.join(flight, begin, request.signal)
+      } catch (error) {
+        if (isOwn || !isOutOfCpuTime(error)) throw error
+        if (now() >= until) throw unavailable('the derivative was not rendered in time; try again')
+      }
+    }
   }
 
   function tracked(work: Promise<void>): Promise<void> {
@@ -76,20 +113,8 @@ export function createDerivations({
       // Of these bytes: another file may get the key of a deleted one. Jobs remember their own failures.
       const failure = request.timeoutMs === undefined ? `${flight} ${request.record.sha256}` : undefined
       if (failure !== undefined) failures.check(failure)
-      const join = async () => {
-        if (!flights.isUnderWay(flight)) {
-          await request.beforeMaking?.()
-          // Before the index is written to. Its run looks again when its turn comes.
-          if (!isLasting(request.plan)) await cpuTime.check(payerOf(request))
-        }
-        return flights.join(flight, () => fly(request, key), request.signal)
-      }
-      const isOfAnother = flights.isUnderWay(flight)
       try {
-        return await join().catch((error) => {
-          if (isOfAnother && isOutOfCpuTime(error)) return join()
-          throw error
-        })
+        return await join(request, key)
       } catch (error) {
         if (failure !== undefined) failures.remember(failure, error)
         throw error

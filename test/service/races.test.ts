@@ -4,17 +4,14 @@ import { expect } from 'chai'
 import { inProcessLocks } from '../../src/adapters/locks/in-process.ts'
 import type { Storage } from '../../src/app.ts'
 import { derivativeKey, recordKey, storedKey } from '../../src/core/object-key.ts'
-import { createAnswered } from '../../src/service/answered.ts'
-import { createDerivations } from '../../src/service/derive.ts'
 import { onEveryBackend } from '../support/backends.ts'
-import { NO_CPU_LIMIT, STRANGER } from '../support/callers.ts'
 import { deleteFile, rawPath, uploadOne } from '../support/client.ts'
+import { derivationsOn, deriveRequestFor } from '../support/derivations.ts'
 import { pluginFolder, recorded, recorder } from '../support/drop-ins.ts'
 import { watchedEngine } from '../support/engines.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange } from '../support/exchange.ts'
 import { picture } from '../support/images.ts'
-import { keptLog } from '../support/service.ts'
 import { settled } from '../support/settled.ts'
 import { storedState } from '../support/state.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -105,53 +102,19 @@ onEveryBackend('races', (start, backend) => {
   it('does not make a derivative again that another has made since its caller looked', async () => {
     const service = await start()
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
-    const key = storedKey(record.s3PathOriginal)
-    const client = service.app.clients.ofToken(service.tokens.clientToken)
-    const found = (await service.storage.index.find({ clientId: client.id, key })).original
-    if (found?.state !== 'stored') throw new Error('the upload is not stored')
+    const request = await deriveRequestFor(service, record)
     let runs = 0
     // Two processes' worth of derivations: each with flights of its own, on the same locks, index and bucket.
     const locks = inProcessLocks()
     const [one, two] = [1, 2].map(() =>
-      createDerivations({
-        answered: createAnswered(),
-        ...service.storage,
-        assets: {
-          of: async () => async () => {
-            throw new Error('no file is named')
-          },
-        },
-        originals: { resolve: async () => undefined },
+      derivationsOn(service, {
         locks,
-        events: { emit() {}, on() {}, idle: async () => {} },
         async run(_plan, source) {
           runs += 1
           return source
         },
-        cpuTime: NO_CPU_LIMIT,
-        derivativeLimits: { variantLimit: 1000, derivativesMaxBytes: 0, derivativesMaxTimes: 50 },
-        evict: async () => false,
-        limits: {
-          sourceMaxBytes: 1e6,
-          videoMaxBytes: 1e6,
-          sourceMaxPixels: 1e6,
-          outputMaxSide: 5000,
-          outputMaxPixels: 1e6,
-          outputMaxBytes: 1e9,
-          timeoutMs: 1000,
-        },
-        log: keptLog(),
       }),
     )
-    const plan = { steps: [], variant: 'w=1', variesByAccept: false, notes: [] }
-    const name = {
-      key,
-      folder: '',
-      format: { name: 'png', group: 'image', mediaType: 'image/png', extension: 'png' },
-      sourceName: record.sourceName,
-    } as const
-    const { signal } = new AbortController()
-    const request = { client, caller: STRANGER, name, record: found.record, plan, signal }
     const answers = await Promise.all([one?.derive(request), two?.derive(request)])
     await one?.idle()
     answers.push(await two?.derive(request))
