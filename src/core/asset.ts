@@ -51,6 +51,13 @@ export interface Asset {
   /** Of a video or sound, where there is a place for it. */
   readonly probe?: KeptProbe
   /**
+   * Of bytes in memory that are being stored: calls `listener` when that has failed, at once when it has failed before. From then
+   * on the bytes stay in memory for as long as they are read.
+   *
+   * @returns a function that removes the listener
+   */
+  readonly onNotStored?: (listener: () => void) => () => void
+  /**
    * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
    * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the
    *   signal is aborted by then: a stream that is born aborted fails before anybody can listen, which ends the process

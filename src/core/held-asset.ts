@@ -8,6 +8,8 @@ export interface HeldAsset {
   asset: Asset
   /** Releases the bytes; slow readers continue in the bucket. @param find what is stored now */
   letGo(find: () => Promise<Asset | undefined>): void
+  /** The bytes could not be stored: they stay in memory for those who read them. Calls {@link Asset.onNotStored} listeners. */
+  notStored(): void
 }
 
 /** @param rendered has its bytes in memory */
@@ -15,9 +17,16 @@ export function heldAsset(rendered: Asset): HeldAsset {
   const { size, mediaType, lastModified } = rendered
   // Functions that wait get this, never the asset in it: their variables stay in memory for as long as they wait.
   const place: Place = { held: rendered, find: async () => undefined }
+  const listeners = new Set<() => void>()
+  let isNotStored = false
   return {
     asset: {
       ...{ size, mediaType, lastModified },
+      onNotStored(listener) {
+        if (isNotStored) listener()
+        else listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
       async open(options = {}) {
         if (!place.held) return openStored(place, options)
         const { newPiece, signal, range = { start: 0, end: size - 1 } } = options
@@ -32,6 +41,12 @@ export function heldAsset(rendered: Asset): HeldAsset {
     letGo(find) {
       place.find = find
       place.held = undefined
+      listeners.clear()
+    },
+    notStored() {
+      isNotStored = true
+      for (const listener of listeners) listener()
+      listeners.clear()
     },
   }
 }

@@ -7,6 +7,7 @@ import { attachment } from './attachment.ts'
 import { byteranges, contentRange, type Payload } from './byteranges.ts'
 import { evaluateConditions } from './conditional.ts'
 import { isAria2, isDirect } from './direct.ts'
+import { holdAnswer } from './held-answer.ts'
 import { openPieces } from './open-pieces.ts'
 import type { Readers } from './readers.ts'
 import { sendPieces, sendWhole } from './send-pieces.ts'
@@ -68,8 +69,8 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     sendWhole(res, await payload.read(signal), readers)
     return
   }
-  const letGo = isHeld ? readers.hold(payload.size) : undefined
-  await sendPieces(res, payload.open, { readers, signal }).finally(letGo)
+  const end = holdAnswer(res, { asset, isHeld, bytes: payload.size, readers })
+  await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }
 
 // RFC 9110 section 8.8.3: an opaque tag holds neither quotes, spaces nor bytes past Latin-1, folders may.

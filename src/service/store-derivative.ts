@@ -122,13 +122,19 @@ export function createStoring(
     const held = heldAsset(rendered)
     endStoring = answered.begin(ref)
     answer(withLastModified(held.asset, record.storedAt))
-    if (!(await put(rendered))) return
+    let isStored = false
+    try {
+      isStored = await put(rendered)
+    } finally {
+      if (!isStored) held.notStored()
+    }
     // Slow readers get the rest from the bucket.
-    held.letGo(async () => {
-      const stored = await bucket.find(key, { mediaType })
-      if (stored && stored.size !== size) throw fileReplaced()
-      return stored
-    })
+    if (isStored)
+      held.letGo(async () => {
+        const stored = await bucket.find(key, { mediaType })
+        if (stored && stored.size !== size) throw fileReplaced()
+        return stored
+      })
   }
 
   return {

@@ -56,4 +56,27 @@ describe('assets that are held in memory until they are stored', () => {
     const failure = await asset.open({ newPiece }).catch((error) => error)
     expect(failure).to.have.property('status', 404)
   })
+
+  it('tell their readers when they could not be stored, also those that come later', async () => {
+    const { asset, notStored } = heldAsset(assetFromBytes(bytes, ABOUT))
+    const told: string[] = []
+    asset.onNotStored?.(() => told.push('reader'))
+    asset.onNotStored?.(() => told.push('reader who has left'))()
+    expect(told).to.deep.equal([])
+    notStored()
+    expect(told).to.deep.equal(['reader'])
+    asset.onNotStored?.(() => told.push('late reader'))
+    expect(told).to.deep.equal(['reader', 'late reader'])
+    expect((await collected(await asset.open({ newPiece }))).equals(bytes)).to.equal(true)
+  })
+
+  it('tell their readers nothing once they are stored', () => {
+    const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
+    let told = 0
+    asset.onNotStored?.(() => {
+      told += 1
+    })
+    letGo(async () => undefined)
+    expect(told).to.equal(0)
+  })
 })
