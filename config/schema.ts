@@ -118,7 +118,7 @@ export const VARIABLES = {
     unit: 'requests',
     // An office of 85 browsers with six connections each, all of them in use at the same moment.
     default: 512,
-    help: 'Requests of one IP address that a process answers at the same time; further ones are a 429, 0 is no limit. Callers behind TRUST_PROXY are counted by their own address',
+    help: 'Requests of one IP address that a process answers at the same time; further ones are a 429, 0 is no limit. Callers behind TRUST_PROXY are counted by their own address, and requests with the secret of a client separately',
   }),
   DOWNLOAD_MIN_BYTES_PER_SECOND: integer({
     min: 0,

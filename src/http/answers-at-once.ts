@@ -1,26 +1,36 @@
 import type { RequestHandler } from 'express'
 import { Problem } from '../core/problem.ts'
+import { secretIn } from '../service/client-access.ts'
+import type { Clients } from '../service/clients.ts'
 import { callerAddress } from './caller-address.ts'
 
 /**
  * Limits how many requests of one address are answered at the same time: each answer that is read slowly holds memory and a
- * connection. Counted by the address of the caller: callers behind a proxy of `TRUST_PROXY` are counted separately.
+ * connection. Counted by the address of the caller: callers behind a proxy of `TRUST_PROXY` are counted separately. Requests with
+ * the secret of a client have a count of their own, so that strangers behind the same address take nothing from it.
  *
- * @param most per address; 0: no limit
+ * @param options `most` per address in each of the two counts; 0: no limit
  * @throws Problem 429, which closes the connection
  */
-export function answersAtOnce({ most }: { most: number }): RequestHandler {
+export function answersAtOnce({
+  most,
+  clients,
+}: {
+  most: number
+  clients: Pick<Clients, 'isSecret'>
+}): RequestHandler {
   const counts = new Map<string, number>()
   return (req, res, next) => {
     if (most === 0) return next()
-    const address = callerAddress(req)
-    const count = counts.get(address) ?? 0
+    const isTrusted = clients.isSecret(secretIn(req.headers.authorization) ?? '')
+    const name = `${isTrusted ? 'trusted' : 'public'} ${callerAddress(req)}`
+    const count = counts.get(name) ?? 0
     if (count >= most) throw tooMany(most)
-    counts.set(address, count + 1)
+    counts.set(name, count + 1)
     res.once('close', () => {
-      const left = (counts.get(address) ?? 0) - 1
-      if (left > 0) counts.set(address, left)
-      else counts.delete(address)
+      const left = (counts.get(name) ?? 0) - 1
+      if (left > 0) counts.set(name, left)
+      else counts.delete(name)
     })
     next()
   }

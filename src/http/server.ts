@@ -139,7 +139,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
-  app.use(answersAtOnce({ most: options.answersPerAddress }))
+  app.use(answersAtOnce({ most: options.answersPerAddress, clients: options.clients }))
   app.use(parametersRoutes(options.parameters))
   const answerStored = createStoredAnswer(options)
   const receive = createReception({ ...options, answerStored })

@@ -45,7 +45,7 @@ export function createClientAccess({
 
   return {
     authenticate(authorization, action) {
-      const secret = authorization?.replace(/^Bearer +/i, '').trim()
+      const secret = secretIn(authorization)
       const found = secret ? store.findBySecret(secret) : undefined
       if (!found)
         throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
@@ -85,6 +85,11 @@ export function createClientAccess({
       return true
     },
   }
+}
+
+/** The secret of an `Authorization` header, `<secret>` or `Bearer <secret>`; undefined without one. */
+export function secretIn(authorization: string | undefined): string | undefined {
+  return authorization?.replace(/^Bearer +/i, '').trim()
 }
 
 function isMoving(): Problem {

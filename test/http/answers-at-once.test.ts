@@ -21,18 +21,21 @@ describe('requests of one address at the same time', () => {
   })
 
   /** Begins an answer and does not read it. */
-  async function beginOne(address: string): Promise<Socket> {
+  async function beginOne(address: string, secret?: string): Promise<Socket> {
     const socket = await openSocket(service)
     socket.on('error', () => {}).pause()
-    socket.write(`GET ${new URL(src).pathname} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`)
+    const authorization = secret === undefined ? '' : `Authorization: ${secret}\r\n`
+    socket.write(
+      `GET ${new URL(src).pathname} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n${authorization}\r\n`,
+    )
     sockets.push(socket)
     return socket
   }
 
-  const statusFor = async (address: string, path = new URL(src).pathname) => {
+  const statusFor = async (address: string, path = new URL(src).pathname, secret?: string) => {
     const response = await fetch(service.url + path, {
       method: 'HEAD',
-      headers: { 'X-Forwarded-For': address },
+      headers: { 'X-Forwarded-For': address, ...(secret === undefined ? {} : { Authorization: secret }) },
     })
     return { status: response.status, retryAfter: response.headers.get('Retry-After') }
   }
@@ -54,5 +57,23 @@ describe('requests of one address at the same time', () => {
     await beginOne('127.0.0.2')
     await eventually(async () => expect((await statusFor('127.0.0.2')).status).to.equal(429))
     expect((await statusFor('127.0.0.2', '/healthz')).status).to.equal(200)
+  })
+
+  it('with a secret of a client have places of their own, which are as many', async () => {
+    const secret = service.tokens.secretClientToken
+    const path = new URL(src).pathname
+    const statuses = async (address: string) => ({
+      public: (await statusFor(address)).status,
+      unknown: (await statusFor(address, path, 'sec_that_is_of_no_client')).status,
+      trusted: (await statusFor(address, path, `Bearer ${secret}`)).status,
+    })
+    for (let i = 0; i < 3; i += 1) await beginOne('127.0.0.5')
+    await eventually(async () =>
+      expect(await statuses('127.0.0.5')).to.deep.equal({ public: 429, unknown: 429, trusted: 200 }),
+    )
+    for (let i = 0; i < 3; i += 1) await beginOne('127.0.0.6', secret)
+    await eventually(async () =>
+      expect(await statuses('127.0.0.6')).to.deep.equal({ public: 200, unknown: 200, trusted: 429 }),
+    )
   })
 })
