@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express'
+import { createPlaces } from '../core/budgets/places.ts'
 import { Problem } from '../core/problem.ts'
 import { secretIn } from '../service/client-access.ts'
 import type { Clients } from '../service/clients.ts'
@@ -19,19 +20,14 @@ export function answersAtOnce({
   most: number
   clients: Pick<Clients, 'isSecret'>
 }): RequestHandler {
-  const counts = new Map<string, number>()
+  const places = createPlaces()
   return (req, res, next) => {
     if (most === 0) return next()
     const isTrusted = clients.isSecret(secretIn(req.headers.authorization) ?? '')
     const name = `${isTrusted ? 'trusted' : 'public'} ${callerAddress(req)}`
-    const count = counts.get(name) ?? 0
-    if (count >= most) throw tooMany(most)
-    counts.set(name, count + 1)
-    res.once('close', () => {
-      const left = (counts.get(name) ?? 0) - 1
-      if (left > 0) counts.set(name, left)
-      else counts.delete(name)
-    })
+    const taken = places.take([{ name, atMost: most }])
+    if ('full' in taken) throw tooMany(most)
+    res.once('close', taken.giveBack)
     next()
   }
 }

@@ -1,3 +1,4 @@
+import { createPlaces } from '../core/budgets/places.ts'
 import { Problem, retryAfter, unavailable } from '../core/problem.ts'
 
 /**
@@ -19,27 +20,19 @@ const LIMITS: FollowerLimits = { atMost: 2000, addressAtMost: 100 }
 
 /** The places for event streams of this process. */
 export function createFollowerPlaces({ atMost, addressAtMost } = LIMITS): TakeFollowerPlace {
-  const byAddress = new Map<string, number>()
-  let all = 0
+  const places = createPlaces()
 
   return (address) => {
-    const ofAddress = byAddress.get(address) ?? 0
-    if (ofAddress >= addressAtMost) throw tooManyFollowers(addressAtMost)
-    if (all >= atMost)
-      throw unavailable(
-        `Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`,
-        {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        },
-      )
-    all += 1
-    byAddress.set(address, ofAddress + 1)
-    return () => {
-      all -= 1
-      const left = (byAddress.get(address) ?? 0) - 1
-      if (left > 0) byAddress.set(address, left)
-      else byAddress.delete(address)
-    }
+    const taken = places.take([
+      { name: `address ${address}`, atMost: addressAtMost, isOfAddress: true },
+      { name: 'all', atMost, isOfAddress: false },
+    ])
+    if ('giveBack' in taken) return taken.giveBack
+    if (taken.full.isOfAddress) throw tooManyFollowers(addressAtMost)
+    throw unavailable(
+      `Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`,
+      { retryAfterSeconds: RETRY_AFTER_SECONDS },
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import { createPlaces } from '../core/budgets/places.ts'
 import type { Client } from '../core/client.ts'
 import { unavailable } from '../core/problem.ts'
 
@@ -30,26 +31,17 @@ const ADDRESS_AT_ONCE = 4
  * from slow servers, uploads by URL continue.
  */
 export function createFetchPlaces(): TakeFetchPlace {
-  const underWay = new Map<string, number>()
-
+  const places = createPlaces()
   return ({ client, asker, address }) => {
-    const counts = [
-      { name: asker, max: AT_ONCE, whose: '' },
-      { name: `${asker} client ${client.id}`, max: CLIENT_AT_ONCE, whose: ' for this client' },
+    const taken = places.take([
+      { name: asker, atMost: AT_ONCE, whose: '' },
+      { name: `${asker} client ${client.id}`, atMost: CLIENT_AT_ONCE, whose: ' for this client' },
       ...(address === undefined
         ? []
-        : [{ name: `${asker} address ${address}`, max: ADDRESS_AT_ONCE, whose: ' for one address' }]),
-    ]
-    for (const { name, max, whose } of counts)
-      if ((underWay.get(name) ?? 0) >= max)
-        throw unavailable(`too many files of other servers are being fetched${whose} (limit ${max})`)
-    for (const { name } of counts) underWay.set(name, (underWay.get(name) ?? 0) + 1)
-    return () => {
-      for (const { name } of counts) {
-        const left = (underWay.get(name) ?? 0) - 1
-        if (left > 0) underWay.set(name, left)
-        else underWay.delete(name)
-      }
-    }
+        : [{ name: `${asker} address ${address}`, atMost: ADDRESS_AT_ONCE, whose: ' for one address' }]),
+    ])
+    if ('giveBack' in taken) return taken.giveBack
+    const { whose, atMost } = taken.full
+    throw unavailable(`too many files of other servers are being fetched${whose} (limit ${atMost})`)
   }
 }
