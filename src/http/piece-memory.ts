@@ -1,3 +1,5 @@
+import { PIECE_BYTES } from '../core/budgets/memory.ts'
+
 /** Memory for pieces of answers, used again and again. */
 export interface PieceMemory {
   /** @param bytes 64 KiB, or 256 KiB, or less than 64 KiB, which is not used again */
@@ -11,8 +13,7 @@ export interface PieceMemory {
   trim(): boolean
 }
 
-export const SMALL_PIECE_BYTES = 64 * 1024
-export const LARGE_PIECE_BYTES = 256 * 1024
+const { small: SMALL_PIECE_BYTES, large: LARGE_PIECE_BYTES } = PIECE_BYTES
 // What stays for the next readers.
 const MAX_FREE = [
   [SMALL_PIECE_BYTES, 64],

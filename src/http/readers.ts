@@ -1,7 +1,14 @@
 import type { Response } from 'express'
+import {
+  mayBeWhole,
+  mayStayUnstored,
+  PIECE_BYTES,
+  pieceSize,
+  type ReadersMemory,
+} from '../core/budgets/memory.ts'
 import type { Log } from '../core/log.ts'
 import { Problem } from '../core/problem.ts'
-import { createPieceMemory, LARGE_PIECE_BYTES, SMALL_PIECE_BYTES } from './piece-memory.ts'
+import { createPieceMemory } from './piece-memory.ts'
 
 /** The clients that read answers of this process: what waits in memory for them, and how fast they take it. */
 export interface Readers {
@@ -31,17 +38,6 @@ export interface Reader {
   end(): void
 }
 
-// A fast reader gets large pieces, since each costs a few system calls. With many readers that stand still, each holds less.
-const TINY_PIECE_BYTES = 16 * 1024
-// Of all readers. Readers that were fast may stand still now: past this sum there are no large pieces.
-const LARGE_UNTIL_BYTES = 16 * 1024 * 1024
-// All of them may stop at the same moment, each with a piece that waits and one that was read ahead.
-const MAX_LARGE_READERS = LARGE_UNTIL_BYTES / (2 * LARGE_PIECE_BYTES)
-// Past this sum pieces are tiny.
-const SMALL_UNTIL_BYTES = 32 * 1024 * 1024
-// Of all answers that are stored nowhere.
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024
-
 // A kernel accepts megabytes ahead of its reader, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
 const PAUSE_SECONDS = 120
 const LOOK_EVERY_MS = 1000
@@ -60,11 +56,9 @@ export function createReaders({
   lookEveryMs?: number
 }): Readers {
   const memory = createPieceMemory()
-  let heldBytes = 0
-  let wholeBytes = 0
-  let largeReaders = 0
+  const held: ReadersMemory = { waitingBytes: 0, largeReaders: 0, unstoredBytes: 0 }
   const waiting = new Map<Response, { seconds: number }>()
-  const mostSeconds = PAUSE_SECONDS + LARGE_PIECE_BYTES / minBytesPerSecond
+  const mostSeconds = PAUSE_SECONDS + PIECE_BYTES.large / minBytesPerSecond
   let looking: NodeJS.Timeout | undefined
 
   // Counts looks instead of elapsed time: while this process is blocked, it sends nothing.
@@ -82,13 +76,12 @@ export function createReaders({
   }
 
   return {
-    hasRoom: (bytes) =>
-      bytes <= SMALL_PIECE_BYTES || (bytes <= LARGE_PIECE_BYTES && heldBytes < LARGE_UNTIL_BYTES),
+    hasRoom: (bytes) => mayBeWhole(bytes, held),
     hold(bytes) {
-      if (wholeBytes + bytes > MAX_WHOLE_BYTES) throw tooManyHeld()
-      wholeBytes += bytes
+      if (!mayStayUnstored(bytes, held)) throw tooManyHeld()
+      held.unstoredBytes += bytes
       return () => {
-        wholeBytes -= bytes
+        held.unstoredBytes -= bytes
       }
     },
     begin(res) {
@@ -96,24 +89,23 @@ export function createReaders({
       let isLarge = false
       const left = { seconds: mostSeconds }
       const setLarge = (next: boolean) => {
-        largeReaders += Number(next) - Number(isLarge)
+        held.largeReaders += Number(next) - Number(isLarge)
         isLarge = next
       }
       const clear = () => {
-        heldBytes -= bytes
+        held.waitingBytes -= bytes
         bytes = 0
         waiting.delete(res)
       }
       return {
         newPiece(isFast) {
-          const mayBeLarge = isLarge || largeReaders < MAX_LARGE_READERS
-          setLarge(isFast && mayBeLarge && heldBytes < LARGE_UNTIL_BYTES)
-          if (isLarge) return memory.take(LARGE_PIECE_BYTES)
-          return memory.take(heldBytes < SMALL_UNTIL_BYTES ? SMALL_PIECE_BYTES : TINY_PIECE_BYTES)
+          const size = pieceSize(held, { isFast, hasLarge: isLarge })
+          setLarge(size === 'large')
+          return memory.take(PIECE_BYTES[size])
         },
         waits(more) {
           bytes += more
-          heldBytes += more
+          held.waitingBytes += more
           if (minBytesPerSecond > 0) waiting.set(res, left)
           looking ??= setInterval(look, lookEveryMs).unref()
         },

@@ -1,3 +1,9 @@
+import {
+  bytesOfDerivatives,
+  type DerivativeLimits,
+  derivativeShares,
+  mayEvict,
+} from '../core/budgets/storage.ts'
 import type { Client } from '../core/client.ts'
 import type { Log } from '../core/log.ts'
 import type { ObjectKey } from '../core/object-key.ts'
@@ -5,16 +11,6 @@ import type { UsedDerivative } from '../core/ports/derivative-uses.ts'
 import type { FileIndex, OriginalRecord } from '../core/ports/file-index.ts'
 import { fileNotFound } from '../core/problem.ts'
 import type { Evict } from './evict.ts'
-
-/** How many derivatives there may be, and how large. A client's rules may say otherwise. */
-export interface DerivativeLimits {
-  /** Of one original. */
-  variantLimit: number
-  /** Bytes of all derivatives of one client; 0: unlimited. */
-  derivativesMaxBytes: number
-  /** Bytes of an original's derivatives, as a multiple of its own. */
-  derivativesMaxTimes: number
-}
 
 /** A derivative that is to be stored. */
 export interface Claim {
@@ -39,16 +35,9 @@ export interface DerivativeSpace {
   atMost(client: Client): number
 }
 
-// A small picture may have a few large ones made of it in any case.
-const ORIGINAL_MIN_BYTES = 256_000_000
 // Other processes fill what is made room for: then this caller goes on without.
 const ROUNDS = 20
 const AT_ONCE = 50
-
-/** Bytes of the derivatives that an original of this size may have; no single one may be larger. */
-export function bytesOfDerivatives(size: number, times: number): number {
-  return Math.max(ORIGINAL_MIN_BYTES, times * size)
-}
 
 export function createDerivativeSpace({
   index,
@@ -61,13 +50,14 @@ export function createDerivativeSpace({
   limits: DerivativeLimits
   log: Log
 }): DerivativeSpace {
-  const atMost = ({ rules }: Client) => rules?.variantLimit ?? limits.variantLimit
+  const sharesOf = ({ rules }: Client) => derivativeShares(limits, rules)
+  const atMost = (client: Client) => sharesOf(client).variants
   const refOf = ({ client, original }: Claim) => ({ clientId: client.id, key: original.key })
 
   /** Those that this claim may evict. */
   const evictable = async (claim: Claim, of: Parameters<FileIndex['leastUsed']>[0], count: number) => {
     const used = await index.leastUsed(of, count)
-    return used.filter(({ key, use }) => key !== claim.key && (claim.isHeld || !use.isHeld))
+    return used.filter(({ key, use }) => key !== claim.key && mayEvict(claim, use))
   }
 
   /** @returns whether it is gone now, by this call or another one */
@@ -122,11 +112,11 @@ export function createDerivativeSpace({
 
     async makeRoom(claim, bytes) {
       const { client, original, isHeld } = claim
-      const ofClient = client.rules?.derivativesMaxBytes ?? limits.derivativesMaxBytes
+      const { bytes: ofClient } = sharesOf(client)
       const ofOriginal = bytesOfDerivatives(original.size, limits.derivativesMaxTimes)
       const fits =
         (await evictFor(claim, bytes, 'original', ofOriginal)) &&
-        (ofClient === 0 || (await evictFor(claim, bytes, 'client', ofClient)))
+        (ofClient === undefined || (await evictFor(claim, bytes, 'client', ofClient)))
       return fits || isHeld
     },
   }

@@ -1,5 +1,6 @@
 import { type Asset, withLastModified } from '../core/asset.ts'
 import type { CpuPayer } from '../core/budgets/cpu-time.ts'
+import { bytesOfDerivatives, type DerivativeLimits } from '../core/budgets/storage.ts'
 import { tooManyVariants } from '../core/limit-problems.ts'
 import type { Log } from '../core/log.ts'
 import type { ObjectKey } from '../core/object-key.ts'
@@ -15,12 +16,7 @@ import type { Answered } from './answered.ts'
 import type { Assets } from './assets.ts'
 import { deleteParts } from './delete-all.ts'
 import type { DeriveRequest, MadeAsset } from './derivations.ts'
-import {
-  bytesOfDerivatives,
-  type Claim,
-  createDerivativeSpace,
-  type DerivativeLimits,
-} from './derivative-space.ts'
+import { type Claim, createDerivativeSpace } from './derivative-space.ts'
 import type { Evict } from './evict.ts'
 import { keptProbe } from './kept-probe.ts'
 import { createLeftovers } from './leftovers.ts'

@@ -1,3 +1,4 @@
+import { jobShares } from '../core/budgets/jobs.ts'
 import type { Caller } from '../core/caller.ts'
 import type { JobOwner, OpenJobs } from '../core/ports/jobs.ts'
 import { Problem, retryAfter } from '../core/problem.ts'
@@ -31,18 +32,17 @@ export function checkMayBegin(request: MediaRequest, allowed: MediaJobsFor): voi
 }
 
 /**
- * Refuses a job when the places of its client are taken. All places are for trusted callers. Strangers may have three
- * quarters of them by presets and signed URLs, half of them by parameters of their own, and one address a quarter.
+ * Refuses a job when the places of its client are taken, as {@link jobShares} divides them. All places are for trusted callers.
  *
  * @param atMost places of a client
  * @throws Problem 429
  */
 export function checkPlaces(request: MediaRequest, open: OpenJobs, atMost: number): void {
-  if (open.all >= atMost) throw tooManyJobs(atMost, 'for this client')
+  const shares = jobShares(atMost)
+  if (open.all >= shares.all) throw tooManyJobs(shares.all, 'for this client')
   if (request.caller.isTrusted) return
-  const share = (part: number) => Math.max(1, Math.floor(atMost * part))
-  const [ofAddress, ofStrangers] = [share(1 / 4), share(isChosenByClient(request) ? 3 / 4 : 1 / 2)]
-  if (open.sameStranger >= ofAddress) throw tooManyJobs(ofAddress, 'from one address')
+  if (open.sameStranger >= shares.perAddress) throw tooManyJobs(shares.perAddress, 'from one address')
+  const ofStrangers = isChosenByClient(request) ? shares.strangersByClientChoice : shares.strangers
   if (open.strangers >= ofStrangers) throw tooManyJobs(ofStrangers, 'from callers without a secret')
 }
 

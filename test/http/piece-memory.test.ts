@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { createPieceMemory, LARGE_PIECE_BYTES, SMALL_PIECE_BYTES } from '../../src/http/piece-memory.ts'
+import { PIECE_BYTES } from '../../src/core/budgets/memory.ts'
+import { createPieceMemory } from '../../src/http/piece-memory.ts'
 
 describe('memory for pieces', () => {
-  for (const bytes of [SMALL_PIECE_BYTES, LARGE_PIECE_BYTES]) {
+  for (const bytes of [PIECE_BYTES.small, PIECE_BYTES.large]) {
     it(`is used again once it is given back: ${bytes} bytes`, () => {
       const memory = createPieceMemory()
       const piece = memory.take(bytes)

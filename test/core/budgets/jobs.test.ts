@@ -1,0 +1,17 @@
+import { expect } from 'chai'
+import { jobShares } from '../../../src/core/budgets/jobs.ts'
+
+describe('places for media jobs', () => {
+  it('are all for trusted callers, three quarters or half for strangers, and a quarter for one address', () => {
+    expect(jobShares(20)).to.deep.equal({
+      all: 20,
+      strangersByClientChoice: 15,
+      strangers: 10,
+      perAddress: 5,
+    })
+  })
+
+  it('are at least one for each', () => {
+    expect(jobShares(1)).to.deep.equal({ all: 1, strangersByClientChoice: 1, strangers: 1, perAddress: 1 })
+  })
+})
