@@ -11,7 +11,7 @@ import { measured, type Timed } from './measured.ts'
 import { type NamedFile, namedFiles } from './named-files.ts'
 import type { Plan } from './plan.ts'
 import { type Runner, runsOfOneEngine, type WorkContext, type WorkRunner } from './run.ts'
-import { type Spent, spentHere } from './spending.ts'
+import { createSpentHere, type Spent } from './spending.ts'
 
 export interface DispatchOptions {
   engines: ReadonlyMap<EngineName, Engine>
@@ -50,6 +50,7 @@ export function createDispatcher({
   hangMs,
   metrics,
 }: DispatchOptions): WorkRunner {
+  const spentHere = createSpentHere()
   let bytesHere = 0
   let runningHere = 0
   /** Runs steps of one engine, whose turn has come, where they fit. */

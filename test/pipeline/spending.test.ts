@@ -9,7 +9,7 @@ import type { Admission } from '../../src/pipeline/admission.ts'
 import { createDispatcher } from '../../src/pipeline/dispatch.ts'
 import type { Plan } from '../../src/pipeline/plan.ts'
 import type { Runner } from '../../src/pipeline/run.ts'
-import { spentHere } from '../../src/pipeline/spending.ts'
+import { createSpentHere } from '../../src/pipeline/spending.ts'
 import { rejection } from '../support/rejection.ts'
 import { context } from './transform.ts'
 
@@ -143,6 +143,7 @@ describe('what a transformation spends', () => {
   })
 
   it('in this process is neither more than its time, nor more than the CPU time of the process', async () => {
+    const spentHere = createSpentHere()
     let busy = 0
     await spentHere(
       async () => spin(60),
@@ -165,5 +166,43 @@ describe('what a transformation spends', () => {
     )
     expect(await failure).to.have.property('message', 'broken')
     expect(idle).to.be.below(150)
+  })
+
+  it('in this process is divided among the works that run at the same moment', async () => {
+    const clock = { now: 0, cpuMs: 0 }
+    const spentHere = createSpentHere({ now: () => clock.now, cpuMs: () => clock.cpuMs })
+    const spent: Record<string, number> = {}
+    /** Begins a work. @returns a function that ends it */
+    const begin = (name: string) => {
+      let end = () => {}
+      const ended = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      const measured = spentHere(
+        () => ended,
+        (cpuMs) => {
+          spent[name] = cpuMs
+        },
+      )
+      return () => {
+        end()
+        return measured
+      }
+    }
+    const pass = (ms: number, cpuMs: number) => {
+      clock.now += ms
+      clock.cpuMs += cpuMs
+    }
+    // Before the first work the process does something else.
+    pass(1000, 1000)
+    const endFirst = begin('first')
+    // Two threads are busy, of which it has one.
+    pass(100, 200)
+    const endSecond = begin('second')
+    pass(100, 120)
+    await endFirst()
+    pass(100, 30)
+    await endSecond()
+    expect(spent).to.deep.equal({ first: 160, second: 90 })
   })
 })
