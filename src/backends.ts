@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/load.ts'
 import { diskBuckets } from './adapters/bucket/disk.ts'
 import type { ClientChanges } from './adapters/client-store/bucket.ts'
-import { dataDirTaken, makeDataDir, signDataDir, storeUnusable } from './adapters/data-dir.ts'
+import { dataDirTaken, makeDataDir, openDataDir, signDataDir, storeUnusable } from './adapters/data-dir.ts'
 import { type DiskReserve, diskReserve, NO_RESERVE } from './adapters/disk-reserve.ts'
 import { type DiskState, diskState } from './adapters/disk-state.ts'
 import { embeddedIndex } from './adapters/file-index/embedded.ts'
@@ -148,7 +148,7 @@ function rateOf(config: Config): (limited: LimitName) => Rate {
 /** For one process: the index's own lock keeps others out. */
 async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise<State> {
   const { DATA_DIR, DISK_RESERVE_BYTES: bytes } = config
-  await makeDataDir(DATA_DIR)
+  await openDataDir(DATA_DIR)
   const reserve = bytes > 0 ? await diskReserve({ path: join(DATA_DIR, 'reserve'), bytes, log }) : NO_RESERVE
   // The last one first.
   const closings = [() => reserve.close()]
@@ -170,7 +170,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
     })
     // Not before the index is open: another process may hold the folder.
     reserve.fillUp()
-    await reserve.forced(() => signDataDir(DATA_DIR, baseUrl))
+    await signDataDir(DATA_DIR, baseUrl, reserve)
     const jobs = await opened('jobs', {
       open: (folder) => embeddedJobs({ folder, log, reserve }),
       close: (store) => store.close({ graceMs: 0 }),

@@ -53,23 +53,35 @@ export async function lastingLevel(
 ): Promise<LastingLevel> {
   await reserve.forced(() => makePrivate(folder))
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
-  const open = () => reserve.forced(() => level.open())
-  await open().catch(async (error) => {
-    if (!refilled || !isDamage(error)) throw error
-    await moveAside(folder, { error, log: refilled.log })
-    await open()
-  })
   let closing = false
   let broken = false
   let mending: Promise<void> | undefined
   // How often an empty store took the place of a damaged one.
   let replaced = 0
+  await open()
+
+  /** Opens the closed store; if it is damaged and can be filled again, an empty one in its place. */
+  async function open(): Promise<void> {
+    try {
+      await reserve.forced(() => level.open())
+    } catch (error) {
+      if (!refilled || !(await isDamage(error))) throw error
+      await openEmpty(error, refilled.log)
+    }
+  }
+
+  /** @param error what has shown the damage of the closed store */
+  async function openEmpty(error: unknown, log: Log): Promise<void> {
+    replaced += 1
+    await moveAside(folder, { error, log })
+    await reserve.forced(() => level.open())
+  }
 
   async function reopen(): Promise<void> {
     try {
       await makeSureOfRoom(folder, ROOM_BYTES)
       await level.close()
-      await level.open()
+      await open()
       broken = false
     } catch (cause) {
       throw cause instanceof Problem
@@ -85,15 +97,16 @@ export async function lastingLevel(
     return mending
   }
 
+  /** Whether the store is damaged, or was when this failed: another caller may have moved it aside since `known`. */
+  const wasDamaged = async (error: unknown, known: number) => (await isDamage(error)) || replaced > known
+
   /** Puts an empty store in the place of a damaged one, unless another caller has since `known`. */
   async function replace(error: unknown, { known, log }: { known: number; log: Log }): Promise<void> {
     if (mending !== undefined) return mending
     if (replaced > known) return
-    replaced += 1
     mending = (async () => {
       await level.close()
-      await moveAside(folder, { error, log })
-      await open()
+      await openEmpty(error, log)
       broken = false
     })().finally(() => {
       mending = undefined
@@ -115,7 +128,7 @@ export async function lastingLevel(
     try {
       return await work()
     } catch (error) {
-      if (!closing && refilled && isDamage(error)) {
+      if (!closing && refilled && (await wasDamaged(error, known))) {
         await replace(error, { known, log: refilled.log })
         return await work()
       }
@@ -133,7 +146,7 @@ export async function lastingLevel(
       await append(rows, durable)
     } catch (error) {
       if (closing) throw error
-      if (refilled && isDamage(error)) await replace(error, { known, log: refilled.log })
+      if (refilled && (await wasDamaged(error, known))) await replace(error, { known, log: refilled.log })
       else await mend()
       await append(rows, durable)
     }

@@ -1,5 +1,6 @@
 import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { unwritable } from './data-dir.ts'
 
 /** What a file holds; undefined where there is none. */
 export async function readPrivateFile(file: string): Promise<string | undefined> {
@@ -9,8 +10,18 @@ export async function readPrivateFile(file: string): Promise<string | undefined>
   })
 }
 
-/** Puts a text in the place of what a file holds, all or nothing, on the disk when it resolves, and for its owner only. */
+/**
+ * Puts a text in the place of what a file of DATA_DIR holds, all or nothing, on the disk when it resolves, and for its owner only.
+ *
+ * @throws DataDirError
+ */
 export async function savePrivateFile(file: string, text: string): Promise<void> {
+  await save(file, text).catch((cause) => {
+    throw unwritable(dirname(file), cause)
+  })
+}
+
+async function save(file: string, text: string): Promise<void> {
   const temporary = `${file}.tmp`
   await unlink(temporary).catch(() => {})
   await withHandle(await open(temporary, 'wx', 0o600), async (handle) => {

@@ -21,11 +21,8 @@ export function isRemoteFailure(error: unknown): boolean {
  * other servers cause: they must not decide how much is logged.
  */
 export function logReason(error: unknown): string {
-  const messages = causesOf(error).map((each) => (each instanceof Error ? each.message : String(each)))
-  // An error often quotes its cause.
-  const distinct = messages.filter((text, i) => !messages.slice(0, i).some((before) => before.includes(text)))
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line, or colour a terminal.
-  const line = distinct.join(': ').replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
+  const line = joinedMessages(error).replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
   return line.length > REASON_MAX ? `${line.slice(0, REASON_MAX)}…` : line
 }
 

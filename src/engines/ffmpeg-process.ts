@@ -118,10 +118,11 @@ export async function ran(
     ...watch
   }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void },
 ): Promise<Said> {
-  watch.signal.throwIfAborted()
   // One allocation past the limit is refused at once: it could be filled before the next look.
   const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
-  const child = spawn(program, bounded, { stdio: withHiddenFiles(['ignore', 'pipe', 'pipe']), env })
+  const stdio = await withHiddenFiles(['ignore', 'pipe', 'pipe'])
+  watch.signal.throwIfAborted()
+  const child = spawn(program, bounded, { stdio, env })
   if (child.pid !== undefined) lower(child.pid)
   const measured = child.pid === undefined ? () => 0 : measureCpu(child.pid)
   const chunks: Buffer[] = []

@@ -20,6 +20,9 @@ import { AT_ONCE } from './walk.ts'
  */
 export type Sweep = () => Promise<number>
 
+// Many changes may be of clients that are not known: the records are asked once for all of them.
+const HEARD_MS = 1000
+
 type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
 
 export function createSweep({
@@ -79,8 +82,12 @@ export function createSweep({
   async function endChange(change: RecordChange): Promise<boolean> {
     const { ref } = change
     try {
+      // Another process may have added the client just now.
+      if (!clients.find(ref.clientId)) await clients.refresh({ maxAgeMs: HEARD_MS })
       const client = clients.find(ref.clientId)
       if (client) await agree(client, ref.key)
+      // The files of a removed client are deleted; those of one that is not known yet may differ from the index.
+      else if ((await index.find(ref)).original) return false
       await index.endChange(change)
       return true
     } catch (error) {

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { makeCredentials, readCredentials } from '../../src/adapters/credentials.ts'
+import { DataDirError } from '../../src/adapters/data-dir.ts'
 import { rejection } from '../support/rejection.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fileCalls, instead, systemError } from './calls.ts'
@@ -102,7 +103,8 @@ describe('the credentials file', () => {
       },
       () => rejection(makeCredentials(file)),
     )
-    expect(error).to.have.property('code', 'EIO')
+    expect(error).to.be.instanceOf(DataDirError)
+    expect((error as Error).cause).to.have.property('code', 'EIO')
     expect(await readdir(folder)).to.not.include('credentials.json')
   })
 })

@@ -1,9 +1,10 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
 import { type LastingLevel, lastingLevel } from '../../src/adapters/lasting-level.ts'
 import { rejection } from '../support/rejection.ts'
+import { type KeptLog, keptLog } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ALL = { gt: '', lt: '\xff' }
@@ -115,5 +116,73 @@ describe('a LevelDB that outlives a failed write', () => {
     await level.close()
     for (const attempt of [() => put('b'), () => level.get(['a']), () => level.names(ALL)])
       expect(await rejection(attempt())).to.have.property('code', 'LEVEL_DATABASE_NOT_OPEN')
+  })
+
+  describe('that can be filled again', () => {
+    let store: LastingLevel
+    let log: KeptLog
+    const opened = async () => {
+      log = keptLog()
+      store = await lastingLevel(join(folder, 'refilled'), { refilled: { log } })
+    }
+    beforeEach(async () => {
+      await opened()
+      await store.write([{ type: 'put', key: 'a', value: 1 }])
+    })
+    afterEach(() => store.close())
+
+    const aside = async () => (await readdir(folder)).filter((name) => name.startsWith('refilled.damaged-'))
+    const cutManifest = async () => {
+      for (const name of await readdir(join(folder, 'refilled')))
+        if (name.startsWith('MANIFEST')) await truncate(join(folder, 'refilled', name))
+    }
+    /** The next opening finds what `work` has done to the folder. */
+    const beforeNextOpening = (work: () => Promise<void>) => {
+      const real = ClassicLevel.prototype.open as () => Promise<void>
+      let isNext = true
+      ClassicLevel.prototype.open = async function (this: unknown) {
+        if (isNext) {
+          isNext = false
+          await work()
+        }
+        return real.apply(this as never)
+      } as never
+    }
+
+    it('is replaced by an empty one when its reopening after a failed write finds damage', async () => {
+      breakNext('batch')
+      beforeNextOpening(cutManifest)
+      await store.write([{ type: 'put', key: 'b', value: 1 }])
+      expect(await store.names(ALL)).to.deep.equal(['b'])
+      expect(await aside()).to.have.length(1)
+      expect(log.lines.map(({ level }) => level)).to.deep.equal(['error'])
+    })
+
+    const failures: Record<string, (path: string) => string> = {
+      'a file system that refuses the lock': (path) => `IO error: lock ${path}/LOCK: Invalid argument`,
+      'a file system that cannot map an intact table': (path) =>
+        `IO error: ${path}/000005.ldb: Invalid argument`,
+      'a folder that has disappeared': (path) => `IO error: ${path}/LOCK: No such file or directory`,
+    }
+    for (const [what, message] of Object.entries(failures))
+      it(`stays where it is when ${what} prevents its opening`, async () => {
+        await store.close()
+        // LevelDB makes a table of its log when it is opened again.
+        await opened()
+        await store.close()
+        const [table] = (await readdir(join(folder, 'refilled'))).filter((name) => name.endsWith('.ldb'))
+        expect(table).to.equal('000005.ldb')
+        const reason = new Error(message(join(folder, 'refilled')))
+        const cause = Object.assign(reason, { code: 'LEVEL_IO_ERROR' })
+        ClassicLevel.prototype.open = async () => {
+          const code = 'LEVEL_DATABASE_NOT_OPEN'
+          throw Object.assign(new Error('Database failed to open', { cause }), { code })
+        }
+        expect(await rejection(opened())).to.have.property('code', 'LEVEL_DATABASE_NOT_OPEN')
+        expect(await aside()).to.deep.equal([])
+        ClassicLevel.prototype.open = open
+        await opened()
+        expect(await store.names(ALL)).to.deep.equal(['a'])
+      })
   })
 })

@@ -34,4 +34,47 @@ describe('a sweep', () => {
     expect(await sweep()).to.equal(100)
     expect(most).to.equal(16)
   })
+
+  describe('of the change of a record whose client is not known here', () => {
+    const change = { ref: { clientId: 'new', key }, until: 1 }
+    const swept = async ({ isAdded, hasFile }: { isAdded: boolean; hasFile: boolean }) => {
+      const done: string[] = []
+      let isKnown = false
+      const sweep = createSweep({
+        index: {
+          overdueChanges: async () => [change],
+          async *overdue() {},
+          find: async () => (hasFile ? { original: { state: 'stored' } } : {}),
+          endChange: async () => void done.push('mark removed'),
+        } satisfies Partial<Record<keyof FileIndex, unknown>> as unknown as FileIndex,
+        buckets: {} as never,
+        clients: {
+          find: (id: string) => (isKnown ? { id } : undefined),
+          refresh: async () => {
+            isKnown = isAdded
+          },
+        } as never,
+        agree: async () => void done.push('agreed'),
+        removals: {} as never,
+        log: keptLog(),
+      })
+      return { ended: await sweep(), done }
+    }
+
+    it('takes it over when another process has added the client', async () => {
+      expect(await swept({ isAdded: true, hasFile: true })).to.deep.equal({
+        ...{ ended: 1, done: ['agreed', 'mark removed'] },
+      })
+    })
+
+    it('keeps its mark while the client is unknown and the index has the file', async () => {
+      expect(await swept({ isAdded: false, hasFile: true })).to.deep.equal({ ended: 0, done: [] })
+    })
+
+    it('removes its mark when the file of a removed client is deleted', async () => {
+      expect(await swept({ isAdded: false, hasFile: false })).to.deep.equal({
+        ...{ ended: 1, done: ['mark removed'] },
+      })
+    })
+  })
 })

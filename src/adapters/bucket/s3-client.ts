@@ -3,6 +3,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { DeleteObjectsCommand, HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
+import { refusePages } from './s3-answer.ts'
 import { checkLiteral, guardedLookup, type IsRefused } from './s3-guard.ts'
 import { createPatience, type Patience } from './s3-patience.ts'
 
@@ -44,8 +45,11 @@ const IDLE_CONNECTION_MS = 30_000
 export function s3Clients(options: S3ConnectionOptions): S3Clients {
   const { isRefused } = options
   if (isRefused) checkLiteral(options.endpoint, isRefused)
-  const client = (atOnce: number) =>
-    new S3Client({ ...clientConfig(options), requestHandler: connections(atOnce, isRefused) })
+  const client = (atOnce: number) => {
+    const made = new S3Client({ ...clientConfig(options), requestHandler: connections(atOnce, isRefused) })
+    refusePages(made)
+    return made
+  }
   const calls = client(CALLS_AT_ONCE)
   addContentMd5(calls)
   // Transfers are as many as this process has accepted: with a limit, slow readers would block all others.

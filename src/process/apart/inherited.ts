@@ -1,4 +1,5 @@
 import { closeSync, readdirSync, readlinkSync } from 'node:fs'
+import { isFileLink } from '../../core/descriptor.ts'
 
 /**
  * Closes the files that this process has inherited: LevelDB opens its files without O_CLOEXEC, so a child could write into the
@@ -7,8 +8,7 @@ import { closeSync, readdirSync, readlinkSync } from 'node:fs'
 export function closeInheritedFiles(): void {
   for (const fd of namesIn('/proc/self/fd').map(Number)) {
     try {
-      // Pipes, sockets and the event loop's own descriptors have no path.
-      if (fd > 2 && /^\/(?!dev\/|proc\/)/.test(readlinkSync(`/proc/self/fd/${fd}`))) closeSync(fd)
+      if (fd > 2 && isFileLink(readlinkSync(`/proc/self/fd/${fd}`))) closeSync(fd)
     } catch {
       // That of the list itself, which is closed by now.
     }

@@ -1,13 +1,16 @@
 import { expect } from 'chai'
+import type { Asset } from '../../../src/core/asset.ts'
+import { FIRST_CLIENT_ID } from '../../../src/core/client.ts'
 import { rejection } from '../../support/rejection.ts'
-import type { Fate } from '../../support/s3-proxy.ts'
-import { bytesOf, KEY, MIB, onS3, PART, put, VIDEO } from './s3-setup.ts'
+import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, put, VIDEO } from './s3-setup.ts'
+
+const FIRST = { id: FIRST_CLIENT_ID, token: '' }
 
 describe('s3: a portal that answers 200 with a page', function () {
   this.timeout(30_000)
   const s3 = onS3()
-  const page: Fate = {
-    kind: 'answer',
+  const page = {
+    kind: 'answer' as const,
     status: 200,
     headers: { 'Content-Type': 'text/html' },
     body: '<html><body>Sign in</body></html>',
@@ -30,4 +33,39 @@ describe('s3: a portal that answers 200 with a page', function () {
       expect(await s3.bucket.find(key)).to.equal(undefined)
       expect(await s3.openUploads()).to.deep.equal([])
     })
+
+  it('is not believed to have deleted objects', async () => {
+    await s3.fill(FIRST, [KEY, BESIDE])
+    s3.proxy.decide(({ method }) => (method === 'POST' ? page : undefined))
+    const { failed } = await s3.bucket.delete([KEY, BESIDE])
+    expect(failed.map(({ key }) => key).sort()).to.deep.equal([KEY, BESIDE].sort())
+    for (const { error } of failed) expect(error).to.include({ status: 503 })
+    s3.proxy.decide(() => undefined)
+    expect(await listed(s3.bucket, '')).to.deep.equal([KEY, BESIDE].sort())
+    expect((await s3.bucket.delete([KEY, BESIDE])).failed).to.deep.equal([])
+  })
+
+  const readings: Record<string, () => Promise<unknown>> = {
+    'an empty list': () => listed(s3.bucket, ''),
+    'a file': () => s3.bucket.find(KEY),
+    'a bucket that can be used': () => s3.buckets.ping(),
+    'a list without unfinished uploads': () => s3.buckets.sweep(0),
+  }
+  for (const [what, read] of Object.entries(readings))
+    it(`is not believed to be ${what}`, async () => {
+      s3.proxy.decide(() => page)
+      expect(await rejection(read())).to.include({ status: 503 })
+    })
+
+  it('is not believed to be the bytes of a file', async () => {
+    await s3.fill(FIRST, [KEY])
+    const asset = await s3.bucket.find(KEY)
+    s3.proxy.decide(() => page)
+    expect(await rejection((asset as Asset).open())).to.include({ status: 503 })
+  })
+
+  it('is not read to its end when that never comes', async () => {
+    s3.proxy.decide(() => ({ ...page, body: `<ListBucketResult>${' '.repeat(9 * MIB)}</ListBucketResult>` }))
+    expect(await rejection(listed(s3.bucket, ''))).to.include({ status: 503 })
+  })
 })
