@@ -1,4 +1,6 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { RequestHandler } from 'express'
+import { isOneTooMany } from './pipelined.ts'
 
 /** How many requests of one kind begin in one turn of the event loop. */
 const MOST_PER_TURN = 32
@@ -13,22 +15,20 @@ export interface PortionOptions {
 
 interface Lane {
   /** In the order of arrival. */
-  waiting: Array<{ req: IncomingMessage; res: ServerResponse }>
+  waiting: Array<{ req: IncomingMessage; begin: () => void }>
   /** In this turn of the event loop. */
   begun: number
 }
 
 /**
  * Begins at most 32 requests in one turn of the event loop, and 32 urgent ones; the others wait for the next turns, in the order of
- * arrival. When thousands of clients connect at the same moment, Node reads all their requests in one turn: the first steps of 2,000
- * took it 0.9 s, in which no health check was answered. Few requests begin at once.
+ * arrival. When thousands of clients connect at the same moment, Node reads up to 900 of their requests in one turn: to begin all
+ * of them took up to 1 s, in which no health check was answered. Few requests begin at once.
  *
- * A request whose connection closes before it has begun is not handled. Of one connection no request overtakes another.
+ * A request whose connection closes before it has begun is not handled. To be used after `inTurn`: one request of a connection waits
+ * here at most.
  */
-export function inPortions(
-  handle: RequestListener,
-  { isUrgent, later = setImmediate }: PortionOptions,
-): RequestListener {
+export function inPortions({ isUrgent, later = setImmediate }: PortionOptions): RequestHandler {
   const urgent: Lane = { waiting: [], begun: 0 }
   const others: Lane = { waiting: [], begun: 0 }
   const lanes = [urgent, others]
@@ -52,19 +52,20 @@ export function inPortions(
     while (lane.begun < MOST_PER_TURN) {
       const next = lane.waiting.shift()
       if (next === undefined) return
-      if (!next.req.socket.destroyed) begin(lane, next.req, next.res)
+      if (!next.req.socket.destroyed) beginIn(lane, next.begin)
     }
   }
-  const begin = (lane: Lane, req: IncomingMessage, res: ServerResponse) => {
+  const beginIn = (lane: Lane, begin: () => void) => {
     lane.begun += 1
     schedule()
-    handle(req, res)
+    begin()
   }
 
-  return (req, res) => {
-    // Node gives the connection to an answer when those before it are sent: without it, an earlier request may still wait.
-    const lane = res.socket && isUrgent(req) ? urgent : others
-    if (lane.waiting.length === 0 && lane.begun < MOST_PER_TURN) begin(lane, req, res)
-    else lane.waiting.push({ req, res })
+  return (req, _res, next) => {
+    // Node stops reading a connection when it keeps 16 KB of answers: those that refuse requests have to be written at once.
+    if (isOneTooMany(req)) return next()
+    const lane = isUrgent(req) ? urgent : others
+    if (lane.waiting.length === 0 && lane.begun < MOST_PER_TURN) beginIn(lane, next)
+    else lane.waiting.push({ req, begin: next })
   }
 }

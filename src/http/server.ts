@@ -129,6 +129,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.disable('etag')
   resetWhenBrokenOff(app)
   app.use(inTurn)
+  app.use(inPortions({ isUrgent: isHealthCheck }))
   app.use(requestLog(options))
   app.use(unnamedProxy(options))
   app.use(drainAfterAnswer)
@@ -163,5 +164,5 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(jobsRoutes(options))
   app.use(notFound)
   app.use(problemHandler(options.log))
-  return byPath(inPortions(app, { isUrgent: isHealthCheck }))
+  return byPath(app)
 }

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect } from 'chai'
+import express from 'express'
 import { isHealthCheck } from '../../src/http/health.ts'
+import { inTurn } from '../../src/http/pipelined.ts'
 import { inPortions } from '../../src/http/portions.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -27,8 +29,11 @@ describe('requests that arrive in one turn of the event loop', () => {
 
   /** @returns a server that has begun what it may until {@link turn} is called */
   async function serving(handle: RequestListener): Promise<Server> {
-    const listener = inPortions(handle, { isUrgent: isHealthCheck, later: (turn) => turns.push(turn) })
-    const one = createServer(listener).listen(0, '127.0.0.1')
+    const app = express()
+    app.use(inTurn)
+    app.use(inPortions({ isUrgent: isHealthCheck, later: (turn) => turns.push(turn) }))
+    app.use(handle)
+    const one = createServer(app).listen(0, '127.0.0.1')
     await once(one, 'listening')
     return one
   }
@@ -114,8 +119,8 @@ describe('requests that arrive in one turn of the event loop', () => {
 
   it('of one connection are answered in their order, a health check among them', async () => {
     await arrive(32)
-    const read = eventually(() => expect(requests).to.equal(3))
     let requests = 0
+    const read = eventually(() => expect(requests).to.equal(3))
     server.on('request', () => {
       requests += 1
     })
@@ -123,8 +128,8 @@ describe('requests that arrive in one turn of the event loop', () => {
     await read
     expect(begun).to.have.length(32)
     turn()
-    expect(begun.slice(32)).to.deep.equal(['/first', '/healthz', '/last'])
     await eventually(() => expect(answers()).to.deep.equal(['/first', '/healthz', '/last']))
+    expect(begun.slice(32)).to.deep.equal(['/first', '/healthz', '/last'])
   })
 
   it('keep a body that comes before they begin', async () => {
