@@ -24,6 +24,9 @@ const CLOSE_MS = 2_000
 const FLUSH_MS = 250
 // Ctrl-C under npm comes twice: from the terminal and from npm.
 const SAME_KEY_MS = 1_000
+// Connections that the system holds until the process takes them. By default it drops what comes past 511: the client, or a health
+// check, tries again after 1 s, then 3 s. Linux allows no more than net.core.somaxconn, 4096 by default.
+const MAX_UNACCEPTED = 4096
 
 async function main(): Promise<void> {
   keepFilesPrivate()
@@ -129,7 +132,7 @@ async function openMetrics(
 async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
   await new Promise<void>((listening, reject) => {
     server.once('error', reject)
-    server.listen(PORT, HOST, listening)
+    server.listen({ port: PORT, host: HOST, backlog: MAX_UNACCEPTED }, listening)
   }).catch(async (cause) => {
     if (cause.code !== 'EADDRINUSE') throw cause
     throw new Error(

@@ -1,5 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { Router } from 'express'
 import { methodNotAllowed } from './problem.ts'
+
+const PATHS = ['/healthz', '/readyz']
 
 /** What requests stand on, each a check that throws when it does not work. */
 export interface ReadinessChecks {
@@ -43,8 +46,13 @@ export function healthRoutes(checks: ReadinessChecks): Router {
       .status(ready ? 200 : 503)
       .json({ status, checks: { bucket, index, ffmpeg, ...(disk ? { disk } : {}) } })
   })
-  for (const path of ['/healthz', '/readyz']) routes.all(path, methodNotAllowed('GET', 'HEAD'))
+  for (const path of PATHS) routes.all(path, methodNotAllowed('GET', 'HEAD'))
   return routes
+}
+
+/** Whether a request, whose URL is a path, is for one of {@link healthRoutes}. */
+export function isHealthCheck({ url = '' }: IncomingMessage): boolean {
+  return PATHS.some((path) => url === path || url.startsWith(`${path}?`))
 }
 
 async function outcome(check: Promise<void>): Promise<'ok' | 'unavailable'> {

@@ -35,7 +35,7 @@ import { fetchRoutes } from './fetch.ts'
 import { fileDerivativesRoutes } from './file-derivatives.ts'
 import { filesRoutes } from './files.ts'
 import { filesManyRoutes } from './files-many.ts'
-import { healthRoutes, type ReadinessChecks } from './health.ts'
+import { healthRoutes, isHealthCheck, type ReadinessChecks } from './health.ts'
 import { homeRoutes } from './home.ts'
 import { oneHost } from './host.ts'
 import { infoRoutes } from './info.ts'
@@ -43,6 +43,7 @@ import { jobsRoutes } from './jobs.ts'
 import { type MetricsAccess, metricsRoutes } from './metrics.ts'
 import { parametersRoutes } from './parameters.ts'
 import { inTurn, notTooMany } from './pipelined.ts'
+import { inPortions } from './portions.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
 import { createReaders } from './readers.ts'
 import { createReception, createStoredAnswer } from './receive.ts'
@@ -128,6 +129,7 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.disable('etag')
   resetWhenBrokenOff(app)
   app.use(inTurn)
+  app.use(inPortions({ isUrgent: isHealthCheck }))
   app.use(requestLog(options))
   app.use(unnamedProxy(options))
   app.use(drainAfterAnswer)

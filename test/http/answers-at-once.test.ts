@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect } from 'chai'
 import { uploadOne } from '../support/client.ts'
@@ -29,6 +30,8 @@ describe('requests of one address at the same time', () => {
       `GET ${new URL(src).pathname} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n${authorization}\r\n`,
     )
     sockets.push(socket)
+    // A request of the test that came before this one would have its place.
+    await once(socket, 'readable')
     return socket
   }
 

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { onOneBackend } from '../support/backends.ts'
+import { uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { NO_LIMITS } from '../support/no-limits.ts'
+
+// Its PNG has some 7 MB: more than lies between a server and a client that does not read, less than the 8 MB that are answered from memory.
+const NOISE = { type: 'gaussian', mean: 128, sigma: 40 } as const
+const SIZE = { width: 1900, height: 1300 }
+
+onOneBackend('a derivative that is evicted while a client reads it', (start) => {
+  it('breaks off the answer: the client never takes a part for the whole', async function () {
+    this.timeout(60_000)
+    const service = await start({ env: { ...NO_LIMITS, VARIANT_LIMIT: '1' } })
+    const bytes = await sharp({ create: { ...SIZE, channels: 3, background: '#888', noise: NOISE } })
+      .jpeg({ quality: 92 })
+      .toBuffer()
+    const { src } = await uploadOne(service, { name: 'noise.jpg', bytes })
+    const url = `${service.url}${new URL(src).pathname}`
+
+    const [response] = (await once(get(`${url}?f=png`, { agent: false }), 'response')) as [IncomingMessage]
+    const announced = Number(response.headers['content-length'])
+    expect(announced).to.be.within(5_000_000, 8_000_000)
+    // Not read: the kernel takes its part, the rest waits in the server. Once it is stored, another one takes its place.
+    await pause(500)
+    await eventually(async () => {
+      expect((await fetch(`${url}?w=10`)).headers.get('cache-control')).to.match(/max-age=604800/)
+    })
+
+    let received = 0
+    response.on('data', (chunk: Buffer) => {
+      received += chunk.length
+    })
+    const failure = await once(response, 'end').catch((error) => error)
+    expect(failure).to.have.property('code', 'ECONNRESET')
+    expect(received).to.be.below(announced)
+    expect(response.complete).to.equal(false)
+  })
+})
