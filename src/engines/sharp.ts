@@ -17,6 +17,7 @@ import {
   checkSvg,
   hasExtraChannels,
 } from './source-limits.ts'
+import { checkSvgSize } from './svg-size.ts'
 
 // One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
@@ -34,8 +35,10 @@ export const sharpEngine: Engine<'sharp'> = {
     checkBytes(asset, limits)
     checkComplete(asset, limits)
     const input = await inputOf(asset, signal)
-    if (/^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string') await checkSvg(input, limits)
+    const svg = /^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string' ? input : undefined
+    if (svg) await checkSvg(svg, limits)
     let header = await headerOf(asset, input)
+    if (svg) await checkSvgSize(svg, header)
     if (page > 1) {
       checkPage(page, header)
       // The pages of a TIFF may differ in size.

@@ -57,6 +57,41 @@ describe('an SVG', () => {
     expect(size(await of('width="40000" height="100"', 'w=800'))).to.equal('800x2')
   })
 
+  for (const attributes of [
+    'width="1e9" height="1e9"',
+    'width="1e9" height="1"',
+    'width="1" height="1e9" viewBox="0 0 10 10"',
+    'width="3e9" height="3e9"',
+    'width="1e30em" height="5"',
+    'viewBox="0 0 1e9 1e9"',
+    'width="100%" height="100%" viewBox="0 0 1e9 1"',
+    'width="0" height="0" viewBox="0 0 9 9"',
+    'width="1e-9" height="1e-9"',
+  ]) {
+    it(`is refused at once in a size that cannot be drawn: ${attributes}`, async () => {
+      const before = process.cpuUsage()
+      for (const query of ['f=png', 'w=300&f=png', 'f=webp']) {
+        const error = await rejection(of(attributes, query))
+        expect(error, query).to.be.instanceOf(Problem).and.include({ status: 422 })
+        expect(error, query).to.have.property('message').that.includes('from 1 to 32767 px')
+      }
+      expect(process.cpuUsage(before).user / 3).to.be.below(1_000_000)
+    })
+  }
+
+  for (const [attributes, expected] of [
+    ['width="1" height="1"', '1x1'],
+    ['width="0.6" height="0.6"', '1x1'],
+    ['width="1" height="30000"', '1x30000'],
+    ['width="-5" height="-5" viewBox="0 0 30 10"', '30x10'],
+    ['width="1e999" height="1e999" viewBox="0 0 30 10"', '30x10'],
+    ['width="1e9%" height="1e9%" viewBox="0 0 30 10"', '30x10'],
+  ] as const) {
+    it(`is drawn in a size of its own: ${attributes}`, async () => {
+      expect(size(await of(attributes, 'f=png'))).to.equal(expected)
+    })
+  }
+
   it('is drawn within the limits, also where it is to cover a box uncropped', async () => {
     expect(size(await of('width="1" height="3000"', 'w=5000&h=5000&fit=outside'))).to.equal('2x5000')
   })
