@@ -1,3 +1,5 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { removeIndex } from '../support/backend.ts'
@@ -5,8 +7,9 @@ import { onOneBackend } from '../support/backends.ts'
 import { rawPath, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
-import { animation, colourAt, picture } from '../support/images.ts'
+import { animation, colourAt, corrupted, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { wrapBuckets } from '../support/storage.ts'
 
 const NOTE = 'truncated original'
 const SIDE = 600
@@ -41,6 +44,20 @@ async function expectOneColour(png: Buffer, top: number) {
   const colours = new Set<number>()
   for (let at = top * info.width * 4; at < data.length; at += 4) colours.add(data.readUInt32BE(at))
   expect(colours.size).to.be.at.most(1)
+}
+
+/** Takes the marks out of the records in the bucket, as a version without them has left them. @returns how many there were */
+async function withoutMarks(dataDir: string): Promise<number> {
+  const bucket = join(dataDir, 'bucket')
+  let count = 0
+  for (const entry of await readdir(bucket, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (!path.includes('.sluice/meta/') || !entry.isFile()) continue
+    const { truncated, ...record } = JSON.parse(await readFile(path, 'utf8'))
+    if (truncated) count += 1
+    await writeFile(path, JSON.stringify(record))
+  }
+  return count
 }
 
 const part = (bytes: Buffer, share: number) => bytes.subarray(0, Math.round(bytes.length * share))
@@ -162,6 +179,58 @@ onOneBackend('truncated pictures', (start) => {
       const { status, headers } = await exchange(after, path + query)
       expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
     }
+  })
+
+  it('get their mark when they are first transformed, where a version without it has stored them', async () => {
+    const before = await start()
+    const cut = [await noise('png'), await interlaced(), await noise('jpeg'), await noise('gif')]
+    const uploads = cut.map((bytes) => uploadOne(before, { name: 'a', bytes: part(bytes, 0.6) }))
+    const paths = (await Promise.all(uploads)).map(({ src }) => new URL(src).pathname)
+    await before.stop({ keepData: true })
+    await removeIndex(before.dataDir)
+    expect(await withoutMarks(before.dataDir)).to.equal(cut.length)
+    const after = await start({ dataDir: before.dataDir })
+    const isMarked = async (path: string) =>
+      expect(jsonOf(await exchange(after, infoOf(path)))).to.include({ truncated: true, width: SIDE })
+    for (const [i, path] of paths.entries()) {
+      if (i % 2 === 0) await isMarked(path)
+      for (const query of ['?w=30', '?w=30', '?w=31']) {
+        const { status, headers } = await exchange(after, path + query)
+        expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+      }
+      await isMarked(path)
+    }
+    await after.stop({ keepData: true })
+    // In the bucket as well: the index may be lost.
+    expect(await withoutMarks(before.dataDir)).to.equal(cut.length)
+  })
+
+  it('are not read again and again when they are broken but whole', async () => {
+    let opened = 0
+    const counted = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        find: async (key, known) => {
+          const asset = await bucket.find(key, known)
+          return (
+            asset && {
+              ...asset,
+              open: (options) => {
+                opened += 1
+                return asset.open(options)
+              },
+            }
+          )
+        },
+      })),
+    })
+    const { src } = await uploadOne(counted, { name: 'a.png', bytes: corrupted(await picture()) })
+    const opensOf = async (query: string) => {
+      const before = opened
+      expect((await exchange(counted, src + query)).status).to.equal(422)
+      return opened - before
+    }
+    expect(await opensOf('?w=30')).to.be.above(0)
+    expect(await opensOf('?w=30')).to.equal(0)
   })
 
   it('are a 422 where the operator has them refused', async () => {
