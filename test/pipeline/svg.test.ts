@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { Problem } from '../../src/core/problem.ts'
+import { colourAt } from '../support/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { transformed } from './transform.ts'
 
@@ -91,6 +92,33 @@ describe('an SVG', () => {
       expect(size(await of(attributes, 'f=png'))).to.equal(expected)
     })
   }
+
+  for (const [attributes, query, expected] of [
+    ['width="10000" height="10000"', 'w=300', '300x300'],
+    ['width="30000" height="20000"', 'w=300&f=webp', '300x200'],
+    ['width="90000" height="30000"', 'h=100', '300x100'],
+    ['width="400000" height="400000"', 'w=300&h=200', '300x200'],
+    ['viewBox="0 0 20000 10000"', 'w=300&h=300&fit=contain', '300x300'],
+    ['width="20000" height="20000"', 'w=5000', '5000x5000'],
+    ['width="20000" height="10000"', 'w=300&ar=1:1', '300x300'],
+  ] as const) {
+    it(`is drawn in the size that is requested, however large its own is: ${attributes} with ${query}`, async () => {
+      const drawing = await of(attributes, query)
+      expect(size(drawing)).to.equal(expected)
+      const { width, height } = drawing.metadata
+      const [left, right] = await Promise.all(
+        [0.1, 0.9].map((x) => colourAt(drawing.bytes, Math.floor(width * x), Math.floor(height / 2))),
+      )
+      expect([left?.r, right?.r]).to.deep.equal([0, 255])
+    })
+  }
+
+  it('is refused where its own size counts, and is past the limit of pixels', async () => {
+    for (const query of ['f=png', 'crop=0,0,10,10&w=300', 'zoom=2', 'w=300&page=1&crop=5,5,5,5']) {
+      const error = await rejection(of('width="10000" height="10000"', query))
+      expect(error, query).to.have.property('message').that.includes('at most 50000000 pixels')
+    }
+  })
 
   it('is drawn within the limits, also where it is to cover a box uncropped', async () => {
     expect(size(await of('width="1" height="3000"', 'w=5000&h=5000&fit=outside'))).to.equal('2x5000')
