@@ -136,7 +136,7 @@ async function openApp(
   await ffmpeg.start(log)
 
   const transformations = openTransformations(foundation, { config, baseUrl, log, loaded, metrics })
-  const { admit, derivations, jobs, plan, media, deliveries, pool } = transformations
+  const { admit, derivations, jobs, plan, media, deliveries, findLateTruncation, pool } = transformations
   if (!isLeftToWorkers(config)) media.work()
   const informations = createInformations({
     originals,
@@ -144,6 +144,7 @@ async function openApp(
     buckets,
     plan,
     inspector: imageInspector,
+    findLateTruncation,
     log,
   })
   const eager = createEagerTransforms({

@@ -20,9 +20,11 @@ import { informedRunner } from './pipeline/information.ts'
 import { createPlanner } from './pipeline/plan.ts'
 import { createRunner } from './pipeline/run.ts'
 import { createPool } from './process/apart/pool.ts'
+import { createAnnotate } from './service/annotate.ts'
 import { createAssets } from './service/assets.ts'
 import { createDeliveries } from './service/deliver.ts'
 import { createDerivations } from './service/derive.ts'
+import { createFindLateTruncation } from './service/late-truncation.ts'
 import { createMediaJobs } from './service/media-jobs.ts'
 import { createNotedUses } from './service/noted-uses.ts'
 import type { TransformerSetup } from './transformer.ts'
@@ -65,7 +67,7 @@ const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as con
 
 /** What makes derivatives, and finds them: what a web process and a worker both stand on. */
 export function openTransformations(
-  { backends, buckets, index, events, evict, answered, presentClient, originals }: Foundation,
+  { backends, buckets, index, events, evict, answered, presentClient, originals, records }: Foundation,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
@@ -132,12 +134,18 @@ export function openTransformations(
     allowed: config.MEDIA_JOBS_FOR,
     concurrency: config.MEDIA_CONCURRENCY,
   })
+  const findLateTruncation = createFindLateTruncation({
+    annotate: createAnnotate({ index, originals, records }),
+    ...{ buckets, log },
+  })
   const deliveries = createDeliveries({
-    ...{ originals, derivations, media, buckets, plan, metrics },
+    ...{ originals, derivations, media, buckets, plan, metrics, findLateTruncation },
     uses: createNotedUses({ index, log }),
     onLimit: chain.onLimit,
   })
-  return { admit, assets, derivations, jobs, limits, plan, media, deliveries, pool, run }
+  return {
+    ...{ admit, assets, derivations, jobs, limits, plan, media, deliveries, findLateTruncation, pool, run },
+  }
 }
 
 export type Transformations = ReturnType<typeof openTransformations>

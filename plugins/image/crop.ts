@@ -26,6 +26,7 @@ export default definePlugin({
       help: 'Takes the part of this size whose upper left corner is at x, y of the source; what is outside is cut off',
     },
   },
+  opening: () => ({ inOwnPixels: true }),
   transform(image, { crop = [] }, { source }) {
     const [left = 0, top = 0, width = 0, height = 0] = crop
     const box = clippedBox({ left, top, width, height }, source)

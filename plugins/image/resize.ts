@@ -96,6 +96,7 @@ export default definePlugin({
     }
   },
 
+  opening: ({ w, h }) => ({ fitted: w !== undefined || h !== undefined }),
   // All of a picture of which a part is enlarged, or in which the part is looked for.
   holds: ({ zoom, enlarge, func }) =>
     enlarge || zoom > 1 || func === 'auto' || func === 'face' ? 'source' : undefined,

@@ -2,10 +2,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, crc32, createDeflate, createInflate } from 'node:zlib'
 import { notDecodable } from '../core/problem.ts'
+import { deinterlaced, type PngShape } from './interlaced-png.ts'
 
 // By colour type: grey, RGB, palette, grey with alpha, RGB with alpha. @see PNG (third edition), section 11.2.1
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 const HEADER_BYTES = 33
+const INTERLACE_AT = 28
 const CHUNK_BYTES = 64 * 1024
 const ZEROS = Buffer.alloc(CHUNK_BYTES)
 
@@ -15,23 +17,22 @@ export function isPng(bytes: Buffer): boolean {
 }
 
 /**
- * A truncated PNG with zeros in place of the pixels that are missing: black, or transparent. libvips would leave those rows
- * uninitialised, and deliver what another picture has left in that memory.
+ * A truncated PNG with zeros in place of the rows that are missing: black, or transparent. libvips would leave those rows
+ * uninitialised, and deliver what another picture has left in that memory. An interlaced one is coarser where its last
+ * passes are missing; libvips would decode nothing of it.
  *
- * @param bytes of no more pixels than an image may have: all of them are compressed again, row by row
- * @throws Problem 422 for a PNG without one whole row, and for an interlaced one; `signal.reason`
+ * @param bytes of no more pixels than an image may have: all of them are compressed again, row by row. Those of an
+ *   interlaced one are held in memory
+ * @throws Problem 422 for a PNG without one whole row; `signal.reason`
  */
 export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<Buffer> {
   const width = bytes.readUInt32BE(16)
   const height = bytes.readUInt32BE(20)
-  const isInterlaced = bytes.readUInt8(28) !== 0
-  if (isInterlaced) throw notDecodable('This image is truncated, and an interlaced PNG needs its whole file.')
   const bitsPerPixel = bytes.readUInt8(24) * (CHANNELS[bytes.readUInt8(25)] ?? 1)
-  // Each row begins with its filter.
-  const rowBytes = 1 + Math.ceil((width * bitsPerPixel) / 8)
   const { before, packed } = taken(bytes)
-  const parts = [before]
-  const rows = allRows(packed, { rowBytes, height })
+  const parts = [plainHeader(before)]
+  const rowsOf = bytes.readUInt8(INTERLACE_AT) === 0 ? allRows : passRows
+  const rows = rowsOf(packed, { width, height, bitsPerPixel })
   const deflate = createDeflate({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES })
   const collect = async (source: AsyncIterable<Buffer>) => {
     for await (const part of source) parts.push(...chunk('IDAT', part))
@@ -54,10 +55,27 @@ function taken(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
   return { before: bytes.subarray(0, first), packed }
 }
 
+/** The chunks before the pixels, of a PNG that is not interlaced. */
+function plainHeader(before: Buffer): Buffer {
+  if (before.readUInt8(INTERLACE_AT) === 0) return before
+  const plain = Buffer.from(before)
+  plain.writeUInt8(0, INTERLACE_AT)
+  plain.writeUInt32BE(crc32(plain.subarray(12, HEADER_BYTES - 4)), HEADER_BYTES - 4)
+  return plain
+}
+
+async function* passRows(packed: readonly Buffer[], shape: PngShape): AsyncGenerator<Buffer> {
+  const rows = await deinterlaced(inflated(packed), shape)
+  if (!rows) throw withoutRows()
+  yield* rows
+}
+
 async function* allRows(
   packed: readonly Buffer[],
-  { rowBytes, height }: { rowBytes: number; height: number },
+  { width, height, bitsPerPixel }: PngShape,
 ): AsyncGenerator<Buffer> {
+  // Each row begins with its filter.
+  const rowBytes = 1 + Math.ceil((width * bitsPerPixel) / 8)
   const total = rowBytes * height
   let left = total
   for await (const piece of inflated(packed)) {
@@ -65,8 +83,7 @@ async function* allRows(
     left = Math.max(0, left - piece.length)
     if (left === 0) return
   }
-  if (total - left < rowBytes)
-    throw notDecodable('This image is truncated: its file ends before the first row of pixels.')
+  if (total - left < rowBytes) throw withoutRows()
   for (; left > 0; left -= ZEROS.length) yield ZEROS.subarray(0, left)
 }
 
@@ -79,6 +96,10 @@ async function* inflated(packed: readonly Buffer[]): AsyncGenerator<Buffer> {
   } catch {
     // The rows before a broken part are there.
   }
+}
+
+function withoutRows() {
+  return notDecodable('This image is truncated: its file ends before the first row of pixels.')
 }
 
 function chunk(type: string, content: Buffer): Buffer[] {

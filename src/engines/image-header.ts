@@ -66,15 +66,22 @@ export function failOn({ truncated }: { truncated?: true | undefined }): 'none' 
   return truncated ? 'none' : 'error'
 }
 
-/** The header in an input, of one page of it. @param options.page from 1 @throws what libvips says */
+/**
+ * The header in an input, of one page of it.
+ *
+ * @param options.page from 1
+ * @param options.density of an SVG, in pixels per inch
+ * @throws what libvips says
+ */
 export async function headerIn(
   input: ImageInput,
-  { page = 1, truncated }: { page?: number } & Pick<Asset, 'truncated'> = {},
+  { page = 1, density, truncated }: { page?: number; density?: number } & Pick<Asset, 'truncated'> = {},
 ): Promise<ImageHeader> {
   const paged = page > 1 ? { page: page - 1 } : {}
   // Whatever its size: nothing is decoded here.
   const metadata = await sharp(input, {
     ...paged,
+    ...(density !== undefined ? { density } : {}),
     limitInputPixels: false,
     failOn: failOn({ truncated }),
   }).metadata()

@@ -37,6 +37,10 @@ export interface ImageOpening {
   profile: 'keep' | 'srgb'
   /** Turn it as its EXIF orientation says, before every step. */
   upright: boolean
+  /** An SVG is drawn in a size that is requested: its own size may be past the limit of pixels. */
+  fitted: boolean
+  /** A step counts in pixels of the picture's own size, which therefore has to be within the limit after all. */
+  inOwnPixels: boolean
 }
 
 // Of which the profile says what red, green and blue are.

@@ -1,4 +1,5 @@
-import { formatTooSmall, notDecodable, notTransformable, Problem, takesTooLong } from '../core/problem.ts'
+import { formatTooSmall, notDecodable, Problem, takesTooLong } from '../core/problem.ts'
+import { svgSizeProblem } from './svg-size.ts'
 
 /** For work in which nothing but the picture can be at fault: the caller is told so, libvips's own words are logged. */
 export async function decoding<T>(work: () => Promise<T>): Promise<T> {
@@ -6,6 +7,8 @@ export async function decoding<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof Problem) throw cause
+    const svgSize = svgSizeProblem(cause instanceof Error ? cause.message : '', cause)
+    if (svgSize) throw svgSize
     throw notDecodable('expected an image that can be decoded but this one cannot', cause)
   }
 }
@@ -17,15 +20,8 @@ export async function rendering<T>(work: () => Promise<T>): Promise<T> {
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : ''
     if (/timeout/i.test(message)) throw takesTooLong('image', cause)
-    if (/Input SVG image (will )?exceed/.test(message)) {
-      const expected = 'expected an SVG of at most 32767 px a side but this one is larger: ask for a size'
-      throw notTransformable(expected, cause)
-    }
-    // Sides past 2^31 overflow in librsvg: the header then reports 1 x 1 pixels, and rendering fails.
-    if (/svgload\w*: (zero-sized image|bad dimensions)/.test(message)) {
-      const expected = 'expected an SVG with a width and height from 1 to 32767 px but this one has others'
-      throw notTransformable(expected, cause)
-    }
+    const svgSize = svgSizeProblem(message, cause)
+    if (svgSize) throw svgSize
     const limit = FORMAT_LIMITS.find(({ refusal }) => refusal.test(message))
     throw limit ? formatTooSmall(limit, cause) : cause
   }

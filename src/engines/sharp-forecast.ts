@@ -17,6 +17,8 @@ const OF_LOSSLESS_WEBP = 42
 const OF_PASS = 4
 // A truncated PNG is compressed again, at a lower level.
 const OF_TRUNCATED = 3
+// Of an interlaced one, all pixels are held, compressed again and read: per byte of a channel.
+const OF_TRUNCATED_PASSES = 10
 // libvips's own pixels, and those that are rendered from them: one byte for each channel, or two.
 const OF_HELD_SOURCE = 6
 // Each frame by itself takes 5 ms, however small it is: a thousand of them are half of the time of what may hang.
@@ -62,15 +64,19 @@ export async function forecastImage(
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
   const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
   const deep = read?.header.depth === 'uchar' ? 1 : 2
+  const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
   return {
     bytes:
       source.size * (source.truncated ? OF_TRUNCATED : 1) +
       pixels * (ofSource(format, read?.header) + deep * OF_HELD_SOURCE * count('source')) +
+      (isDeinterlaced ? pixels * deep * OF_TRUNCATED_PASSES : 0) +
       drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang:
       HANGING_SOURCES.has(format) ||
       HANGING_OUTPUTS.has(output) ||
+      // Its pixels are put together in JavaScript.
+      isDeinterlaced ||
       (pages > MAX_FRAMES_HERE && passes + count('source') > 0),
     source: read?.asset ?? source,
   }

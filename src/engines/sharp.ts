@@ -17,6 +17,7 @@ import {
   checkSvg,
   hasExtraChannels,
 } from './source-limits.ts'
+import { checkSvgSize, densityWithin } from './svg-size.ts'
 
 // One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
 // stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
@@ -30,12 +31,19 @@ export const sharpEngine: Engine<'sharp'> = {
 
   forecast: forecastImage,
 
-  async open(asset, { frames = 'all', page = 1, profile = 'srgb', upright = false }, { signal, limits }) {
+  async open(asset, opening, { signal, limits }) {
+    const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
     checkBytes(asset, limits)
     checkComplete(asset, limits)
     const input = await inputOf(asset, signal)
-    if (/^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string') await checkSvg(input, limits)
+    const svg = /^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string' ? input : undefined
+    if (svg) await checkSvg(svg, limits)
     let header = await headerOf(asset, input)
+    if (svg) await checkSvgSize(svg, header)
+    // It is drawn again in the size that is requested.
+    const isFitted = svg && opening.fitted && !opening.inOwnPixels
+    const density = isFitted ? densityWithin(header, limits) : undefined
+    if (density !== undefined) header = await decoding(() => headerIn(input, { density }))
     if (page > 1) {
       checkPage(page, header)
       // The pages of a TIFF may differ in size.
@@ -48,6 +56,7 @@ export const sharpEngine: Engine<'sharp'> = {
     const isCompleted = asset.truncated && typeof input !== 'string' && isPng(input)
     const draft = sharp(isCompleted ? await completedPng(input, signal) : input, {
       ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
+      ...(density !== undefined ? { density } : {}),
       autoOrient: upright,
       failOn: isCompleted ? 'error' : failOn(asset),
       limitInputPixels: limits.sourceMaxPixels,

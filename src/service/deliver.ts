@@ -23,6 +23,7 @@ import { isLasting } from '../pipeline/lasting.ts'
 import { namedFiles } from '../pipeline/named-files.ts'
 import type { Plan, PlanInput, Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derivations.ts'
+import type { FindLateTruncation } from './late-truncation.ts'
 import type { MediaJobs } from './media-jobs.ts'
 import type { NotedUses } from './noted-uses.ts'
 import { originalBytes } from './original-bytes.ts'
@@ -81,6 +82,11 @@ export interface Delivery {
 /** A delivery without what the request has made of it. */
 type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 
+type RenderRequest = Pick<
+  DeliveryRequest,
+  'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'beforeJob' | 'isSigned' | 'signal'
+>
+
 /** The files that URLs name: originals, and what is made of them. */
 export interface Deliveries {
   /** What a request for a file of this format would have done. @throws Problem 400, 403, 404 for a file that a parameter names outside of the folder */
@@ -107,6 +113,7 @@ export function createDeliveries({
   uses,
   plan,
   metrics,
+  findLateTruncation,
   onLimit,
 }: {
   originals: Originals
@@ -116,6 +123,7 @@ export function createDeliveries({
   uses: NotedUses
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
+  findLateTruncation: FindLateTruncation
   /** What is delivered where a transformation meets a limit. */
   onLimit: 'refuse' | 'original'
 }): Deliveries {
@@ -164,10 +172,7 @@ export function createDeliveries({
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
-    request: Pick<
-      DeliveryRequest,
-      'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'beforeJob' | 'isSigned' | 'signal'
-    >,
+    request: RenderRequest,
   ): Promise<Found> {
     const { client, caller, waitMs = 0, beforeMaking, signal } = request
     const isHeld = caller.isTrusted || isPresetAlone(input.query)
@@ -203,6 +208,23 @@ export function createDeliveries({
       // The format was asked for by name, or no other is left.
       if (other.variant === planned.variant) throw error
       return storedOrMade(found, other, next, { client, caller, signal })
+    }
+  }
+
+  /** The same, with the notes of an original that turns out to be truncated only now as well. */
+  async function storedOrMadeWithNotes(
+    found: FoundOriginal,
+    planned: Plan,
+    input: PlanInput,
+    request: RenderRequest,
+  ): Promise<Found & Pick<Delivery, 'notes'>> {
+    try {
+      const derivative = await storedOrMade(found, planned, input, request)
+      return { ...derivative, notes: [...planned.notes, ...sourceNotes(found.record)] }
+    } catch (error) {
+      const marked = await findLateTruncation(request.client, found, error)
+      if (!marked) throw error
+      return storedOrMadeWithNotes(marked, planned, input, request)
     }
   }
 
@@ -248,9 +270,8 @@ export function createDeliveries({
       const isElsewhere = partsPrefix(derivativeKey(found.name.key, planned.variant)) !== undefined
       if (isElsewhere && isOneFile) throw severalFiles()
       try {
-        const derivative = await storedOrMade(found, planned, input, request)
-        const allNotes = [...notes, ...sourceNotes(found.record)]
-        return { ...derivative, variesByAccept, notes: allNotes, ...(isElsewhere ? { isElsewhere } : {}) }
+        const derivative = await storedOrMadeWithNotes(found, planned, input, request)
+        return { ...derivative, variesByAccept, ...(isElsewhere ? { isElsewhere } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
         return { ...(await original(client, found)), variesByAccept, notes: [], insteadFor: error.code }

@@ -110,8 +110,10 @@ export function createDerivations({
     async derive(request) {
       const key = derivativeKey(request.name.key, request.plan.variant)
       const flight = flightOf(request.client, key)
-      // Of these bytes: another file may get the key of a deleted one. Jobs remember their own failures.
-      const failure = request.timeoutMs === undefined ? `${flight} ${request.record.sha256}` : undefined
+      // Of these bytes: another file may get the key of a deleted one; and one that is known to be truncated by now is
+      // rendered in another way. Jobs remember their own failures.
+      const { sha256, truncated = false } = request.record
+      const failure = request.timeoutMs === undefined ? `${flight} ${sha256} ${truncated}` : undefined
       if (failure !== undefined) failures.check(failure)
       try {
         return await join(request, key)

@@ -15,6 +15,7 @@ import { INFORMATION_VARIANT } from '../core/variant.ts'
 import { informationPlan, isInspected } from '../pipeline/information.ts'
 import type { Planner } from '../pipeline/plan.ts'
 import type { Derivations } from './derivations.ts'
+import type { FindLateTruncation } from './late-truncation.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import { sourceFacts } from './source-facts.ts'
 
@@ -102,6 +103,7 @@ export function createInformations({
   buckets,
   plan,
   inspector,
+  findLateTruncation,
   patienceMs = 30_000,
   log,
 }: {
@@ -110,6 +112,7 @@ export function createInformations({
   buckets: Buckets
   plan: Planner
   inspector: ImageInspector
+  findLateTruncation: FindLateTruncation
   /** How long an upload waits for what is known of its files. */
   patienceMs?: number
   log: Log
@@ -133,6 +136,8 @@ export function createInformations({
     } catch (error) {
       // Broken, past a limit, or nothing here that reads it: that is known of it, and perhaps its header.
       if (!(error instanceof Problem) || ![422, 501].includes(error.status)) throw error
+      const marked = await findLateTruncation(client, found, error)
+      if (marked) return inspected(client, marked, asked)
       return { ...found, ...(isImage ? await headOf(client, found, signal) : {}), problem: error }
     }
   }

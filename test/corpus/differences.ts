@@ -14,6 +14,7 @@ export const OTHER_THAN_SHARP: Readonly<Record<string, string>> = {
   'truncated.jpg': TRUNCATED,
   'truncated.png': TRUNCATED,
   'truncated.gif': TRUNCATED,
+  'truncated-interlaced.png': TRUNCATED,
   'tags-odd.tif': 'a warning of libtiff is no error to Sluice; to sharp with its default options it is',
 }
 

@@ -36,7 +36,7 @@ describe('odd requests', () => {
       const bytes = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="9" height="9"/></svg>`
       const before = service.log.lines.length
       const { src } = await uploadOne(service, { name: 'a.svg', bytes })
-      for (const query of ['w=20', 'w=20&h=20&fit=inside']) {
+      for (const query of ['w=20', 'w=20&h=20&fit=inside', 'f=png', 'f=webp']) {
         const answer = await exchange(service, `${src}?${query}`)
         expect([answer.status, jsonOf(answer).code], query).to.deep.equal([422, 'not_transformable'])
       }

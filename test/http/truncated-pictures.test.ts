@@ -1,11 +1,15 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { removeIndex } from '../support/backend.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { rawPath, uploadOne } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { exchange, jsonOf } from '../support/exchange.ts'
-import { animation, colourAt, picture } from '../support/images.ts'
+import { animation, colourAt, corrupted, picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
+import { wrapBuckets } from '../support/storage.ts'
 
 const NOTE = 'truncated original'
 const SIDE = 600
@@ -31,6 +35,8 @@ async function noise(format: 'jpeg' | 'png' | 'gif', options: { progressive?: bo
   return data
 }
 
+const interlaced = () => noise('png', { progressive: true })
+
 const infoOf = (src: string) => src.replace('/upload/', '/info/')
 /** What is missing has one colour: it is not what another picture has left in memory. */
 async function expectOneColour(png: Buffer, top: number) {
@@ -38,6 +44,20 @@ async function expectOneColour(png: Buffer, top: number) {
   const colours = new Set<number>()
   for (let at = top * info.width * 4; at < data.length; at += 4) colours.add(data.readUInt32BE(at))
   expect(colours.size).to.be.at.most(1)
+}
+
+/** Takes the marks out of the records in the bucket, as a version without them has left them. @returns how many there were */
+async function withoutMarks(dataDir: string): Promise<number> {
+  const bucket = join(dataDir, 'bucket')
+  let count = 0
+  for (const entry of await readdir(bucket, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (!path.includes('.sluice/meta/') || !entry.isFile()) continue
+    const { truncated, ...record } = JSON.parse(await readFile(path, 'utf8'))
+    if (truncated) count += 1
+    await writeFile(path, JSON.stringify(record))
+  }
+  return count
 }
 
 const part = (bytes: Buffer, share: number) => bytes.subarray(0, Math.round(bytes.length * share))
@@ -66,11 +86,25 @@ onOneBackend('truncated pictures', (start) => {
         await expectOneColour(body, missing)
       }
       const { headers: stored } = await exchange(service, `${src}?w=100&h=100&f=png`)
-      const raw = await exchange(service, rawPath(service, String(stored.etag).slice(1, -1)))
-      expect([raw.status, raw.headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+      // It is stored after the response.
+      await eventually(async () => {
+        const raw = await exchange(service, rawPath(service, String(stored.etag).slice(1, -1)))
+        expect([raw.status, raw.headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+      })
       expect((await exchange(service, src)).headers).to.not.have.property('x-sluice-transform')
     })
   }
+
+  it('render an interlaced PNG coarser where its last passes are missing, down to the last row', async () => {
+    const whole = await interlaced()
+    const { src } = await upload(part(whole, 0.4), 'interlaced.png')
+    const { status, headers, body } = await exchange(service, `${src}?w=100&h=100&f=png`)
+    expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+    const rows = await Promise.all([2, 50, 97].map((y) => colourAt(body, 50, y)))
+    for (const { r, b, a } of rows) expect([r - b > 60, a]).to.deep.equal([true, 255])
+    const { body: info } = await exchange(service, infoOf(src))
+    expect(jsonOf({ body: info })).to.include({ truncated: true, width: SIDE, height: SIDE })
+  })
 
   it('keep the frames of an animation that are there', async () => {
     const bytes = await animation({ width: 100, height: 100 })
@@ -118,7 +152,11 @@ onOneBackend('truncated pictures', (start) => {
   for (const [what, name, make] of [
     ['ends within its header', 'head.jpg', async () => (await noise('jpeg')).subarray(0, 100)],
     ['ends before its first row', 'row.png', async () => (await noise('png')).subarray(0, 100)],
-    ['is interlaced', 'interlaced.png', async () => part(await noise('png', { progressive: true }), 0.6)],
+    [
+      'is interlaced and ends before its first row',
+      'i.png',
+      async () => (await interlaced()).subarray(0, 100),
+    ],
     ['is a WebP', 'a.webp', async () => part(await picture({ format: 'webp' }), 0.6)],
   ] as const) {
     it(`are a 422 when the picture ${what}`, async () => {
@@ -143,12 +181,66 @@ onOneBackend('truncated pictures', (start) => {
     }
   })
 
+  it('get their mark when they are first transformed, where a version without it has stored them', async () => {
+    const before = await start()
+    const cut = [await noise('png'), await interlaced(), await noise('jpeg'), await noise('gif')]
+    const uploads = cut.map((bytes) => uploadOne(before, { name: 'a', bytes: part(bytes, 0.6) }))
+    const paths = (await Promise.all(uploads)).map(({ src }) => new URL(src).pathname)
+    await before.stop({ keepData: true })
+    await removeIndex(before.dataDir)
+    expect(await withoutMarks(before.dataDir)).to.equal(cut.length)
+    const after = await start({ dataDir: before.dataDir })
+    const isMarked = async (path: string) =>
+      expect(jsonOf(await exchange(after, infoOf(path)))).to.include({ truncated: true, width: SIDE })
+    for (const [i, path] of paths.entries()) {
+      if (i % 2 === 0) await isMarked(path)
+      for (const query of ['?w=30', '?w=30', '?w=31']) {
+        const { status, headers } = await exchange(after, path + query)
+        expect([status, headers['x-sluice-transform']]).to.deep.equal([200, NOTE])
+      }
+      await isMarked(path)
+    }
+    await after.stop({ keepData: true })
+    // In the bucket as well: the index may be lost.
+    expect(await withoutMarks(before.dataDir)).to.equal(cut.length)
+  })
+
+  it('are not read again and again when they are broken but whole', async () => {
+    let opened = 0
+    const counted = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        find: async (key, known) => {
+          const asset = await bucket.find(key, known)
+          return (
+            asset && {
+              ...asset,
+              open: (options) => {
+                opened += 1
+                return asset.open(options)
+              },
+            }
+          )
+        },
+      })),
+    })
+    const { src } = await uploadOne(counted, { name: 'a.png', bytes: corrupted(await picture()) })
+    const opensOf = async (query: string) => {
+      const before = opened
+      expect((await exchange(counted, src + query)).status).to.equal(422)
+      return opened - before
+    }
+    expect(await opensOf('?w=30')).to.be.above(0)
+    expect(await opensOf('?w=30')).to.equal(0)
+  })
+
   it('are a 422 where the operator has them refused', async () => {
     const strict = await start({ env: { IMAGE_TRUNCATED: 'refuse' } })
-    const { src } = await uploadOne(strict, { name: 'a.png', bytes: part(await noise('png'), 0.6) })
-    for (const query of ['?w=30', '?f=avif']) {
-      const answer = await exchange(strict, src + query)
-      expect([answer.status, jsonOf(answer).code]).to.deep.equal([422, 'truncated_image'])
+    for (const picture of [await noise('png'), await interlaced()]) {
+      const { src } = await uploadOne(strict, { name: 'a.png', bytes: part(picture, 0.6) })
+      for (const query of ['?w=30', '?f=avif']) {
+        const answer = await exchange(strict, src + query)
+        expect([answer.status, jsonOf(answer).code]).to.deep.equal([422, 'truncated_image'])
+      }
     }
     const whole = await uploadOne(strict, { name: 'b.png', bytes: await noise('png') })
     expect((await exchange(strict, `${whole.src}?w=30`)).status).to.equal(200)

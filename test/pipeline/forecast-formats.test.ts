@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import sharp from 'sharp'
 import { isOfLimit } from '../../src/core/limit-problems.ts'
 import { knownFormat } from '../../src/core/media.ts'
 import type { Forecast } from '../../src/core/plugin.ts'
@@ -16,13 +17,17 @@ const accept = 'image/avif,image/webp'
 function forecast(
   bytes: Buffer,
   query: string,
-  { format = 'jpeg', limits = {} }: { format?: string; limits?: { sourceMaxPixels?: number } } = {},
+  {
+    format = 'jpeg',
+    limits = {},
+    ...known
+  }: { format?: string; limits?: { sourceMaxPixels?: number }; truncated?: true } = {},
 ): Promise<Forecast> {
   const planner = createPlanner(transforms, [])
   const { steps } = planner({ query: new URLSearchParams(query), format: knownFormat(format), accept })
   const usual = context()
   const options = { ...usual, limits: { ...usual.limits, ...limits } }
-  return sharpEngine.forecast(assetOf(bytes, format), steps, options)
+  return sharpEngine.forecast({ ...assetOf(bytes, format), ...known }, steps, options)
 }
 
 describe('what a format is expected to cost', () => {
@@ -34,6 +39,19 @@ describe('what a format is expected to cost', () => {
     expect([auto?.mayHang, avif?.mayHang, webp?.mayHang]).to.deep.equal([true, true, false])
     expect(auto?.bytes).to.equal(avif?.bytes)
     expect(auto?.bytes).to.be.above(webp?.bytes ?? 0)
+  })
+
+  it('is that of work which may hang, and of all its pixels, for a truncated PNG that is interlaced', async () => {
+    const png = await sharp(await picture({ width: 2000, height: 1000 }))
+      .png({ progressive: true })
+      .toBuffer()
+    const whole = await forecast(png, 'w=50', { format: 'png' })
+    const cut = await forecast(png, 'w=50', { format: 'png', truncated: true })
+    expect([whole.mayHang, cut.mayHang]).to.deep.equal([false, true])
+    // Two copies of its pixels: as they are, and compressed, which may be as long.
+    expect(cut.bytes - whole.bytes).to.be.above(2 * 2000 * 1000 * 4)
+    const rows = await forecast(await picture(), 'w=50', { format: 'png', truncated: true })
+    expect(rows.mayHang).to.equal(false)
   })
 
   it('is that of one frame where one is asked for', async () => {
