@@ -141,7 +141,8 @@ export function notTransformable(detail: string, cause?: unknown): Problem {
 
 /** 422: a source on which more time would be spent than on any. */
 export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
-  return notTransformable(`this ${what} takes too long to transform`, cause)
+  const detail = `this ${what} takes too long to transform`
+  return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: TOO_SLOW }, cause })
 }
 
 /** 422: a source on which more memory would be spent than on any. */
@@ -161,6 +162,7 @@ export function emptySource(): Problem {
 }
 
 export const EMPTY = 'empty'
+export const TOO_SLOW = 'too_slow'
 export const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */
