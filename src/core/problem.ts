@@ -163,6 +163,7 @@ export function emptySource(): Problem {
 
 export const EMPTY = 'empty'
 export const TOO_SLOW = 'too_slow'
+export const BUSY = 'busy'
 export const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */
@@ -227,6 +228,18 @@ export function unavailable(
     detail,
     ...retryAfter(retryAfterSeconds),
     cause,
+  })
+}
+
+/** 503: a limit that callers share is reached. Nothing is broken, so the log has one line of it and no stack. */
+export function busy(detail: string, { retryAfterSeconds = 5 } = {}): Problem {
+  const { members, headers } = retryAfter(retryAfterSeconds)
+  return new Problem({
+    status: 503,
+    code: 'unavailable',
+    detail,
+    members: { ...members, reason: BUSY },
+    headers,
   })
 }
 

@@ -1,4 +1,4 @@
-import { Problem, retryAfter, unavailable } from '../core/problem.ts'
+import { busy, Problem, retryAfter } from '../core/problem.ts'
 
 /**
  * Takes a place for a response that stays open. @returns a function that gives it back
@@ -26,12 +26,9 @@ export function createFollowerPlaces({ atMost, addressAtMost } = LIMITS): TakeFo
     const ofAddress = byAddress.get(address) ?? 0
     if (ofAddress >= addressAtMost) throw tooManyFollowers(addressAtMost)
     if (all >= atMost)
-      throw unavailable(
-        `Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`,
-        {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        },
-      )
+      throw busy(`Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`, {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      })
     all += 1
     byAddress.set(address, ofAddress + 1)
     return () => {

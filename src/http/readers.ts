@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import type { Log } from '../core/log.ts'
-import { Problem } from '../core/problem.ts'
+import { BUSY, Problem } from '../core/problem.ts'
 import { createPieceMemory, LARGE_PIECE_BYTES, SMALL_PIECE_BYTES } from './piece-memory.ts'
 
 /** The clients that read answers of this process: what waits in memory for them, and how fast they take it. */
@@ -136,6 +136,7 @@ function tooManyHeld(): Problem {
     status: 503,
     code: 'too_many_slow_readers',
     detail: 'Too many clients read pictures that could not be stored. Retry after 5 s.',
+    members: { reason: BUSY },
     headers: { 'Retry-After': '5' },
   })
 }

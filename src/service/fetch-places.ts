@@ -1,5 +1,5 @@
 import type { Client } from '../core/client.ts'
-import { unavailable } from '../core/problem.ts'
+import { busy } from '../core/problem.ts'
 
 /** Who asks for a remote file: whoever has a secret, or anyone who has a client's public token. */
 export type Asker = 'secret' | 'anyone'
@@ -42,7 +42,7 @@ export function createFetchPlaces(): TakeFetchPlace {
     ]
     for (const { name, max, whose } of counts)
       if ((underWay.get(name) ?? 0) >= max)
-        throw unavailable(`too many files of other servers are being fetched${whose} (limit ${max})`)
+        throw busy(`too many files of other servers are being fetched${whose} (limit ${max})`)
     for (const { name } of counts) underWay.set(name, (underWay.get(name) ?? 0) + 1)
     return () => {
       for (const { name } of counts) {
