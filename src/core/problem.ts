@@ -141,7 +141,8 @@ export function notTransformable(detail: string, cause?: unknown): Problem {
 
 /** 422: a source on which more time would be spent than on any. */
 export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
-  return notTransformable(`this ${what} takes too long to transform`, cause)
+  const detail = `this ${what} takes too long to transform`
+  return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: TOO_SLOW }, cause })
 }
 
 /** 422: a source on which more memory would be spent than on any. */
@@ -161,6 +162,8 @@ export function emptySource(): Problem {
 }
 
 export const EMPTY = 'empty'
+export const TOO_SLOW = 'too_slow'
+export const BUSY = 'busy'
 export const BROKEN = 'broken'
 
 /** 422: a source that is broken, or no picture at all. */
@@ -225,6 +228,18 @@ export function unavailable(
     detail,
     ...retryAfter(retryAfterSeconds),
     cause,
+  })
+}
+
+/** 503: a limit that callers share is reached. Nothing is broken, so the log has one line of it and no stack. */
+export function busy(detail: string, { retryAfterSeconds = 5 } = {}): Problem {
+  const { members, headers } = retryAfter(retryAfterSeconds)
+  return new Problem({
+    status: 503,
+    code: 'unavailable',
+    detail,
+    members: { ...members, reason: BUSY },
+    headers,
   })
 }
 

@@ -1,5 +1,5 @@
 import { createPlaces } from '../core/budgets/places.ts'
-import { Problem, retryAfter, unavailable } from '../core/problem.ts'
+import { busy, Problem, retryAfter } from '../core/problem.ts'
 
 /**
  * Takes a place for a response that stays open. @returns a function that gives it back
@@ -29,7 +29,7 @@ export function createFollowerPlaces({ atMost, addressAtMost } = LIMITS): TakeFo
     ])
     if ('giveBack' in taken) return taken.giveBack
     if (taken.full.isOfAddress) throw tooManyFollowers(addressAtMost)
-    throw unavailable(
+    throw busy(
       `Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`,
       { retryAfterSeconds: RETRY_AFTER_SECONDS },
     )

@@ -19,7 +19,8 @@ export function homeRoutes(): Router {
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <title>Sluice</title>
 <style>
   body { max-width: 44rem; margin: 4rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
@@ -27,13 +28,14 @@ const PAGE = `<!doctype html>
   :root { color-scheme: light dark; }
 </style>
 <h1>Sluice</h1>
-<p>File storage, transformation and delivery. It runs; this page is all there is to see here.</p>
+<p>Self-hosted file storage, transformation and delivery. The service is running.</p>
 <ul>
-  <li><code>POST /v1/upload</code> stores files</li>
-  <li><code>GET /v1/image/upload/&lt;client token&gt;/&lt;path&gt;?w=300&amp;f=webp</code> delivers them, transformed</li>
-  <li><code>POST /v1/zip</code> bundles them</li>
-  <li><code>DELETE /v1/upload/&lt;path&gt;</code> deletes them with everything derived from them</li>
-  <li><a href="readyz"><code>GET /readyz</code></a> says whether it can serve</li>
+  <li><code>POST /v1/upload</code> stores files.</li>
+  <li><code>GET /v1/image/upload/&lt;client token&gt;/&lt;path&gt;?w=300&amp;f=webp</code> delivers a file, here as WebP and 300 px wide.</li>
+  <li><code>POST /v1/zip</code> delivers several files as one ZIP archive.</li>
+  <li><code>DELETE /v1/upload/&lt;path&gt;</code> deletes a file and its derivatives.</li>
+  <li><a href="v1/parameters"><code>GET /v1/parameters</code></a> lists the parameters of transformations, as JSON.</li>
+  <li><a href="readyz"><code>GET /readyz</code></a> states whether the service can serve requests.</li>
 </ul>
-<p>The README that came with it tells the rest.</p>
+<p>The README in the source folder has the whole documentation.</p>
 `

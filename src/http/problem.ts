@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
 import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
-import { Problem } from '../core/problem.ts'
+import { BUSY, Problem } from '../core/problem.ts'
 
 /**
  * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
@@ -20,6 +20,9 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     // No fault of this service, and no stack: how often and how much is logged is not the other server's decision.
     if (problem.status >= 500 && isRemoteFailure(problem))
       log.warn({ ...fields, reason: logReason(problem) }, 'another server has failed a request')
+    // Nor is how much callers request: a limit that they share refuses the rest, and is no failure.
+    else if (problem.members.reason === BUSY)
+      log.warn({ ...fields, reason: logReason(problem) }, 'a request was refused')
     else if (problem.status >= 500 && problem.status !== 501)
       log.error({ ...fields, err: error }, 'a request failed')
     // A form that breaks off, for example: again, the client has left.

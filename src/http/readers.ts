@@ -7,7 +7,7 @@ import {
   type ReadersMemory,
 } from '../core/budgets/memory.ts'
 import type { Log } from '../core/log.ts'
-import { Problem } from '../core/problem.ts'
+import { BUSY, Problem } from '../core/problem.ts'
 import { createPieceMemory } from './piece-memory.ts'
 
 /** The clients that read answers of this process: what waits in memory for them, and how fast they take it. */
@@ -128,6 +128,7 @@ function tooManyHeld(): Problem {
     status: 503,
     code: 'too_many_slow_readers',
     detail: 'Too many clients read pictures that could not be stored. Retry after 5 s.',
+    members: { reason: BUSY },
     headers: { 'Retry-After': '5' },
   })
 }

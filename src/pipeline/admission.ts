@@ -1,7 +1,7 @@
 import { type Accounts, createAccounts, turnCostMs } from '../core/budgets/accounts.ts'
 import type { WaitingLimits } from '../core/budgets/shares.ts'
 import type { Caller } from '../core/caller.ts'
-import { unavailable } from '../core/problem.ts'
+import { busy } from '../core/problem.ts'
 import { createSlots, type SlotLimits } from './slots.ts'
 import type { Spent } from './spending.ts'
 import { createWaitingList, payerOf, type Waiter } from './waiting-list.ts'
@@ -139,5 +139,5 @@ function estimateMs({ bytes }: Waiter): number {
 }
 
 function waitedTooLong() {
-  return unavailable('the turn of this transformation did not come in time; try again in a few seconds')
+  return busy('the turn of this transformation did not come in time; try again in a few seconds')
 }

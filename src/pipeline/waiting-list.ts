@@ -1,7 +1,7 @@
 import type { Accounts } from '../core/budgets/accounts.ts'
 import type { WaitingLimits } from '../core/budgets/shares.ts'
 import type { Caller } from '../core/caller.ts'
-import { unavailable } from '../core/problem.ts'
+import { busy } from '../core/problem.ts'
 
 /** One that waits. */
 export interface Waiter {
@@ -80,5 +80,5 @@ export function payerOf({ clientId, caller }: Pick<Waiter, 'clientId' | 'caller'
 }
 
 function tooManyWait(whose: string) {
-  return unavailable(`too many transformations${whose} wait already; try again in a few seconds`)
+  return busy(`too many transformations${whose} wait already; try again in a few seconds`)
 }

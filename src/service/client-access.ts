@@ -47,8 +47,7 @@ export function createClientAccess({
     authenticate(authorization, action) {
       const secret = secretIn(authorization)
       const found = secret ? store.findBySecret(secret) : undefined
-      if (!found)
-        throw unauthorized(secret === undefined ? 'but received none' : 'but the one received is not known')
+      if (!found) throw unauthorized(whatCame(secret, store))
       const { client, kept } = found
       admitted(client)
       const { scope = {}, validUntil: until } = kept
@@ -104,4 +103,13 @@ export function unauthorized(received: string): Problem {
     detail: `expected a secret client token in the Authorization header ${received}`,
     headers: { 'WWW-Authenticate': 'Bearer realm="sluice"' },
   })
+}
+
+/** What came in place of a secret. Never quotes it: a secret with a typing error is nearly one. */
+function whatCame(text: string | undefined, store: ClientStore): string {
+  if (text === undefined) return 'but received none'
+  if (/^Basic /i.test(text)) return 'but received Basic authentication. Send "Authorization: Bearer <secret>"'
+  return text !== '' && store.findByToken(text)
+    ? 'but received the public client token, which is only for URLs. Send the secret token'
+    : 'but the one received is not known'
 }

@@ -1,6 +1,6 @@
 import { createPlaces } from '../core/budgets/places.ts'
 import type { Client } from '../core/client.ts'
-import { unavailable } from '../core/problem.ts'
+import { busy } from '../core/problem.ts'
 
 /** Who asks for a remote file: whoever has a secret, or anyone who has a client's public token. */
 export type Asker = 'secret' | 'anyone'
@@ -42,6 +42,6 @@ export function createFetchPlaces(): TakeFetchPlace {
     ])
     if ('giveBack' in taken) return taken.giveBack
     const { whose, atMost } = taken.full
-    throw unavailable(`too many files of other servers are being fetched${whose} (limit ${atMost})`)
+    throw busy(`too many files of other servers are being fetched${whose} (limit ${atMost})`)
   }
 }

@@ -223,8 +223,9 @@ export function createUpload({
     // All of it is there, and the index may know it by now: a sweep finishes what it does not, and tells of it.
     if (finished === undefined)
       throw unavailable('a part of the service does not answer; send the upload again in a few seconds')
+    // After the answer: while it waited, a delete of the twin could be acknowledged first.
     const doubles = context.begun.filter((_, i) => twins[i])
-    if (doubles.length > 0) await takeBack(client, doubles)
+    if (doubles.length > 0) void removals.abandon(client, doubles)
     return records.map((record, i) => {
       const twin = twins[i]
       const name = twin && parseKey(twin.key)

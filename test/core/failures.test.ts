@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createFailures } from '../../src/core/budgets/failures.ts'
-import { notDecodable, unavailable, unusableAsset } from '../../src/core/problem.ts'
+import { notDecodable, takesTooLong, unavailable, unusableAsset } from '../../src/core/problem.ts'
 
 describe('failures', () => {
   it('are remembered for an hour, and refuse the same work until then', () => {
@@ -13,6 +13,22 @@ describe('failures', () => {
     expect(() => failures.check('one')).to.throw(problem)
     clock = 3_600_000
     expect(() => failures.check('one')).to.not.throw()
+  })
+
+  it('are remembered for a minute where work took too long, and twice as long each time it does again, up to an hour', () => {
+    let clock = 0
+    const failures = createFailures(() => clock)
+    for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      failures.remember('slow', takesTooLong('image'))
+      clock += minutes * 60_000 - 1
+      expect(() => failures.check('slow'), `${minutes} minutes`).to.throw('takes too long')
+      clock += 1
+      expect(() => failures.check('slow'), `${minutes} minutes`).to.not.throw()
+    }
+    clock += 3_600_000
+    failures.remember('slow', takesTooLong('image'))
+    clock += 60_000
+    expect(() => failures.check('slow'), 'an hour without a failure').to.not.throw()
   })
 
   it('are ignored where the same work may end well the next time', () => {

@@ -81,11 +81,16 @@ onOneBackend('health', (start) => {
       .expect(200)
       .expect('Content-Type', /^text\/html/)
     expect(text).to.include('Sluice')
+    // A browser that finds no icon in the page asks for /favicon.ico, and shows the 404 in its console.
+    expect(text).to.include('<link rel="icon" href="data:,">')
+    for (const [, link] of text.matchAll(/<a href="([^"]+)"/g))
+      await supertest(service.url).get(`/${link}`).expect(200)
     // Over plain HTTP on a LAN address, and under a path of a proxy.
     expect(text).to.not.match(/(?:href|src)="(?:\/|http)/)
     expect(headers['content-security-policy']).to.not.include('upgrade-insecure-requests')
     expect(headers).to.not.have.property('strict-transport-security')
     expect(headers['content-security-policy']).to.include("default-src 'self'")
+    expect(headers['content-security-policy']).to.match(/img-src [^;]*data:/)
     await supertest(service.url).post('/').expect(405).expect('Allow', 'GET, HEAD')
   })
 })

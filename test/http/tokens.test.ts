@@ -108,6 +108,14 @@ onOneBackend('tokens', (start, backend) => {
     for (const [authorization, received] of [
       [undefined, 'but received none'],
       ['sec_wrong', 'but the one received is not known'],
+      [
+        `Bearer ${service.tokens.clientToken}`,
+        'but received the public client token, which is only for URLs. Send the secret token',
+      ],
+      [
+        `Basic ${Buffer.from('user:sec_wrong').toString('base64')}`,
+        'but received Basic authentication. Send "Authorization: Bearer <secret>"',
+      ],
     ]) {
       const headers = authorization === undefined ? {} : { Authorization: authorization }
       const answer = await exchange(service, '/v1/upload/a.png', { method: 'DELETE', headers })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Storage } from '../../src/app.ts'
 import { storedKey } from '../../src/core/object-key.ts'
@@ -6,11 +7,13 @@ import { deleteFile, newClient, uploadOne } from '../support/client.ts'
 import { picture } from '../support/images.ts'
 import { type Service, startService } from '../support/service.ts'
 
+type Step = 'beginDerivative' | 'beginRemoval' | 'finishUpload'
+
 describe('what another request changes in between', () => {
   let service: Service
   /** Done once, before the step of the index. */
-  let hooks: Partial<Record<'beginDerivative' | 'finishUpload', () => Promise<unknown>>> = {}
-  const first = async (step: 'beginDerivative' | 'finishUpload') => {
+  let hooks: Partial<Record<Step, () => Promise<unknown>>> = {}
+  const first = async (step: Step) => {
     const work = hooks[step]
     hooks = {}
     await work?.()
@@ -22,6 +25,10 @@ describe('what another request changes in between', () => {
           async beginDerivative(...args) {
             await first('beginDerivative')
             return index.beginDerivative(...args)
+          },
+          async beginRemoval(...args) {
+            await first('beginRemoval')
+            return index.beginRemoval(...args)
           },
           async finishUpload(...args) {
             await first('finishUpload')
@@ -55,5 +62,27 @@ describe('what another request changes in between', () => {
     expect(answered.s3PathOriginal).to.not.equal(old.s3PathOriginal)
     const response = await fetch(answered.src)
     expect([response.status, await response.text()]).to.deep.equal([200, 'equal'])
+  })
+
+  it('an equal file that is deleted while the new one is taken back: the upload is answered before', async () => {
+    const client = await newClient(service)
+    await service.app.clients.setRules(client.id, { dedupe: 'reuse' })
+    const old = await uploadOne(client, { name: 'a.txt', bytes: 'equal' })
+    const order: string[] = []
+    const deleted = new Promise<void>((resolve, reject) => {
+      const beginRemoval = async () => {
+        await pause(500)
+        await deleteFile(client, old.s3PathOriginal).then(() => order.push('deleted'), reject)
+        resolve()
+      }
+      hooks.finishUpload = async () => {
+        hooks = { beginRemoval }
+      }
+    })
+    const answered = await uploadOne(client, { name: 'b.txt', bytes: 'equal' })
+    order.push('answered')
+    await deleted
+    expect(answered.s3PathOriginal).to.equal(old.s3PathOriginal)
+    expect(order).to.deep.equal(['answered', 'deleted'])
   })
 })
