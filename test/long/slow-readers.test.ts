@@ -81,11 +81,16 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
     async function probe(): Promise<() => Promise<ProbeResult>> {
       const workerData: ProbeData = { url: server.url, ownUrl: `http://127.0.0.1:${metricsPort}` }
       const worker = new Worker(PROBE, { eval: true, workerData })
-      const result = once(worker, 'message').then(([found]) => found as ProbeResult)
-      result.catch(() => {})
-      return () => {
+      // What loads TypeScript sends messages of its own.
+      const first = async (isIt: (message: unknown) => boolean): Promise<unknown> => {
+        for await (const [message] of on(worker, 'message')) if (isIt(message)) return message
+        return undefined
+      }
+      await first((message) => message === 'ready')
+      return async () => {
+        const result = first((message) => Object.hasOwn(Object(message), 'keptMs'))
         worker.postMessage('end')
-        return result
+        return (await result) as ProbeResult
       }
     }
 
