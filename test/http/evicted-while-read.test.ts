@@ -41,7 +41,7 @@ onOneBackend('a derivative that is evicted while a client reads it', (start) => 
     response.on('data', (chunk: Buffer) => {
       received += chunk.length
     })
-    await once(response, 'close')
+    await new Promise((closed) => response.once('close', closed))
     expect(failure).to.have.property('code', 'ECONNRESET')
     expect(received).to.be.below(announced)
     expect(response.complete).to.equal(false)
