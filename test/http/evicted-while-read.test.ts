@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { get, type IncomingMessage } from 'node:http'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
@@ -22,7 +22,9 @@ onOneBackend('a derivative that is evicted while a client reads it', (start) => 
     const { src } = await uploadOne(service, { name: 'noise.jpg', bytes })
     const url = `${service.url}${new URL(src).pathname}`
 
-    const request = get(`${url}?f=png`, { agent: false })
+    // A connection that is kept: the end of an answer does not close it.
+    const agent = new Agent({ keepAlive: true })
+    const request = get(`${url}?f=png`, { agent })
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     let failure: NodeJS.ErrnoException | undefined
     for (const one of [request, response])
