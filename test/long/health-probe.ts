@@ -18,8 +18,10 @@ export interface ProbeResult {
   keptMs: number
   /** On new connections to `METRICS_PORT`. */
   ownMs: number
-  /** On new connections to the service. */
+  /** On new connections to the service, behind all that came before them. */
   newMs: number
+  /** How late a timer of the thread itself was: how busy the machine is. */
+  lateMs: number
 }
 
 const EVERY_MS = 20
@@ -33,13 +35,28 @@ parentPort?.once('message', () => {
 const kept = new Agent({ keepAlive: true, maxSockets: 1 })
 await milliseconds(`${url}/healthz`, kept)
 parentPort?.postMessage('ready')
-const [keptMs, ownMs, newMs] = await Promise.all([longest(url, kept), longest(ownUrl), longest(url)])
+const [keptMs, ownMs, newMs, lateMs] = await Promise.all([
+  longest(url, kept),
+  longest(ownUrl),
+  longest(url),
+  latest(),
+])
 kept.destroy()
-parentPort?.postMessage({ keptMs, ownMs, newMs } satisfies ProbeResult)
+parentPort?.postMessage({ keptMs, ownMs, newMs, lateMs } satisfies ProbeResult)
 
 async function longest(base: string, agent: Agent | false = false): Promise<number> {
   let most = 0
   for (; !isOver; await pause(EVERY_MS)) most = Math.max(most, await milliseconds(`${base}/healthz`, agent))
+  return Math.round(most)
+}
+
+async function latest(): Promise<number> {
+  let most = 0
+  while (!isOver) {
+    const startedAt = performance.now()
+    await pause(EVERY_MS)
+    most = Math.max(most, performance.now() - startedAt - EVERY_MS)
+  }
   return Math.round(most)
 }
 
