@@ -5,8 +5,12 @@ import { Problem } from '../../src/core/problem.ts'
 import { defused } from '../../src/engines/bombs.ts'
 import { manyBlocks, manyChunks, manyWebpChunks } from '../support/attacks.ts'
 
-// A look at a file on the main thread: generous, since other processes share the processor.
+// CPU time of a look at a file on the main thread. Not of the clock: other processes share the processor.
 const LOOK_MS = 250
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
 
 describe('pictures of millions of parts', () => {
   for (const type of ['tEXt', 'zTXt', 'aaAa', 'IDAT'])
@@ -40,17 +44,17 @@ describe('pictures of millions of parts', () => {
 
   it('reads of an EXIF block only the tags that it names', () => {
     const block = manyTexts(512)
-    const startedAt = performance.now()
+    const startedAt = cpuMs()
     for (let i = 0; i < 20; i += 1) expect(readExif(block)).to.deep.equal({ tags: {} })
-    expect(performance.now() - startedAt).to.be.below(LOOK_MS)
+    expect(cpuMs() - startedAt).to.be.below(LOOK_MS)
   })
 
   function expectRefused(bytes: Buffer, message: string | RegExp) {
-    const startedAt = performance.now()
+    const startedAt = cpuMs()
     expect(() => defused(bytes))
       .to.throw(Problem, message)
       .that.has.property('status', 422)
-    expect(performance.now() - startedAt).to.be.below(LOOK_MS)
+    expect(cpuMs() - startedAt).to.be.below(LOOK_MS)
   }
 })
 
