@@ -29,10 +29,9 @@ export function createFollowerPlaces({ atMost, addressAtMost } = LIMITS): TakeFo
     ])
     if ('giveBack' in taken) return taken.giveBack
     if (taken.full.isOfAddress) throw tooManyFollowers(addressAtMost)
-    throw busy(
-      `Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`,
-      { retryAfterSeconds: RETRY_AFTER_SECONDS },
-    )
+    throw busy(`Too many event streams are open (limit ${atMost}). Poll the same URL as JSON instead.`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    })
   }
 }
 
