@@ -28,6 +28,8 @@ const MAX_FRAMES_HERE = 1000
 // walks half a million directories (7 s for the header alone), libaom encodes 12 MP in 10 s.
 const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
 const HANGING_OUTPUTS = new Set(['avif'])
+// Over all frames. A GIF takes a second of CPU time for each million of pixels, and nothing can stop that either.
+const MAX_GIF_PIXELS_HERE = 1_000_000
 
 /** What is taken of an SVG, whose own size only who draws it knows, and a TIFF, whose header can be as costly as all. */
 const UNREAD: Readonly<Record<string, Size>> = {
@@ -75,6 +77,7 @@ export async function forecastImage(
     mayHang:
       HANGING_SOURCES.has(format) ||
       HANGING_OUTPUTS.has(output) ||
+      (output === 'gif' && drawn > MAX_GIF_PIXELS_HERE) ||
       // Its pixels are put together in JavaScript.
       isDeinterlaced ||
       (pages > MAX_FRAMES_HERE && passes + count('source') > 0),

@@ -31,6 +31,14 @@ function forecast(
 }
 
 describe('what a format is expected to cost', () => {
+  it('is more time than this process gives for a GIF of more than a million pixels', async () => {
+    const photo = await picture({ width: 2000, height: 1000, format: 'jpeg' })
+    const hangs = async (query: string) => (await forecast(photo, query)).mayHang
+    expect(await hangs('f=gif')).to.equal(true)
+    expect(await hangs('f=gif&w=1000')).to.equal(false)
+    expect(await hangs('f=png')).to.equal(false)
+  })
+
   it('is that of AVIF for f=auto, which may become one: in a process that can be ended', async () => {
     const photo = await picture({ width: 600, height: 400, format: 'jpeg' })
     const [auto, avif, webp] = await Promise.all(
