@@ -53,8 +53,11 @@ describe('the reserve of a disk', () => {
       return attempts
     }
     expect(await reserve.forced(work)).to.equal(3)
+    expect(reserve.isIntact()).to.equal(false)
     await reserve.restored()
+    expect(reserve.isIntact()).to.equal(true)
     expect(await size()).to.equal(16 * MIB)
+    await reserve.restored()
     expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn', 'warn', 'info'])
   })
 

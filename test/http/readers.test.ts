@@ -210,9 +210,10 @@ describe('the pace of readers', () => {
   })
 
   it('keeps a client that takes enough on average, with pauses', async () => {
-    const { res, reader } = begun(1)
+    // Its time is 121 s, of 1 ms each here: all pauses together are longer, and each piece is worth 40 s.
+    const { res, reader } = begun(256 * KIB)
     for (let i = 0; i < 20; i += 1) {
-      reader.waits(1000)
+      reader.waits(40 * 256 * KIB)
       await pause(20)
       reader.took(NONE)
     }

@@ -97,6 +97,9 @@ for (const backend of [EMBEDDED, DISK_REDIS])
       const files = [{ path: record.sourceName, params: { w: 30 } }]
       await (await postZip(service, { files })).arrayBuffer()
       expect(await stored(service, record)).to.deep.equal(['w=20', 'w=30'])
+      // And no stranger takes its place, nor that of the preset.
+      expect(await statuses('w=6')).to.deep.equal([200])
+      expect(await stored(service, record)).to.deep.equal(['w=20', 'w=30'])
     })
 
     it('are delivered without being stored when all others are held, for a minute', async () => {
