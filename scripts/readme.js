@@ -12,10 +12,10 @@ import { root } from './ready/run.js'
 
 const HELP = `npm run readme
 
-Writes the tables of README.md, each between its two marks, from the data that the program itself reads.
+Writes the tables of docs/manual.md, each between its two marks, from the data that the program itself reads.
 With -- --check it writes nothing, and exits with 1 when a table is not up to date.`
 
-/** README.md with its tables made anew. */
+/** docs/manual.md with its tables made anew. */
 async function renewed(text) {
   const programs = { folder: tmpdir(), env: {} }
   const plugins = await loadPlugins({
@@ -71,16 +71,16 @@ function shown(cell) {
 function fill(text, name, content) {
   const [begin, end] = [`<!-- ${name}: made by npm run readme -->`, `<!-- end of ${name} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from === -1 || to < from) throw new Error(`README.md: expected the marks ${begin} and ${end}`)
+  if (from === -1 || to < from) throw new Error(`docs/manual.md: expected the marks ${begin} and ${end}`)
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`
 }
 
-const file = join(root, 'README.md')
+const file = join(root, 'docs/manual.md')
 const before = readFileSync(file, 'utf8')
 const after = await renewed(before)
 if (process.argv.includes('--help')) console.log(HELP)
 else if (!process.argv.includes('--check')) writeFileSync(file, after)
 else if (after !== before) {
-  console.error('README.md is not up to date: npm run readme')
+  console.error('docs/manual.md is not up to date: npm run readme')
   process.exitCode = 1
 }

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { colourAt, picture } from '../support/images.ts'
 import { PROJECT, type Service } from '../support/service.ts'
 
-for (const document of ['README.md', 'docs/plugins.md']) {
+for (const document of ['docs/manual.md', 'docs/plugins.md']) {
   onOneBackend(`the plugins of ${document}`, (start) => {
     let folder: string
     let service: Service
