@@ -35,5 +35,5 @@ const PAGE = `<!doctype html>
   <li><code>DELETE /v1/upload/&lt;path&gt;</code> deletes them with everything derived from them</li>
   <li><a href="readyz"><code>GET /readyz</code></a> says whether it can serve</li>
 </ul>
-<p>The README that came with it explains the rest.</p>
+<p>The README that came with it tells the rest.</p>
 `
