@@ -23,8 +23,38 @@ describe('the generated tables of docs/reference', () => {
   }
 })
 
+/** The default of each variable, as the reference has it; empty where there is none. */
+function defaults(): Map<string, string> {
+  const page = readFileSync(join('docs', 'reference', 'configuration.md'), 'utf8')
+  const rows = page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (?:`([^`]*)`)? *\|/gm)
+  return new Map([...rows].map(([, name = '', value = '']) => [name, value]))
+}
+
 describe('README.md', () => {
+  it('gives the variables the defaults that they have', () => {
+    const rows = readFileSync('README.md', 'utf8').matchAll(
+      /^\| `([A-Z][A-Z0-9_]+)`.*? \| (?:`([^`]*)`|created)? *\|/gm,
+    )
+    const given = [...rows].map(([, name = '', value = '']) => [name, value])
+    expect(given).to.have.length.within(8, 12)
+    const real = defaults()
+    expect(given).to.deep.equal(given.map(([name = '']) => [name, real.get(name)]))
+  })
+
   it('is short enough to be read', () => {
     expect(readFileSync('README.md', 'utf8').split('\n').length).to.be.at.most(200)
+  })
+})
+
+describe('.env.example', () => {
+  it('names variables that there are, with their defaults', () => {
+    const lines = readFileSync('.env.example', 'utf8').matchAll(/^(#?)([A-Z][A-Z0-9_]+)=(.*)$/gm)
+    const given = [...lines].map(([, mark, name = '', value]) => ({ name, value, isSet: mark === '' }))
+    const real = defaults()
+    expect(given.map(({ name }) => name).filter((name) => !real.has(name))).to.deep.equal([])
+    const wrong = given.filter(
+      ({ name, value, isSet }) => isSet && name !== 'BASE_URL' && real.get(name) !== value,
+    )
+    expect(wrong).to.deep.equal([])
   })
 })
