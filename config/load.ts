@@ -102,7 +102,7 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
   return lines
 }
 
-/** One row per variable: name, default, what is accepted, what it is for. For `--help` and the README. */
+/** One row per variable: name, default, what is accepted, what it is for. For `--help` and docs/reference/configuration.md. */
 export function describeVariables(): ReadonlyArray<{
   name: string
   default: string

@@ -182,7 +182,7 @@ export const VARIABLES = {
     item: isEndpoint,
     expected: 'http or https URLs without user name, with spaces between',
     secret: true,
-    help: 'Who is told of events over HTTP, see docs/webhooks.md; needs WEBHOOK_SECRET',
+    help: 'Who is told of events over HTTP, see docs/how-to/webhooks.md; needs WEBHOOK_SECRET',
   }),
   WEBHOOK_SECRET: listOf({
     item: isWebhookSecret,

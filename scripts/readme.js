@@ -12,11 +12,19 @@ import { root } from './ready/run.js'
 
 const HELP = `npm run readme
 
-Writes the tables of README.md, each between its two marks, from the data that the program itself reads.
+Writes the generated tables of docs/reference, each between its two marks, from the data that the program itself reads.
 With -- --check it writes nothing, and exits with 1 when a table is not up to date.`
 
-/** README.md with its tables made anew. */
-async function renewed(text) {
+/** The page of docs/reference that each table is on. */
+const PAGES = {
+  variables: 'configuration.md',
+  parameters: 'image-parameters.md',
+  'video parameters': 'video-parameters.md',
+  'audio parameters': 'audio-parameters.md',
+}
+
+/** The text of each table by its name. */
+async function tables() {
   const programs = { folder: tmpdir(), env: {} }
   const plugins = await loadPlugins({
     folders: [{ path: join(root, 'plugins'), extension: '.ts', shipped: true }],
@@ -29,13 +37,12 @@ async function renewed(text) {
     chain: await loadChain(join(root, 'config', 'chain.json')),
   })
   const { image, video, audio } = describeParameters(plugins.transforms)
-  const tables = {
+  return {
     variables: variables(),
     parameters: parameters(image),
     'video parameters': parameters(video),
     'audio parameters': parameters(audio),
   }
-  return Object.entries(tables).reduce((filled, [name, content]) => fill(filled, name, content), text)
 }
 
 function variables() {
@@ -71,16 +78,20 @@ function shown(cell) {
 function fill(text, name, content) {
   const [begin, end] = [`<!-- ${name}: made by npm run readme -->`, `<!-- end of ${name} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from === -1 || to < from) throw new Error(`README.md: expected the marks ${begin} and ${end}`)
+  if (from === -1 || to < from) throw new Error(`expected the marks ${begin} and ${end}`)
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`
 }
 
-const file = join(root, 'README.md')
-const before = readFileSync(file, 'utf8')
-const after = await renewed(before)
 if (process.argv.includes('--help')) console.log(HELP)
-else if (!process.argv.includes('--check')) writeFileSync(file, after)
-else if (after !== before) {
-  console.error('README.md is not up to date: npm run readme')
-  process.exitCode = 1
+else {
+  for (const [name, content] of Object.entries(await tables())) {
+    const page = `docs/reference/${PAGES[name]}`
+    const before = readFileSync(join(root, page), 'utf8')
+    const after = fill(before, name, content)
+    if (!process.argv.includes('--check')) writeFileSync(join(root, page), after)
+    else if (after !== before) {
+      console.error(`${page} is not up to date: npm run readme`)
+      process.exitCode = 1
+    }
+  }
 }

@@ -26,7 +26,7 @@ export function table(results) {
     const [sluice, ...others] = work.contenders.map(({ name }) => name)
     return others.map((other) => [work.title, other, ...cells({ work, runs, sluice, other })])
   })
-  const head = ['Work', 'Beside', ...COLUMNS.map(({ head }) => head)]
+  const head = ['Work', 'Compared with', ...COLUMNS.map(({ head }) => head)]
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 }
 

@@ -7,7 +7,7 @@ import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from './relative-path.ts'
 interface Described {
   /** Other names for the same parameter; the record's own key is the canonical one. */
   aliases?: readonly string[]
-  /** One line for the README. */
+  /** One line for `GET /v1/parameters` and docs/reference. */
   help: string
 }
 

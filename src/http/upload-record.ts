@@ -5,7 +5,7 @@ import type { UploadedFile } from '../service/upload.ts'
 import { informationToWire } from './info.ts'
 import { deliveryUrl } from './urls.ts'
 
-/** The ten fields of an upload's record, as the README has them: these and no other. */
+/** The ten fields of an upload's record, as docs/reference/http-api.md has them: these and no other. */
 export function uploadToWire(
   { name, record, bucketUrl }: UploadedFile,
   { client, baseUrl, options }: { client: Client; baseUrl: string; options: object },

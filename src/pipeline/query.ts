@@ -87,7 +87,7 @@ function notOffered(word: string): Problem {
   return new Problem({
     status: 501,
     code: 'not_offered',
-    detail: `no plugin of this installation offers ${word}; docs/plugins.md tells how one can`,
+    detail: `no plugin of this installation offers ${word}; docs/reference/plugin-api.md explains how to write one`,
     members: { param: word },
   })
 }

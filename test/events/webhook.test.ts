@@ -390,9 +390,9 @@ describe('webhook', () => {
     })
   })
 
-  describe('docs/webhooks.md', () => {
+  describe('docs/how-to/webhooks.md', () => {
     it('has code for Node and Python that tells a good request from a bad one', async () => {
-      const text = await readFile(join(PROJECT, 'docs/webhooks.md'), 'utf8')
+      const text = await readFile(join(PROJECT, 'docs/how-to/webhooks.md'), 'utf8')
       const block = (language: string) =>
         new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text)?.[1] ??
         expect.fail(`no block of ${language}`)
@@ -446,9 +446,9 @@ for case in json.load(sys.stdin):
       expect(python.stdout.trim().split('\n')).to.deep.equal(good.map((each) => (each ? 'True' : 'False')))
     })
 
-    it('tells of as many tries as there are', async () => {
-      const text = await readFile(join(PROJECT, 'docs/webhooks.md'), 'utf8')
-      expect(text).to.include(`There are ${RETRY_PLAN.attempts} tries`)
+    it('states the number of attempts', async () => {
+      const text = await readFile(join(PROJECT, 'docs/how-to/webhooks.md'), 'utf8')
+      expect(text).to.include(`There are ${RETRY_PLAN.attempts} attempts`)
       // Every wait is cut by a quarter on average.
       const waits = Array.from({ length: RETRY_PLAN.attempts - 1 }, (_, i) => RETRY_PLAN.retryMs * 2 ** i)
       const hours =

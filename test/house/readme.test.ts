@@ -1,17 +1,60 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 
-describe('README.md', () => {
-  it('has tables that say what the program reads', () => {
+const PAGES = ['configuration', 'image-parameters', 'video-parameters', 'audio-parameters']
+
+describe('the generated tables of docs/reference', () => {
+  it('say what the program reads', () => {
     const { status, stderr } = spawnSync('node', ['--import=tsx', 'scripts/readme.js', '--check'], {
       encoding: 'utf8',
     })
     expect(status, stderr).to.equal(0)
   })
-  it('has no word in its tables that would be taken for HTML, and not be seen', () => {
-    const rows = readFileSync('README.md', 'utf8').split('\n')
-    const plain = rows.filter((row) => row.startsWith('|')).map((row) => row.replace(/`[^`]*`/g, ''))
-    expect(plain.filter((row) => /(^|[^\\])<[a-z]/i.test(row))).to.deep.equal([])
+
+  for (const page of PAGES) {
+    it(`have no word in ${page}.md that would be taken for HTML, and not be seen`, () => {
+      const rows = readFileSync(join('docs', 'reference', `${page}.md`), 'utf8').split('\n')
+      const plain = rows.filter((row) => row.startsWith('|')).map((row) => row.replace(/`[^`]*`/g, ''))
+      expect(plain).to.have.length.above(3)
+      expect(plain.filter((row) => /(^|[^\\])<[a-z]/i.test(row))).to.deep.equal([])
+    })
+  }
+})
+
+/** The default of each variable, as the reference has it; empty where there is none. */
+function defaults(): Map<string, string> {
+  const page = readFileSync(join('docs', 'reference', 'configuration.md'), 'utf8')
+  const rows = page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (?:`([^`]*)`)? *\|/gm)
+  return new Map([...rows].map(([, name = '', value = '']) => [name, value]))
+}
+
+describe('README.md', () => {
+  it('gives the variables the defaults that they have', () => {
+    const rows = readFileSync('README.md', 'utf8').matchAll(
+      /^\| `([A-Z][A-Z0-9_]+)`.*? \| (?:`([^`]*)`|created)? *\|/gm,
+    )
+    const given = [...rows].map(([, name = '', value = '']) => [name, value])
+    expect(given).to.have.length.within(8, 12)
+    const real = defaults()
+    expect(given).to.deep.equal(given.map(([name = '']) => [name, real.get(name)]))
+  })
+
+  it('is short enough to be read', () => {
+    expect(readFileSync('README.md', 'utf8').split('\n').length).to.be.at.most(200)
+  })
+})
+
+describe('.env.example', () => {
+  it('names variables that there are, with their defaults', () => {
+    const lines = readFileSync('.env.example', 'utf8').matchAll(/^(#?)([A-Z][A-Z0-9_]+)=(.*)$/gm)
+    const given = [...lines].map(([, mark, name = '', value]) => ({ name, value, isSet: mark === '' }))
+    const real = defaults()
+    expect(given.map(({ name }) => name).filter((name) => !real.has(name))).to.deep.equal([])
+    const wrong = given.filter(
+      ({ name, value, isSet }) => isSet && name !== 'BASE_URL' && real.get(name) !== value,
+    )
+    expect(wrong).to.deep.equal([])
   })
 })

@@ -17,7 +17,7 @@ function blocksOf(markdown: string, language: string): string[] {
   )
 }
 
-describe('the tutorial of docs/plugins.md', function () {
+describe('docs/tutorial/first-plugin.md', function () {
   this.timeout(60_000)
   const start = stoppedAtTheEnd(startService)
   /** Where a reader would try it. */
@@ -30,9 +30,11 @@ describe('the tutorial of docs/plugins.md', function () {
   /** The photo's path in delivery URLs. */
   let path: string
   before(async () => {
-    const document = await readFile(join(PROJECT, 'docs', 'plugins.md'), 'utf8')
-    const [, tutorial = ''] = /## Your first plugin, step by step\n([\s\S]*?)\n## /.exec(document) ?? []
-    const [first = '', second = '', params = ''] = blocksOf(tutorial, 'js')
+    const tutorial = await readFile(join(PROJECT, 'docs', 'tutorial', 'first-plugin.md'), 'utf8')
+    const [first = '', second = ''] = blocksOf(tutorial, 'js')
+    const reference = await readFile(join(PROJECT, 'docs', 'reference', 'plugin-api.md'), 'utf8')
+    const [, awaited = ''] = /### Parameters that wait for a plugin\n([\s\S]*?)\n## /.exec(reference) ?? []
+    const [params = ''] = blocksOf(awaited, 'js')
     plugins = [first, second]
     claim = params
     shell = blocksOf(tutorial, 'sh')

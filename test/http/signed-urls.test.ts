@@ -9,7 +9,7 @@ import { picture } from '../support/images.ts'
 import type { Service } from '../support/service.ts'
 import { film } from '../support/videos.ts'
 
-/** As the README has it. */
+/** As docs/how-to/signed-delivery.md has it. */
 function signed(target: string, { version, key }: { version: number; key: string }): string {
   const signature = createHmac('sha256', key).update(target).digest('base64url')
   return `${target}${target.includes('?') ? '&' : '?'}s=${version}.${signature}`

@@ -39,7 +39,7 @@ const CALLS: Record<string, (image: Sharp) => Sharp> = {
   negate: (image) => image.negate({ alpha: false }),
 }
 
-// What plugins can rely on, and what docs/plugins.md tells their authors.
+// What plugins can rely on, as docs/explanation/sharp-order.md states it.
 describe('the order in which sharp does what it is asked for', () => {
   let source: Buffer
   let fixed: string[]
@@ -48,7 +48,10 @@ describe('the order in which sharp does what it is asked for', () => {
       .modulate({ brightness: 0.8 })
       .png()
       .toBuffer()
-    const text = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'plugins.md'), 'utf8')
+    const text = await readFile(
+      join(import.meta.dirname, '..', '..', 'docs', 'explanation', 'sharp-order.md'),
+      'utf8',
+    )
     const list = /Everything else has a fixed place: ([^.]*)\./.exec(text)?.[1] ?? ''
     fixed = [...list.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)
   })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 
-// Whatever is out of order: see docs/production.md.
+// Whatever is out of order: see docs/explanation/failures.md.
 const PROMISED_MS = 5000
 
 /** The outcome, which has to come within the time that every answer is promised in. */

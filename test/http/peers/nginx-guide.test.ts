@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { expect } from 'chai'
+import { onOneBackend } from '../../support/backends.ts'
+import { CERTIFICATE } from '../../support/certificate.ts'
+import { uploadOne } from '../../support/client.ts'
+import { freePort } from '../../support/free-port.ts'
+import { picture } from '../../support/images.ts'
+import { type Program, startProgram } from '../../support/peers/program.ts'
+import { PROJECT, type Service } from '../../support/service.ts'
+
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((what) => `${what}_temp_path t;`)
+
+onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
+  let service: Service
+  let nginx: Program
+  let plain: number
+  let secure: number
+  before(async function () {
+    this.timeout(30_000)
+    service = await start({ env: { TRUST_PROXY: '1' } })
+    ;[plain, secure] = await Promise.all([freePort(), freePort()])
+    const page = await readFile(join(PROJECT, 'docs', 'how-to', 'nginx.md'), 'utf8')
+    const block = /```nginx\n([\s\S]*?)```/.exec(page)?.[1] ?? ''
+    const changed = block
+      .replace('/var/cache/nginx/sluice', 'cache')
+      .replace('127.0.0.1:3000', new URL(service.url).host)
+      .replace('listen 80;', `listen 127.0.0.1:${plain};`)
+      .replace(
+        'listen 443 ssl;',
+        `listen 127.0.0.1:${secure} ssl; add_header X-Cache $upstream_cache_status always;`,
+      )
+      .replaceAll('/etc/letsencrypt/live/files.example.com/', '')
+    nginx = await startProgram({
+      name: 'nginx',
+      port: secure,
+      async args(folder) {
+        await writeFile(join(folder, 'fullchain.pem'), CERTIFICATE.cert)
+        await writeFile(join(folder, 'privkey.pem'), CERTIFICATE.key)
+        const http = `http { access_log off; ${TEMPORARY.join(' ')}\n${changed} }`
+        const text = `daemon off; user root; pid nginx.pid; error_log stderr; events {}\n${http}`
+        await writeFile(join(folder, 'nginx.conf'), text)
+        return ['-p', folder, '-c', 'nginx.conf']
+      },
+    })
+  })
+  after(() => nginx.stop())
+
+  /** Sends a request through nginx, over TLS. */
+  async function ask(
+    path: string,
+    { method = 'GET', headers = {}, body }: { method?: string; headers?: object; body?: Uint8Array } = {},
+  ): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: Buffer }> {
+    const sent = request({
+      ...{ host: '127.0.0.1', port: secure, path, method, headers: { ...headers } },
+      ...{ servername: 'secure.test', ca: CERTIFICATE.cert },
+    })
+    sent.end(body)
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) }
+  }
+
+  it('leads from HTTP to HTTPS', async () => {
+    const [answer] = (await once(get(`http://127.0.0.1:${plain}/v1/files`), 'response')) as [IncomingMessage]
+    answer.resume()
+    expect([answer.statusCode, answer.headers.location]).to.deep.equal([301, 'https://127.0.0.1/v1/files'])
+  })
+
+  it('passes uploads above 1 MB on, also resumable ones', async () => {
+    const Authorization = service.tokens.secretClientToken
+    const body = Buffer.alloc(2_000_000, 1)
+    expect(await ask('/v1/upload/a.bin', { method: 'PUT', headers: { Authorization }, body })).to.include({
+      status: 200,
+    })
+    const headers = {
+      ...{ Authorization, 'Tus-Resumable': '1.0.0', 'Upload-Length': body.length },
+      'Content-Type': 'application/offset+octet-stream',
+    }
+    expect(await ask('/v1/tus', { method: 'POST', headers, body })).to.include({ status: 201 })
+  })
+
+  it('caches one answer to f=auto for each format, however it is asked', async () => {
+    const bytes = await picture({ width: 60, height: 40 })
+    const { src } = await uploadOne(service, { name: 'a.png', bytes })
+    const path = `${src.slice(service.url.length)}?w=20&f=auto`
+    const seen: unknown[] = []
+    for (const accept of ['image/avif,image/webp,*/*', 'image/webp', '*/*', 'text/html,image/avif', 'x/y']) {
+      const { headers } = await ask(path, { headers: { Accept: accept } })
+      seen.push([headers['content-type'], headers['x-cache'], headers['content-range']])
+    }
+    expect(seen).to.deep.equal([
+      ['image/avif', 'MISS', undefined],
+      ['image/webp', 'MISS', undefined],
+      ['image/png', 'MISS', undefined],
+      ['image/avif', 'HIT', undefined],
+      ['image/png', 'HIT', undefined],
+    ])
+    expect(await ask(path, { headers: { Range: 'bytes=0-9' } })).to.include({ status: 206 })
+  })
+})
