@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { corpusOutcomes, filesOf, ofEach, plainSharp } from '../test/support/corpus.ts'
+import { corpusOutcomes, filesOf, ofEach, plainSharp } from '../test/support/media/corpus.ts'
 import { startService } from '../test/support/service.ts'
 
 const HELP = `npm run corpus -- <folder> [<file to write>]

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FORMATS_BY_NAME, ZIPS_BY_NAME } from '../src/core/further-formats.ts'
-import { FORMATS } from '../src/core/media.ts'
+import { FORMATS } from '../src/core/media/formats.ts'
+import { FORMATS_BY_NAME, ZIPS_BY_NAME } from '../src/core/media/further-formats.ts'
 import { root } from './ready/run.js'
 
 // npm run formats: writes docs/reference/formats.md. With -- --check it writes nothing, and exits with 1 when it is not up to date.

@@ -11,7 +11,7 @@ import { root, run } from './ready/run.js'
 const LANES = [
   ['process/'],
   ['http/'],
-  ['', 'http/peers/', 'http/video', 'process/crash.', 'process/random-work.'],
+  ['', 'http/peers/', 'http/video', 'process/crash/crash.', 'process/crash/random-work.'],
 ]
 
 /**

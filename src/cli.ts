@@ -6,12 +6,12 @@ import pino from 'pino'
 import { type Config, loadConfig } from '../config/load.ts'
 import { storageSecret } from '../config/storage-secret.ts'
 import type { CommandRun } from './core/command.ts'
-import { ANSWERS } from './process/command-answers.ts'
-import { commandLine } from './process/command-line.ts'
-import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/command-output.ts'
+import { ANSWERS } from './process/cli/answers.ts'
+import { commandLine } from './process/cli/command-line.ts'
+import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
 import { callControl, controlPath, NotRunning } from './process/control.ts'
-import { keepFilesPrivate } from './process/private-files.ts'
 import { projectRoot } from './process/project-root.ts'
+import { keepFilesPrivate } from './process/web/private-files.ts'
 
 // A server that is just starting holds its folder before it takes commands.
 const STARTING_MS = 5000

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { describeVariables, loadConfig } from '../config/load.ts'
 import { openMediaWorker } from './app.ts'
-import { workerUsage } from './process/banner.ts'
-import { watchHeap } from './process/heap.ts'
-import { serveMetrics } from './process/metrics-server.ts'
-import { keepFilesPrivate } from './process/private-files.ts'
 import { projectRoot } from './process/project-root.ts'
+import { workerUsage } from './process/web/banner.ts'
+import { watchHeap } from './process/web/heap.ts'
+import { serveMetrics } from './process/web/metrics-server.ts'
+import { keepFilesPrivate } from './process/web/private-files.ts'
 
 // What is being made is put back within that time, or taken over by another when its lock has run out.
 const CLOSE_MS = 8_000

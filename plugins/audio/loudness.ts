@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** The loudness of podcasts and streamed music, by EBU R128. */
 export default definePlugin({

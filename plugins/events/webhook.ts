@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { parseCidr } from '../../src/core/address.ts'
-import { defineEventPlugin, type EventContext } from '../../src/core/event-plugin.ts'
 import { EVENT_NAMES, type EventName } from '../../src/core/events.ts'
+import { parseCidr } from '../../src/core/net/ip-ranges.ts'
+import { defineEventPlugin, type EventContext } from '../../src/core/plugin-api/event-plugin.ts'
 import { Problem } from '../../src/core/problem.ts'
 
 // A receiver that needs longer should put the event aside, answer, and work afterwards.

@@ -1,5 +1,5 @@
-import { CLEAR, colorOf } from '../../src/core/color.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { CLEAR, colorOf } from '../../src/core/media/color.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** Puts a colour beneath all that is transparent: of the source, and what turning, padding and rounding have left. */
 export default definePlugin({

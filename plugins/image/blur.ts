@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp'
 import type { Size } from '../../src/core/geometry/box.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 // Six megapixels take 36 ms and 3.3 ms more for each px of sigma; to make them small and large again takes 160 to 200 ms,
 // whatever the sigma.

@@ -1,5 +1,5 @@
 import { type Box, clippedBox } from '../../src/core/geometry/box.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
 // Past any picture that is transformed: 50 megapixels in one line.

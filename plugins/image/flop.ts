@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { comesAfter } from './one-pass.mts'
 
 /** Mirrors left and right, after what comes before: sharp would do it before it cuts and turns. */

@@ -1,9 +1,9 @@
 import type { Sharp } from 'sharp'
-import { accepts } from '../../src/core/accept.ts'
-import { isAnimated } from '../../src/core/media.ts'
-import { definePlugin, type PlanRequest } from '../../src/core/plugin.ts'
+import { accepts } from '../../src/core/media/accept.ts'
+import { isAnimated } from '../../src/core/media/formats.ts'
+import { searchQuality } from '../../src/core/media/quality-search.ts'
+import { definePlugin, type PlanRequest } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter, notTransformable, type Problem } from '../../src/core/problem.ts'
-import { searchQuality } from '../../src/core/quality-search.ts'
 
 // What sharp writes, by Sluice's names.
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const

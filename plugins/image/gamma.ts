@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** Brightens the middle tones and leaves black and white as they are: each value to the power of 1 / gamma. */
 export default definePlugin({

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** Changes a picture in the LCh colour space, where lightness, chroma and hue are apart. */
 export default definePlugin({

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** Turns every colour into its opposite; what is transparent stays so. */
 export default definePlugin({

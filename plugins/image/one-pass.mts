@@ -1,4 +1,4 @@
-import type { TransformContext } from '../../src/core/plugin.ts'
+import type { TransformContext } from '../../src/core/plugin-api/plugin.ts'
 
 // In the order in which sharp carries out what they ask for, whatever the order of calls.
 const BEFORE = ['image-orient', 'image-crop', 'image-resize', 'image-flip', 'image-flop', 'image-rotate']

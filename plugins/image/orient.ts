@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /**
  * Turns a photo upright as its EXIF orientation says; what is sent has no metadata left that could say it again. It is

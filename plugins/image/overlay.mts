@@ -1,8 +1,8 @@
 import sharp, { type OverlayOptions, type Sharp } from 'sharp'
-import { EMPTY } from '../../src/core/color.ts'
 import type { Size } from '../../src/core/geometry/box.ts'
 import { COMPASS, type CompassWord } from '../../src/core/geometry/focus.ts'
-import type { Engines } from '../../src/core/plugin.ts'
+import { EMPTY } from '../../src/core/media/color.ts'
+import type { Engines } from '../../src/core/plugin-api/plugin.ts'
 
 /** Red, green, blue and transparency of each pixel. */
 export interface Layer extends Size {

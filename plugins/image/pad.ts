@@ -1,6 +1,6 @@
-import { EMPTY } from '../../src/core/color.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { EMPTY } from '../../src/core/media/color.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { comesAfter } from './one-pass.mts'
 
 const MAX = 5000

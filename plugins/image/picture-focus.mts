@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp'
 import type { Point, Size } from '../../src/core/geometry/box.ts'
 import { type FocusWord, focusOfBoxes } from '../../src/core/geometry/focus.ts'
-import type { Opened, TransformContext } from '../../src/core/plugin.ts'
+import type { Opened, TransformContext } from '../../src/core/plugin-api/plugin.ts'
 
 /** What a cut of this size keeps, where the picture itself has to tell; undefined where it need not. */
 export async function focusIn(

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /**
  * Rounds the corners as `border-radius` of CSS does: a percentage is of the width across and of the height down, so that

@@ -1,7 +1,7 @@
-import { EMPTY } from '../../src/core/color.ts'
 import { checkOutput } from '../../src/core/geometry/output-limit.ts'
 import { turnedSize } from '../../src/core/geometry/turned.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { EMPTY } from '../../src/core/media/color.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { comesAfter } from './one-pass.mts'
 
 /** Turns a picture clockwise. Multiples of 90 keep every pixel; of other angles the corners are transparent. */

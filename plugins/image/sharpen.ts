@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 const MAX_SIGMA = 10
 

@@ -1,5 +1,5 @@
-import { CLEAR, colorOf } from '../../src/core/color.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { CLEAR, colorOf } from '../../src/core/media/color.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** Gives every pixel the hue of one colour, and keeps how bright it is. */
 export default definePlugin({

@@ -1,5 +1,5 @@
 import { type Box, isWhole, unionOf } from '../../src/core/geometry/box.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 // Sharp refuses to trim a picture both of whose sides are shorter: a tracking pixel, say. It stays as it is.
 const LEAST_SIDE = 3

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp'
 import type { Size } from '../../src/core/geometry/box.ts'
 import { COMPASS_SYNONYMS, COMPASS_WORDS } from '../../src/core/geometry/focus.ts'
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { ofAsset, unusableAsset } from '../../src/core/problem.ts'
 import { type Layer, laidOver } from './overlay.mts'
 

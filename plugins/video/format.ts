@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** What a video is written as. */
 export default definePlugin({

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /** A video without its sound. */
 export default definePlugin({

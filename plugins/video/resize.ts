@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 // A player needs something to show; the largest is that of pictures.
 const SIDE = { type: 'integer', min: 16, max: 5000, unit: 'px' } as const

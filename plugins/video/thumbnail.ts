@@ -1,4 +1,4 @@
-import { definePlugin } from '../../src/core/plugin.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
 const STEPS_PER_SECOND = 10

@@ -1,5 +1,5 @@
-import { definePlugin } from '../../src/core/plugin.ts'
-import { resolveTrim, TRIM_PARAMS, trim } from '../../src/core/trim.ts'
+import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
+import { resolveTrim, TRIM_PARAMS, trim } from '../../src/core/plugin-api/trim-params.ts'
 
 /** A part of a video: from one moment up to another. */
 export default definePlugin({

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readPrivateFile, savePrivateFile } from './private-file.ts'
+import { readPrivateFile, savePrivateFile } from './disk/private-file.ts'
 
 /**
  * Reads the secret that all keys of the service are derived from.

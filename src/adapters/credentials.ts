@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { newClientToken, newSecretToken } from '../core/client.ts'
-import { readPrivateFile, savePrivateFile } from './private-file.ts'
+import { newClientToken, newSecretToken } from '../core/clients/client.ts'
+import { readPrivateFile, savePrivateFile } from './disk/private-file.ts'
 
 const credentialsFile = z.strictObject({
   clientToken: z.string().min(1),

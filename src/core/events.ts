@@ -1,4 +1,4 @@
-import { newFileId, type ObjectKey } from './object-key.ts'
+import { newFileId, type ObjectKey } from './files/object-key.ts'
 
 /** What happened to a file, told after it is durable. */
 interface FileEvent {

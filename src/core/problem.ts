@@ -1,5 +1,5 @@
-import { clipped } from './clipped.ts'
-import type { MediaGroup } from './media.ts'
+import type { MediaGroup } from './media/formats.ts'
+import { clipped } from './text/truncate.ts'
 
 /** What a {@link Problem} tells the caller; every field is public. */
 export interface ProblemOptions {

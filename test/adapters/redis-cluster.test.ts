@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import { redisIndex } from '../../src/adapters/file-index/redis.ts'
 import { redisLocks } from '../../src/adapters/locks/redis.ts'
 import { redisRateLimiter } from '../../src/adapters/rate-limiter/redis.ts'
-import { connectRedis, type RedisConnection } from '../../src/adapters/redis-connection.ts'
-import { derivativeKey, storedKey } from '../../src/core/object-key.ts'
+import { connectRedis, type RedisConnection } from '../../src/adapters/redis/connection.ts'
+import { derivativeKey, storedKey } from '../../src/core/files/object-key.ts'
 import { eventually } from '../support/eventually.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { rejection } from '../support/rejection.ts'
+import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
 
 const limitMs = 30_000
 

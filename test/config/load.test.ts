@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type Config, ConfigError, describeVariables, loadConfig } from '../../config/load.ts'
 import { VARIABLES } from '../../config/schema.ts'
-import { PART_BYTES } from '../../src/adapters/bucket/s3-upload.ts'
+import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { VARIABLES } from '../../config/schema.ts'
 import webhook from '../../plugins/events/webhook.ts'
-import { redisOptions } from '../../src/adapters/redis-connection.ts'
+import { redisOptions } from '../../src/adapters/redis/connection.ts'
 
 const SECRET = secretOf(32)
 

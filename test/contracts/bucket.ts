@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Asset, ByteRange, OpenOptions } from '../../src/core/asset.ts'
-import { newClientId, newClientToken } from '../../src/core/client.ts'
-import { knownFormat } from '../../src/core/media.ts'
+import type { Asset, ByteRange, OpenOptions } from '../../src/core/bytes/asset.ts'
+import { newClientId, newClientToken } from '../../src/core/clients/client.ts'
 import {
   clientRecordKey,
   derivativeKey,
@@ -14,7 +13,8 @@ import {
   type ObjectKey,
   recordKey,
   storedKey,
-} from '../../src/core/object-key.ts'
+} from '../../src/core/files/object-key.ts'
+import { knownFormat } from '../../src/core/media/formats.ts'
 import type { Bucket, Buckets } from '../../src/core/ports/bucket.ts'
 import { Problem } from '../../src/core/problem.ts'
 import { rejection } from '../support/rejection.ts'

@@ -5,7 +5,7 @@ import {
   newClientId,
   newClientToken,
   newSecretToken,
-} from '../../src/core/client.ts'
+} from '../../src/core/clients/client.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { rejection } from '../support/rejection.ts'
 

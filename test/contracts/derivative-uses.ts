@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { derivativeKey } from '../../src/core/object-key.ts'
+import { derivativeKey } from '../../src/core/files/object-key.ts'
 import type { FileIndex, FileRef } from '../../src/core/ports/file-index.ts'
 import { AHEAD, adopted, NOW, newRef } from './file-index-states.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
-import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-key.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/object-key.ts'
 import type { Use, UsedDerivative } from '../../src/core/ports/derivative-uses.ts'
 import type {
   DerivativeEntry,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-key.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/object-key.ts'
 import type {
   DerivativeRecord,
   FileIndex,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/object-key.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/object-key.ts'
 import type {
   DerivativeRecord,
   FileIndex,

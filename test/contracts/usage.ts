@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { daysBetween } from '../../src/core/day.ts'
 import { type DayUsage, USAGE_NAMES, type UsageStore } from '../../src/core/ports/usage.ts'
+import { daysBetween } from '../../src/core/text/day.ts'
 
 export interface OpenedUsageStore {
   store: UsageStore

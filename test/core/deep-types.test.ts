@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { sniffDepth } from '../../src/core/sniff/depth.ts'
-import { SNIFF_BYTES, sniff } from '../../src/core/sniff.ts'
+import { sniffDepth } from '../../src/core/media/sniff/depth.ts'
+import { SNIFF_BYTES, sniff } from '../../src/core/media/sniff/sniff.ts'
 import { PROJECT } from '../support/service.ts'
 
 const FLAC = Buffer.concat([Buffer.from('fLaC'), Buffer.from([0, 0, 0, 34]), Buffer.alloc(5000)])

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isMetadataAddress } from '../../src/core/address.ts'
+import { isMetadataAddress } from '../../src/core/net/ip-ranges.ts'
 
 describe('isMetadataAddress', () => {
   for (const address of [

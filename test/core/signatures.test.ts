@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { sniff } from '../../src/core/sniff.ts'
+import { sniff } from '../../src/core/media/sniff/sniff.ts'
 import { PROJECT } from '../support/service.ts'
 
 const bytes = (hex: string, length = 200) => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(length)])

@@ -3,14 +3,14 @@ import { inspect } from 'node:util'
 import { expect } from 'chai'
 import { loadConfig } from '../../config/load.ts'
 import { loadEverything } from '../../src/app.ts'
-import { deleteFile, uploadOne } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { picture } from '../support/images.ts'
-import { type Receiver, receiver } from '../support/receiver.ts'
+import { picture } from '../support/media/images.ts'
+import { sound, video } from '../support/media/videos.ts'
 import { rejection } from '../support/rejection.ts'
+import { deleteFile, uploadOne } from '../support/requests/client.ts'
+import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { PROJECT, type Service, type ServiceOptions, startService } from '../support/service.ts'
 import { wrapBuckets } from '../support/storage.ts'
-import { sound, video } from '../support/videos.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { deleteFile, uploadOne } from '../support/client.ts'
+import { deleteFile, uploadOne } from '../support/requests/client.ts'
 import { type Attacked, attackedServer, watched } from './attacked.ts'
 
 const FILES = 100_000

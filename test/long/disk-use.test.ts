@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { uploadOne } from '../support/client.ts'
 import { MIB } from '../support/heavy.ts'
-import { sound } from '../support/videos.ts'
+import { sound } from '../support/media/videos.ts'
+import { uploadOne } from '../support/requests/client.ts'
 import { getFrom, onLoopback, photo } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { boastingMovie } from '../support/boasting-movie.ts'
-import { uploadOne } from '../support/client.ts'
-import { video } from '../support/videos.ts'
+import { boastingMovie } from '../support/media/boasting-movie.ts'
+import { video } from '../support/media/videos.ts'
+import { uploadOne } from '../support/requests/client.ts'
 import { getFrom, onLoopback } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { postFiles, uploadOne } from '../support/client.ts'
-import { video } from '../support/videos.ts'
+import { video } from '../support/media/videos.ts'
+import { postFiles, uploadOne } from '../support/requests/client.ts'
 import { getFrom, onLoopback } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 

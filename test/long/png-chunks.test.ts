@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { manyChunks } from '../support/attacks.ts'
-import { uploadOne } from '../support/client.ts'
+import { manyChunks } from '../support/requests/attacks.ts'
+import { uploadOne } from '../support/requests/client.ts'
 import { getFrom, onLoopback } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sluiceJson } from '../support/cli.ts'
-import { picture } from '../support/images.ts'
-import { endless, type Remote, rawRemote, remote } from '../support/remote.ts'
-import { fetchPath } from '../support/remote-files.ts'
+import { picture } from '../support/media/images.ts'
+import { endless, type Remote, rawRemote, remote } from '../support/requests/remote.ts'
+import { fetchPath } from '../support/requests/remote-files.ts'
 import { getFrom } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { uploadOne } from '../support/client.ts'
+import { uploadOne } from '../support/requests/client.ts'
 import { getFrom, onLoopback, photo } from './attack.ts'
 import { attackedServer, watched } from './attacked.ts'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { transformerEnvironment } from '../../config/programs.ts'
-import { assetFromBytes } from '../../src/core/asset.ts'
-import { createPool } from '../../src/process/apart/pool.ts'
+import { assetFromBytes } from '../../src/core/bytes/asset.ts'
+import { createPool } from '../../src/process/child-pool/pool.ts'
 import { keptLog } from './service.ts'
 
 // A process with two children, one at work and one at rest, which says their ids and waits for its end.

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { assetFromBytes, readAll } from '../../src/core/asset.ts'
+import { assetFromBytes, readAll } from '../../src/core/bytes/asset.ts'
 import { badParameter } from '../../src/core/problem.ts'
-import { workForParent } from '../../src/process/apart/child.ts'
+import { workForParent } from '../../src/process/child-pool/child.ts'
 
 /** What the worker is told to do with its source; as JSON can hold. */
 export type Deed =

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Storage } from '../../src/app.ts'
-import type { Asset } from '../../src/core/asset.ts'
+import type { Asset } from '../../src/core/bytes/asset.ts'
 import { wrapBuckets } from './storage.ts'
 
 /** Storage in which originals of a size can be made to break when they are opened, and that counts what is open. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/core/finding.ts'
+import type { Finding } from '../../src/core/files/finding.ts'
 import type { Service } from './service.ts'
 
 /** Does a command of the operator; its findings as sorted text. */

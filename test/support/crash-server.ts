@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { loadConfig } from '../../config/load.ts'
 import { createApp, type Storage } from '../../src/app.ts'
-import { keyMeaning, type ObjectKey } from '../../src/core/object-key.ts'
+import { keyMeaning, type ObjectKey } from '../../src/core/files/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { keptLog, PROJECT } from './service.ts'
 

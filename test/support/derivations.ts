@@ -1,9 +1,9 @@
-import { type ObjectKey, storedKey } from '../../src/core/object-key.ts'
+import { type ObjectKey, storedKey } from '../../src/core/files/object-key.ts'
 import type { Locks } from '../../src/core/ports/locks.ts'
-import { createAnswered } from '../../src/service/answered.ts'
-import type { DeriveRequest } from '../../src/service/derivations.ts'
-import { createDerivations } from '../../src/service/derive.ts'
-import { NO_CPU_LIMIT, STRANGER } from './callers.ts'
+import { createAnswered } from '../../src/service/derivatives/answered.ts'
+import type { DeriveRequest } from '../../src/service/derivatives/derivations.ts'
+import { createDerivations } from '../../src/service/derivatives/derive.ts'
+import { NO_CPU_LIMIT, STRANGER } from './requests/callers.ts'
 import { keptLog, type Service } from './service.ts'
 
 type Options = Parameters<typeof createDerivations>[0]

@@ -1,5 +1,5 @@
-import { ask } from './ask.ts'
-import type { Caller, WireRecord } from './client.ts'
+import { ask } from './requests/ask.ts'
+import type { Caller, WireRecord } from './requests/client.ts'
 
 /** A record of `GET /v1/files`. */
 export interface WireFile extends WireRecord {

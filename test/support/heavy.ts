@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { WireRecord } from './client.ts'
-import type { RunningServer } from './process.ts'
+import type { WireRecord } from './requests/client.ts'
+import type { RunningServer } from './servers/process.ts'
 
 export const MIB = 1024 * 1024
 

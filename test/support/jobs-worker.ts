@@ -1,6 +1,6 @@
 import { bullmqJobs } from '../../src/adapters/jobs/bullmq.ts'
 import { embeddedJobs } from '../../src/adapters/jobs/embedded.ts'
-import { connectRedis } from '../../src/adapters/redis-connection.ts'
+import { connectRedis } from '../../src/adapters/redis/connection.ts'
 import { keptLog } from './service.ts'
 
 // A process that does jobs of the kind "make" and prints what becomes of them, or adds them without end; as the

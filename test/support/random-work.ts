@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { type Random, seededRandom } from '../contracts/random.ts'
-import type { Caller } from './client.ts'
-import { exchange } from './exchange.ts'
-import { multipart, postForm } from './multipart.ts'
+import type { Caller } from './requests/client.ts'
+import { exchange } from './requests/exchange.ts'
+import { multipart, postForm } from './requests/multipart.ts'
 import { type State, storedState } from './state.ts'
 
 /** A client with its name in the bucket, through whichever process. */

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Storage } from '../../src/app.ts'
-import { type Client, FIRST_CLIENT_ID } from '../../src/core/client.ts'
-import { storedKey } from '../../src/core/object-key.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../src/core/clients/client.ts'
+import { storedKey } from '../../src/core/files/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
-import type { WireRecord } from './client.ts'
+import type { WireRecord } from './requests/client.ts'
 import type { Service } from './service.ts'
 
 /** A `wrapStorage` under which every client's bucket does what `change` says, and all else as before. */

@@ -3,7 +3,7 @@ import { OPERATIONS } from '../images/operations.js'
 import { listen } from './listen.js'
 
 // GET /<operation>/<width> is the picture of argv[2] after that, with the logo of argv[3] where it takes one. The settings
-// are those of src/engines/sharp.ts.
+// are those of src/engines/image/sharp.ts.
 sharp.concurrency(1)
 sharp.cache(false)
 const [file, logo] = process.argv.slice(2)

@@ -1,12 +1,12 @@
-import { isMetadataAddress } from '../../core/address.ts'
-import { type Client, FIRST_CLIENT_ID } from '../../core/client.ts'
-import { type ClientStorage, sealedPlace } from '../../core/client-storage.ts'
+import { rarely } from '../../core/async/throttle-log.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import { type ClientStorage, sealedPlace } from '../../core/clients/client-storage.ts'
+import { encodedPath } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
-import { encodedPath } from '../../core/object-key.ts'
+import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { unavailable } from '../../core/problem.ts'
-import { rarely } from '../../core/rarely.ts'
-import { unseal } from '../../core/sealed.ts'
+import { unseal } from '../../core/signing/seal.ts'
 
 // Connections are closed when they are idle, so that what is forgotten here costs nothing.
 const OPEN_AT_MOST = 200
@@ -44,7 +44,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     const { accessKeyId, endpoint, region, bucket, prefix, forcePathStyle, publicUrl } = owner.storage
     const credentials = { accessKeyId, secretAccessKey: secretOf(owner) }
     // Loaded where it is asked for: 25 MB of memory.
-    const { s3Buckets } = await import('./s3.ts')
+    const { s3Buckets } = await import('./s3/s3.ts')
     return s3Buckets({
       ...{ endpoint, region, bucket, prefix, forcePathStyle, publicUrl, credentials },
       isRefused: isMetadataAddress,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { isMetadataAddress } from '../../core/address.ts'
-import { readAll } from '../../core/asset.ts'
-import { FIRST_CLIENT_ID } from '../../core/client.ts'
-import type { StorageConnection } from '../../core/client-storage.ts'
-import { clipped } from '../../core/clipped.ts'
-import { type ObjectKey, storedKey } from '../../core/object-key.ts'
+import { readAll } from '../../core/bytes/asset.ts'
+import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
+import type { StorageConnection } from '../../core/clients/client-storage.ts'
+import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
+import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { Problem } from '../../core/problem.ts'
+import { clipped } from '../../core/text/truncate.ts'
 
 /** How a bucket is reached, with the secret in the clear. */
 export interface StorageToTry extends StorageConnection {
@@ -30,8 +30,8 @@ export async function tryStorage(
   { accessKeyId, secretAccessKey, ...options }: StorageToTry,
   { limitMs = LIMIT_MS, isRefused = isMetadataAddress } = {},
 ): Promise<{ address: string }> {
-  const { s3Buckets } = await import('./s3.ts')
-  const { bucketAddress } = await import('./s3-client.ts')
+  const { s3Buckets } = await import('./s3/s3.ts')
+  const { bucketAddress } = await import('./s3/client.ts')
   const connection = { ...options, credentials: { accessKeyId, secretAccessKey }, isRefused }
   const signal = AbortSignal.timeout(limitMs)
   const late = new Promise<never>((_, reject) => {

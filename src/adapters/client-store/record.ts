@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Client } from '../../core/client.ts'
-import type { ObjectKey } from '../../core/object-key.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { ObjectKey } from '../../core/files/object-key.ts'
 import { CLIENT_LIMIT_NAMES } from '../../core/ports/rate-limiter.ts'
 
 const digest = z.string().length(64)

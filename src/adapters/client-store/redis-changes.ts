@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import type { ClientChanges } from './bucket.ts'
 
 /**

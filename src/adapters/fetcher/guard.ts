@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { mayConnect, parseCidr, specialRange } from '../../core/address.ts'
-import { namesHost } from '../../core/host-list.ts'
+import { namesHost } from '../../core/net/host-patterns.ts'
+import { mayConnect, parseCidr, specialRange } from '../../core/net/ip-ranges.ts'
 import type { FetchAccess } from '../../core/ports/fetcher.ts'
 import { notAllowed, remoteFailed, remoteTimeout } from './refusals.ts'
 

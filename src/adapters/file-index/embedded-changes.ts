@@ -1,6 +1,6 @@
-import { storedKey } from '../../core/object-key.ts'
+import { storedKey } from '../../core/files/object-key.ts'
 import type { RecordChange, RecordChanges } from '../../core/ports/record-changes.ts'
-import type { LastingLevel } from '../lasting-level.ts'
+import type { LastingLevel } from '../level/lasting-level.ts'
 import { sortable } from './positions.ts'
 import { row, under } from './rows.ts'
 

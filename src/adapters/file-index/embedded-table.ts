@@ -1,4 +1,4 @@
-import { type ObjectKey, storedKey } from '../../core/object-key.ts'
+import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type {
   DerivativeEntry,
   FileRef,
@@ -8,7 +8,12 @@ import type {
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
-import { type LastingLevelOptions, lastingLevel, type Row, type WriteOptions } from '../lasting-level.ts'
+import {
+  type LastingLevelOptions,
+  lastingLevel,
+  type Row,
+  type WriteOptions,
+} from '../level/lasting-level.ts'
 import { embeddedChanges } from './embedded-changes.ts'
 import { usesTable } from './embedded-uses.ts'
 import {

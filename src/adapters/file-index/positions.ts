@@ -1,4 +1,4 @@
-import { type ObjectKey, storedKey } from '../../core/object-key.ts'
+import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type {
   ListedFile,
   ListedState,

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../core/object-key.ts'
+import type { ObjectKey } from '../../core/files/object-key.ts'
 import type {
   DerivativeEntry,
   DerivativeRecord,

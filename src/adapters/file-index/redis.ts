@@ -1,4 +1,4 @@
-import { storedKey } from '../../core/object-key.ts'
+import { storedKey } from '../../core/files/object-key.ts'
 import type {
   DerivativeStart,
   FileIndex,
@@ -8,7 +8,7 @@ import type {
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
 import { redisChanges } from './redis-changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './redis-entries.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Handover } from '../../core/ports/handover.ts'
-import type { RedisConnection } from '../redis-connection.ts'
-import { redisScript } from '../redis-script.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import { redisScript } from '../redis/script.ts'
 import { heldByAnother } from './held.ts'
 
 // How often one who waits asks, and how often a holder looks whether somebody does: what a handover takes at most.

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq'
 import type { JobOwner, OpenJobs } from '../../core/ports/jobs.ts'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import { countOpen } from './rules.ts'
 import { createTurns, SERVED_MOST, type Served, servedFields } from './turns.ts'
 

@@ -9,10 +9,10 @@ import {
   Worker,
 } from 'bullmq'
 import type { RedisOptions } from 'ioredis'
+import { rarely } from '../../core/async/throttle-log.ts'
 import type { Log } from '../../core/log.ts'
 import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
-import { rarely } from '../../core/rarely.ts'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import { type Outcome, runAttempt } from './attempt.ts'
 import { type BullTurns, ownerOfName } from './bullmq-turns.ts'
 import { createLease, type Lease } from './lease.ts'

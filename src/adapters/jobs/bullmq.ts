@@ -3,7 +3,7 @@ import { type Job as BullJob, Queue } from 'bullmq'
 import type { Log } from '../../core/log.ts'
 import type { JobStatus, Jobs } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import { type BullTurns, bullTurns, nameOfOwner, UNORDERED_PRIORITY } from './bullmq-turns.ts'
 import {
   type BullData,

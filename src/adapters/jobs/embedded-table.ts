@@ -1,6 +1,6 @@
 import type { JobFailure, JobOwner, JobRef, JobStatus, WorkOptions } from '../../core/ports/jobs.ts'
-import type { DiskReserve } from '../disk-reserve.ts'
-import { lastingLevel, type Row } from '../lasting-level.ts'
+import type { DiskReserve } from '../disk/disk-reserve.ts'
+import { lastingLevel, type Row } from '../level/lasting-level.ts'
 import type { Outcome } from './attempt.ts'
 import type { Retention } from './rules.ts'
 

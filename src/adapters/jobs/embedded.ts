@@ -1,7 +1,7 @@
 import type { Log } from '../../core/log.ts'
 import type { Job, JobHandler, JobOwner, JobRef, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
-import type { DiskReserve } from '../disk-reserve.ts'
+import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { runAttempt } from './attempt.ts'
 import { createDueQueue, type DueQueue } from './due-queue.ts'
 import { nameOf, type OpenRow, openJobTable, rowAfter, statusOf } from './embedded-table.ts'

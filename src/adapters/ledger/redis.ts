@@ -1,6 +1,6 @@
 import type { Ledger } from '../../core/ports/ledger.ts'
-import type { RedisConnection } from '../redis-connection.ts'
-import { redisScript } from '../redis-script.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import { redisScript } from '../redis/script.ts'
 
 // ARGV: what is there and what is to be there, each behind a letter, n for nothing and t for text, and when it is forgotten.
 const replace = redisScript(`

@@ -1,5 +1,5 @@
+import { createSharedWorks, type SharedWork, shareWork } from '../../core/async/single-flight.ts'
 import type { Locks, ShareOptions } from '../../core/ports/locks.ts'
-import { createSharedWorks, type SharedWork, shareWork } from '../../core/shared-work.ts'
 
 /** Locks within one process: a dead holder takes its waiters along, so nothing needs renewal. */
 export function inProcessLocks(): Locks {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { RedisConnection } from '../redis-connection.ts'
-import { redisScript } from '../redis-script.ts'
+import type { RedisConnection } from '../redis/connection.ts'
+import { redisScript } from '../redis/script.ts'
 
 /** One process's claim on a lock, under a token of its own: it holds the lock by it, or waits. */
 export interface Claim {

@@ -1,5 +1,5 @@
+import type { SharedWork } from '../../core/async/single-flight.ts'
 import { unavailable } from '../../core/problem.ts'
-import type { SharedWork } from '../../core/shared-work.ts'
 import type { Claim } from './redis-claim.ts'
 import { type Outcome, outcomeOf, outcomeText } from './redis-outcome.ts'
 

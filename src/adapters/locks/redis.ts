@@ -1,6 +1,6 @@
+import { createSharedWorks } from '../../core/async/single-flight.ts'
 import type { Locks, ShareOptions } from '../../core/ports/locks.ts'
-import { createSharedWorks } from '../../core/shared-work.ts'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import { claimOn } from './redis-claim.ts'
 import { type Turn, takeTurn } from './redis-turn.ts'
 

@@ -1,4 +1,4 @@
-import type { Asset } from '../../core/asset.ts'
+import type { Asset } from '../../core/bytes/asset.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'

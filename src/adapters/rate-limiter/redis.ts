@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRedis, RLWrapperTimeouts } from 'rate-limiter-flexible'
 import type { RateLimiter } from '../../core/ports/rate-limiter.ts'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 import { withVerdicts } from './verdicts.ts'
 
 // What a request may lose here when Redis has stopped answering, until the connection is found to be dead.

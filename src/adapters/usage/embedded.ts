@@ -1,8 +1,8 @@
-import { dayOf, daysBefore } from '../../core/day.ts'
 import { type DayUsage, USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
-import type { DiskReserve } from '../disk-reserve.ts'
+import { dayOf, daysBefore } from '../../core/text/day.ts'
+import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
-import { lastingLevel } from '../lasting-level.ts'
+import { lastingLevel } from '../level/lasting-level.ts'
 
 // What a power cut undoes is counters only.
 const NOT_FLUSHED = { durable: false }

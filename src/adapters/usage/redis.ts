@@ -1,5 +1,5 @@
 import { USAGE_KEPT_DAYS, type UsageStore } from '../../core/ports/usage.ts'
-import type { RedisConnection } from '../redis-connection.ts'
+import type { RedisConnection } from '../redis/connection.ts'
 
 const KEPT_SECONDS = USAGE_KEPT_DAYS * 86_400
 

@@ -1,4 +1,4 @@
-import type { ClientRules } from '../client.ts'
+import type { ClientRules } from '../clients/client.ts'
 import type { Use } from '../ports/derivative-uses.ts'
 
 /** How many derivatives there may be, and how large. A client's rules may say otherwise. */

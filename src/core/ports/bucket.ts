@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import type { Asset } from '../asset.ts'
-import type { Client } from '../client.ts'
-import type { ObjectKey } from '../object-key.ts'
+import type { Asset } from '../bytes/asset.ts'
+import type { Client } from '../clients/client.ts'
+import type { ObjectKey } from '../files/object-key.ts'
 
 /** The objects of one client. An outage throws; a miss is `undefined`. */
 export interface Bucket {

@@ -1,4 +1,4 @@
-import type { Asset } from '../asset.ts'
+import type { Asset } from '../bytes/asset.ts'
 import type { Log } from '../log.ts'
 
 /** Child processes, which can be killed in the middle of their work. */

@@ -1,4 +1,4 @@
-import type { Client, KeptSecret } from '../client.ts'
+import type { Client, KeptSecret } from '../clients/client.ts'
 
 /** The clients, few and read on every request: implementations answer look-ups from memory. */
 export interface ClientStore {

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../object-key.ts'
+import type { ObjectKey } from '../files/object-key.ts'
 import type { FileRef } from './file-index.ts'
 
 /** How a derivative is used. */

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../object-key.ts'
+import type { ObjectKey } from '../files/object-key.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { RecordChanges } from './record-changes.ts'
 
@@ -25,7 +25,7 @@ export interface OriginalRecord {
   truncated?: true
   /** What has been found out of a video's or sound's headers, in the words of who reads them. Of the index alone. */
   probe?: string
-  /** What its owner has said of it; absent when empty, see `core/annotations.ts`. */
+  /** What its owner has said of it; absent when empty, see `core/files/annotations.ts`. */
   tags?: readonly string[]
   metadata?: Readonly<Record<string, string>>
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Asset } from '../asset.ts'
+import type { Asset } from '../bytes/asset.ts'
 
 /** A temporary file of this machine. */
 export interface Spooled {

@@ -1,4 +1,4 @@
-import type { Day } from '../day.ts'
+import type { Day } from '../text/day.ts'
 
 /** What is counted, each a whole number: bytes, or how often. */
 export const USAGE_NAMES = [

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import type { S3BucketOptions } from '../../../src/adapters/bucket/s3.ts'
-import type { Asset } from '../../../src/core/asset.ts'
-import { FIRST_CLIENT_ID } from '../../../src/core/client.ts'
-import { derivativeKey } from '../../../src/core/object-key.ts'
+import type { S3BucketOptions } from '../../../src/adapters/bucket/s3/s3.ts'
+import type { Asset } from '../../../src/core/bytes/asset.ts'
+import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
+import { derivativeKey } from '../../../src/core/files/object-key.ts'
 import type { Buckets } from '../../../src/core/ports/bucket.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { rejection } from '../../support/rejection.ts'
-import type { Fate } from '../../support/s3-proxy.ts'
+import type { Fate } from '../../support/servers/s3-proxy.ts'
 import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, PROMISED_MS, put, text, VIDEO } from './s3-setup.ts'
 
 const AFTERWARDS = derivativeKey(KEY, 'w=2')

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Asset } from '../../../src/core/asset.ts'
-import { FIRST_CLIENT_ID } from '../../../src/core/client.ts'
+import type { Asset } from '../../../src/core/bytes/asset.ts'
+import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
 import { rejection } from '../../support/rejection.ts'
 import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, put, VIDEO } from './s3-setup.ts'
 

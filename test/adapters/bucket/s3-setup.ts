@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
-import { type S3BucketOptions, s3Buckets } from '../../../src/adapters/bucket/s3.ts'
-import { FIRST_CLIENT_ID } from '../../../src/core/client.ts'
-import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/object-key.ts'
+import { type S3BucketOptions, s3Buckets } from '../../../src/adapters/bucket/s3/s3.ts'
+import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket, Buckets, PutOptions } from '../../../src/core/ports/bucket.ts'
-import { type S3Proxy, s3Proxy } from '../../support/s3-proxy.ts'
-import { type S3Server, s3Server } from '../../support/s3-server.ts'
+import { type S3Proxy, s3Proxy } from '../../support/servers/s3-proxy.ts'
+import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
 
 export const MIB = 1024 * 1024
 /** As in the adapter: as much as is put in one request. */

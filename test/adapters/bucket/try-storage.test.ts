@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { checkLiteral } from '../../../src/adapters/bucket/s3-guard.ts'
+import { checkLiteral } from '../../../src/adapters/bucket/s3/guard.ts'
 import { tryStorage } from '../../../src/adapters/bucket/try-storage.ts'
-import { isMetadataAddress } from '../../../src/core/address.ts'
+import { isMetadataAddress } from '../../../src/core/net/ip-ranges.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { rejection } from '../../support/rejection.ts'
-import { type Remote, remote } from '../../support/remote.ts'
+import { type Remote, remote } from '../../support/requests/remote.ts'
 
 describe('trying a storage', () => {
   let server: Remote

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { guardedFetcher } from '../../../src/adapters/fetcher/guarded.ts'
 import type { FetchRequest } from '../../../src/core/ports/fetcher.ts'
-import { type Remote, rawRemote, remote } from '../../support/remote.ts'
+import { type Remote, rawRemote, remote } from '../../support/requests/remote.ts'
 import { bytesOf } from './outcome.ts'
 
 describe('guarded fetcher: headers and methods', () => {

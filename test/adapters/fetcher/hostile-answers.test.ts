@@ -2,7 +2,7 @@ import { createGzip, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { guardedFetcher } from '../../../src/adapters/fetcher/guarded.ts'
 import { rejection } from '../../support/rejection.ts'
-import { endless, type Remote, rawRemote, remote } from '../../support/remote.ts'
+import { endless, type Remote, rawRemote, remote } from '../../support/requests/remote.ts'
 import { bytesOf, expectProblem } from './outcome.ts'
 
 const MIB = 1024 * 1024

@@ -7,7 +7,7 @@ import { type GuardedFetcherOptions, guardedFetcher } from '../../../src/adapter
 import type { Fetched, FetchRequest } from '../../../src/core/ports/fetcher.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
-import { endless, type Remote, rawRemote, remote, silentRemote } from '../../support/remote.ts'
+import { endless, type Remote, rawRemote, remote, silentRemote } from '../../support/requests/remote.ts'
 import { bytesOf, expectProblem } from './outcome.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\n'

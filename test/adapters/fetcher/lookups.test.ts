@@ -8,7 +8,7 @@ import { guardedFetcher } from '../../../src/adapters/fetcher/guarded.ts'
 import { createNames } from '../../../src/adapters/fetcher/names.ts'
 import { namesToAsk } from '../../../src/adapters/fetcher/search-list.ts'
 import { rejection } from '../../support/rejection.ts'
-import { type Remote, remote } from '../../support/remote.ts'
+import { type Remote, remote } from '../../support/requests/remote.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { bytesOf, expectProblem } from './outcome.ts'
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { guardedFetcher } from '../../../src/adapters/fetcher/guarded.ts'
 import type { FetchRequest } from '../../../src/core/ports/fetcher.ts'
-import { CERTIFICATE } from '../../support/certificate.ts'
 import { eventually } from '../../support/eventually.ts'
-import { endless, type Remote, rawRemote, remote } from '../../support/remote.ts'
+import { endless, type Remote, rawRemote, remote } from '../../support/requests/remote.ts'
+import { CERTIFICATE } from '../../support/servers/certificate.ts'
 import { names } from './names.ts'
 import { bytesOf, expectProblem } from './outcome.ts'
 

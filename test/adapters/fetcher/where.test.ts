@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type GuardedFetcherOptions, guardedFetcher } from '../../../src/adapters/fetcher/guarded.ts'
-import { CERTIFICATE } from '../../support/certificate.ts'
-import { type Remote, remote } from '../../support/remote.ts'
+import { type Remote, remote } from '../../support/requests/remote.ts'
+import { CERTIFICATE } from '../../support/servers/certificate.ts'
 import { dnsError, names } from './names.ts'
 import { bytesOf, expectProblem } from './outcome.ts'
 

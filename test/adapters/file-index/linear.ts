@@ -1,4 +1,4 @@
-import { derivativeKey } from '../../../src/core/object-key.ts'
+import { derivativeKey } from '../../../src/core/files/object-key.ts'
 import type { FileIndex, FileRef } from '../../../src/core/ports/file-index.ts'
 import { createIndexModel } from '../../contracts/file-index-model.ts'
 import type { Random } from '../../contracts/random.ts'

@@ -1,14 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { redisIndex } from '../../../src/adapters/file-index/redis.ts'
-import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
-import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/object-key.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { FileIndex, FileRef, Overdue } from '../../../src/core/ports/file-index.ts'
 import { fileIndexContract } from '../../contracts/file-index.ts'
 import { seededRandom } from '../../contracts/random.ts'
 import { eventually } from '../../support/eventually.ts'
-import { newKeyPrefix, type RedisServer, sharedRedis, startRedis } from '../../support/redis-server.ts'
 import { rejection } from '../../support/rejection.ts'
+import {
+  newKeyPrefix,
+  type RedisServer,
+  sharedRedis,
+  startRedis,
+} from '../../support/servers/redis-server.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 import { type Done, explained, randomSteps, type Step } from './linear.ts'
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { redisHandover } from '../../../src/adapters/handover/redis.ts'
-import { connectRedis } from '../../../src/adapters/redis-connection.ts'
+import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { handoverContract } from '../../contracts/handover.ts'
 import { eventually } from '../../support/eventually.ts'
-import { newKeyPrefix, sharedRedis, startRedis } from '../../support/redis-server.ts'
 import { rejection } from '../../support/rejection.ts'
+import { newKeyPrefix, sharedRedis, startRedis } from '../../support/servers/redis-server.ts'
 
 const { signal } = new AbortController()
 const wanted = () => {}

@@ -2,13 +2,18 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
-import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import type { Job, JobHandler, Jobs, WorkOptions } from '../../../src/core/ports/jobs.ts'
 import { jobsContract } from '../../contracts/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Running, run } from '../../support/process.ts'
-import { newKeyPrefix, type RedisServer, sharedRedis, startRedis } from '../../support/redis-server.ts'
 import { rejection } from '../../support/rejection.ts'
+import { type Running, run } from '../../support/servers/process.ts'
+import {
+  newKeyPrefix,
+  type RedisServer,
+  sharedRedis,
+  startRedis,
+} from '../../support/servers/redis-server.ts'
 import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
 
 jobsContract('BullMQ', async () => {

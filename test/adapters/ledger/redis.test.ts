@@ -1,7 +1,7 @@
 import { redisLedger } from '../../../src/adapters/ledger/redis.ts'
-import { connectRedis } from '../../../src/adapters/redis-connection.ts'
+import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { ledgerContract } from '../../contracts/ledger.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/servers/redis-server.ts'
 
 ledgerContract('Redis', async () => {
   const { url } = await sharedRedis()

@@ -4,12 +4,17 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type RedisLocks, redisLocks } from '../../../src/adapters/locks/redis.ts'
-import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { locksContract } from '../../contracts/locks.ts'
 import { locksAcrossProcesses } from '../../contracts/locks-across-processes.ts'
 import { eventually } from '../../support/eventually.ts'
-import { newKeyPrefix, type RedisServer, sharedRedis, startRedis } from '../../support/redis-server.ts'
 import { rejection } from '../../support/rejection.ts'
+import {
+  newKeyPrefix,
+  type RedisServer,
+  sharedRedis,
+  startRedis,
+} from '../../support/servers/redis-server.ts'
 import { PROJECT } from '../../support/service.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 

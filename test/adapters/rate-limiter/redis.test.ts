@@ -1,8 +1,13 @@
 import { expect } from 'chai'
 import { redisRateLimiter } from '../../../src/adapters/rate-limiter/redis.ts'
-import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { rateLimiterContract } from '../../contracts/rate-limiter.ts'
-import { newKeyPrefix, type RedisServer, sharedRedis, startRedis } from '../../support/redis-server.ts'
+import {
+  newKeyPrefix,
+  type RedisServer,
+  sharedRedis,
+  startRedis,
+} from '../../support/servers/redis-server.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
 rateLimiterContract('redis', async (limit) => {

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { embeddedUsage } from '../../../src/adapters/usage/embedded.ts'
-import { dayOf, daysBefore } from '../../../src/core/day.ts'
 import { USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
+import { dayOf, daysBefore } from '../../../src/core/text/day.ts'
 import { usageStoreContract } from '../../contracts/usage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { connectRedis, type RedisConnection } from '../../../src/adapters/redis-connection.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { redisUsage } from '../../../src/adapters/usage/redis.ts'
-import { dayOf, daysBefore } from '../../../src/core/day.ts'
 import { USAGE_KEPT_DAYS } from '../../../src/core/ports/usage.ts'
+import { dayOf, daysBefore } from '../../../src/core/text/day.ts'
 import { usageStoreContract } from '../../contracts/usage.ts'
-import { newKeyPrefix, sharedRedis } from '../../support/redis-server.ts'
+import { newKeyPrefix, sharedRedis } from '../../support/servers/redis-server.ts'
 
 async function connected() {
   const redis = connectRedis({ url: (await sharedRedis()).url })

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
-import { postFiles, uploadOne } from '../../support/client.ts'
-import { exchange } from '../../support/exchange.ts'
-import { picture } from '../../support/images.ts'
+import { picture } from '../../support/media/images.ts'
 import { startDocumentedNginx } from '../../support/peers/documented-nginx.ts'
+import { postFiles, uploadOne } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 
 onOneBackend('nginx as docs/how-to/cdn.md configures it', (start) => {

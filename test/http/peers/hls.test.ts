@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { expect } from 'chai'
 import { onEveryBucket } from '../../support/backends.ts'
-import { uploadOne } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
+import { film, longFilm } from '../../support/media/videos.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { uploadOne } from '../../support/requests/client.ts'
 import { wrapBuckets } from '../../support/storage.ts'
-import { film, longFilm } from '../../support/videos.ts'
 
 interface Played {
   first: { at: number; isLive: boolean; lasts: number }

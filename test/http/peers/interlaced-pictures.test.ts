@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onOneBackend } from '../../support/backends.ts'
-import { uploadOne } from '../../support/client.ts'
-import { exchange } from '../../support/exchange.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { uploadOne } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
 
 const WIDTH = 75
 const HEIGHT = 53

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { onEveryBucket } from '../../support/backends.ts'
-import { uploadOne } from '../../support/client.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { onEveryBucket } from '../../support/backends.ts'
-import { uploadOne } from '../../support/client.ts'
+import { film } from '../../support/media/videos.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
-import { film } from '../../support/videos.ts'
+import { uploadOne } from '../../support/requests/client.ts'
 
 /** Loads a storyboard as players do, and tells when its cues are and which colours their tiles have. */
 const look = (src: string) => `(async () => {

@@ -4,12 +4,12 @@ import { expect } from 'chai'
 import { build } from 'esbuild'
 import { type HttpRequest, Upload } from 'tus-js-client'
 import { onEveryBucket } from '../../support/backends.ts'
-import type { WireRecord } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
-import { exchange, jsonOf } from '../../support/exchange.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import type { WireRecord } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { noise, tus } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
-import { noise, tus } from '../../support/tus.ts'
 
 const MIB = 1024 ** 2
 

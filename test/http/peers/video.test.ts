@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import type { Asset } from '../../../src/core/asset.ts'
+import type { Asset } from '../../../src/core/bytes/asset.ts'
 import { onEveryBucket } from '../../support/backends.ts'
-import { uploadOne, type WireRecord } from '../../support/client.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import { startNginx } from '../../support/peers/nginx.ts'
 import { startVarnish } from '../../support/peers/varnish.ts'
+import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 

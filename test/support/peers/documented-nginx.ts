@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../free-port.ts'
+import { freePort } from '../servers/free-port.ts'
 import { startProgram } from './program.ts'
 
 const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'how-to', 'cdn.md')

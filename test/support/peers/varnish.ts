@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../free-port.ts'
+import { freePort } from '../servers/free-port.ts'
 import type { Cache } from './cache.ts'
 import { startProgram } from './program.ts'
 

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { type FileHandle, mkdir, open, rm, stat, unlink } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Client } from '../../../core/clients/client.ts'
+import { bundleFile, bundleMediaType } from '../../../core/files/bundle.ts'
+import { type ObjectKey, parseKey, storedKey } from '../../../core/files/object-key.ts'
+import { SNIFF_BYTES, sniff } from '../../../core/media/sniff/sniff.ts'
+import type { Bucket, Buckets, PutOptions } from '../../../core/ports/bucket.ts'
+import { type DiskReserve, NO_RESERVE } from '../../disk/disk-reserve.ts'
+import { makeSureOfRoom, writeProblem } from '../../disk/full-disk.ts'
+import { diskAsset, PIECE_BYTES } from './asset.ts'
+import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
+
+// Room for the record that a delete writes, with its folder.
+const RECORD_BYTES = 128 * 1024
+
+/** Where a {@link diskBuckets} keeps its files. */
+export interface DiskBucketOptions {
+  /** An absolute path; each client has a folder `<clientId>` in it. */
+  folder: string
+  /** Where an object of the client with this public token can be fetched. */
+  urlOf(key: ObjectKey, client: Pick<Client, 'token'>): string
+  /** The reserve of the same disk, which ordinary puts do not use. */
+  reserve?: DiskReserve
+}
+
+/**
+ * Buckets as folders of a disk. A file appears under its name only when all of it is there: it is written under a
+ * temporary name, flushed, renamed, and the folder is flushed, so that neither a crash nor a power cut leaves a part.
+ * Several processes may share the folder. What a killed one leaves under temporary names, {@link Buckets.sweep} removes.
+ */
+export async function diskBuckets({
+  folder,
+  urlOf,
+  reserve = NO_RESERVE,
+}: DiskBucketOptions): Promise<Buckets> {
+  const temporary = join(folder, '.tmp')
+  await mkdir(temporary, { recursive: true, mode: 0o700 })
+  await flushFolder(dirname(folder))
+  // Not the process's number, which is the same in many containers.
+  const owner = randomUUID()
+  let puts = 0
+  return {
+    of: ({ id, token }) =>
+      diskBucket({
+        root: join(folder, id),
+        newTemporaryPath: () => join(temporary, `${owner}-${++puts}`),
+        urlOf: (key) => urlOf(key, { token }),
+        makeRoom({ freesRoom }) {
+          if (freesRoom)
+            return reserve === NO_RESERVE
+              ? undefined
+              : reserve.forced(() => makeSureOfRoom(temporary, RECORD_BYTES))
+          return reserve.isIntact() ? undefined : reserve.restored()
+        },
+      }),
+    async ping() {
+      await stat(temporary)
+    },
+    async sweep(olderThanMs) {
+      let removed = 0
+      for await (const path of walk(temporary)) {
+        const found = await unlessMissing(stat(path))
+        if (!found || found.mtimeMs > Date.now() - olderThanMs) continue
+        await rm(path, { force: true })
+        removed += 1
+      }
+      return removed
+    },
+  }
+}
+
+function diskBucket({
+  root,
+  newTemporaryPath,
+  urlOf,
+  makeRoom,
+}: {
+  root: string
+  newTemporaryPath: () => string
+  urlOf: Bucket['urlOf']
+  /** @returns undefined when a put may begin at once @throws Problem 503 storage_full */
+  makeRoom(options: Pick<PutOptions, 'freesRoom'>): Promise<void> | undefined
+}): Bucket {
+  const pathOf = (key: ObjectKey) => join(root, key)
+  return {
+    urlOf,
+
+    async find(key, known) {
+      const path = pathOf(key)
+      const found = await unlessMissing(stat(path))
+      if (!found?.isFile()) return undefined
+      const mediaType = known?.mediaType ?? (await mediaTypeOf(key, path))
+      return diskAsset(path, found, mediaType)
+    },
+
+    async put(key, bytes, { durable = true, freesRoom = false, signal }) {
+      const room = makeRoom({ freesRoom })
+      if (room !== undefined) await heldBack(bytes, room)
+      const temporary = newTemporaryPath()
+      // `flush` is an fsync before the close.
+      const file = createWriteStream(temporary, {
+        ...{ flags: 'wx', mode: 0o600, flush: true },
+        // While one write is under way, what comes is gathered for the next.
+        highWaterMark: PIECE_BYTES,
+      })
+      const closed = new Promise<void>((done) => file.once('close', () => done()))
+      try {
+        await pipeline(bytes, file, signal ? { signal } : {})
+        signal?.throwIfAborted()
+        const path = pathOf(key)
+        const made = await renameInto(temporary, path)
+        if (durable) await flushUpTo(path, { made, root })
+      } catch (error) {
+        // Until it is closed it may still be about to be opened, and would appear after its removal.
+        file.destroy()
+        await closed
+        await rm(temporary, { force: true })
+        throw writeProblem(error)
+      }
+    },
+
+    async delete(keys) {
+      const failed: Array<{ key: ObjectKey; error: unknown }> = []
+      const folders = new Set<string>()
+      for (const key of keys) {
+        const path = pathOf(key)
+        try {
+          await unlessMissing(unlink(path))
+          folders.add(dirname(path))
+        } catch (error) {
+          failed.push({ key, error })
+        }
+      }
+      for (const path of folders) {
+        await unlessMissing(flushFolder(path))
+        await removeEmptyFolders(path, root)
+      }
+      return { failed }
+    },
+
+    // Temporary names tell no keys: what is under them goes with the sweep of all.
+    async abortPuts() {},
+
+    async *list(prefix) {
+      // The folder that all keys with this prefix lie under; below it the whole key decides.
+      const start = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))
+      for await (const path of walk(start)) {
+        const key = relative(root, path)
+        if (key.startsWith(prefix) && isKey(key)) yield storedKey(key)
+      }
+    },
+  }
+}
+
+/** Waits before a stream is read. It may fail in the meantime, which must not end the process: `pipeline` finds that out later. */
+async function heldBack(bytes: Readable, work: Promise<void>): Promise<void> {
+  const ignore = () => {}
+  bytes.on('error', ignore)
+  try {
+    await work
+  } catch (error) {
+    bytes.destroy()
+    throw error
+  }
+  bytes.off('error', ignore)
+}
+
+/** Somebody else may have put files beside ours whose names no key has. */
+function isKey(text: string): boolean {
+  try {
+    storedKey(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * An original's type stands in its key, a derivative's only in its bytes: a plugin may have chosen any. Sluice asks
+ * its index first and comes here when that has been emptied, or for its own records.
+ */
+async function mediaTypeOf(key: ObjectKey, path: string): Promise<string> {
+  const name = parseKey(key)
+  if (name && name.variant === undefined) return name.format.mediaType
+  const fileName = key.slice(key.lastIndexOf('/') + 1)
+  if (name && bundleFile(fileName)) return bundleMediaType(fileName)
+  const file = await unlessMissing(open(path, 'r'))
+  if (!file) return 'application/octet-stream'
+  try {
+    return (await sniff(await headOf(file), key)).mediaType
+  } finally {
+    await file.close()
+  }
+}
+
+async function headOf(file: FileHandle): Promise<Uint8Array> {
+  const { buffer, bytesRead } = await file.read(new Uint8Array(SNIFF_BYTES), 0, SNIFF_BYTES, 0)
+  return buffer.subarray(0, bytesRead)
+}

@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream'
+import {
+  CreateMultipartUploadCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { type Problem, unavailable } from '../../../core/problem.ts'
+
+// The root elements of the answers whose absence reads as success, or as an empty list: the SDK ignores what they are called.
+const ROOTS: ReadonlyMap<string, string> = new Map([
+  [DeleteObjectsCommand.name, 'DeleteResult'],
+  [ListObjectsV2Command.name, 'ListBucketResult'],
+  [ListMultipartUploadsCommand.name, 'ListMultipartUploadsResult'],
+  [CreateMultipartUploadCommand.name, 'InitiateMultipartUploadResult'],
+])
+const WITH_ETAG: ReadonlySet<string> = new Set([HeadObjectCommand.name, GetObjectCommand.name])
+// A list of a thousand names, of 1 KiB each and URL-encoded, is 3 MB.
+const MAX_BYTES = 8 * 1024 * 1024
+const ROOT = /^\ufeff?\s*(?:<\?[^>]*\?>\s*)?<(?:\w+:)?(\w+)[\s/>]/
+
+interface Answer {
+  statusCode: number
+  headers: Record<string, string>
+  body: Readable
+}
+
+/**
+ * Refuses answers of success that no S3 store has given: a captive portal or a wrong endpoint answers 200 with a page. Requests
+ * fail with Problem 503 then. Puts are checked by `confirmed`.
+ */
+export function refusePages(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        const result = await next(args)
+        const answer = result.response as Answer
+        // Errors have elements of their own.
+        if (answer.statusCode >= 300) return result
+        if (WITH_ETAG.has(commandName) && answer.headers.etag === undefined) {
+          answer.body.destroy()
+          throw notS3('without an ETag')
+        }
+        const root = ROOTS.get(commandName)
+        if (root === undefined) return result
+        const bytes = await bytesOf(answer.body)
+        const found = ROOT.exec(bytes.toString('utf8', 0, 1024))?.[1]
+        // An error with status 200 is for the SDK, which knows which ones it tries again.
+        if (found !== root && found !== 'Error') throw notS3(`without ${root}`)
+        return { ...result, response: Object.assign(answer, { body: Readable.from([bytes]) }) }
+      },
+    // Before the SDK reads the answer.
+    { step: 'deserialize', priority: 'low', name: 'refusePages' },
+  )
+}
+
+async function bytesOf(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    // Leaving the loop closes the connection.
+    if (length > MAX_BYTES) throw notS3(`of more than ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function notS3(what: string): Problem {
+  return unavailable('the bucket has sent an answer that is not of S3', {
+    cause: new Error(`what answers there does not speak S3: a success ${what}`),
+  })
+}

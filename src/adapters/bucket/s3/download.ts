@@ -1,0 +1,73 @@
+import { addAbortSignal, finished, Readable } from 'node:stream'
+import { GetObjectCommand } from '@aws-sdk/client-s3'
+import type { OpenOptions } from '../../../core/bytes/asset.ts'
+import { unavailable } from '../../../core/problem.ts'
+import type { S3Clients } from './client.ts'
+import { SILENCE_MS } from './patience.ts'
+
+// As Node reads from a socket.
+const CHUNK_BYTES = 64 * 1024
+
+/**
+ * The bytes of an object, as soon as S3 has begun to send them. The stream fails when S3 breaks off or falls silent,
+ * and takes its connection along when it is destroyed.
+ *
+ * @param etag of the object that a range is meant for
+ * @throws Problem 404 when there is no such object, 503
+ */
+export async function download(
+  { downloads, patience }: S3Clients,
+  {
+    bucket,
+    name,
+    etag,
+    range,
+    signal,
+    newPiece,
+  }: { bucket: string; name: string; etag: string | undefined } & OpenOptions,
+): Promise<Readable> {
+  const command = new GetObjectCommand({
+    Bucket: bucket,
+    Key: name,
+    ...(range ? { Range: `bytes=${range.start}-${range.end}`, IfMatch: etag } : {}),
+  })
+  const { Body, ContentRange } = await patience.answered(
+    (abortSignal) => downloads.send(command, { abortSignal }),
+    { signal },
+  )
+  const stream = untilSilent(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
+  if (range && !ContentRange?.startsWith(`bytes ${range.start}-${range.end}/`)) {
+    stream.destroy()
+    throw unavailable('the bucket has sent another range than it was asked for')
+  }
+  return signal ? addAbortSignal(signal, stream) : stream
+}
+
+/** Counts the silence only while a chunk is waited for: a reader may pause for as long as it likes. */
+function untilSilent(body: Readable, { highWaterMark }: { highWaterMark: number }): Readable {
+  let silence: NodeJS.Timeout | undefined
+  const stream = new Readable({
+    highWaterMark,
+    read() {
+      silence = setTimeout(() => body.destroy(new Error(`no bytes for ${SILENCE_MS} ms`)), SILENCE_MS)
+      body.resume()
+    },
+    destroy(error, done) {
+      clearTimeout(silence)
+      body.destroy()
+      done(error)
+    },
+  })
+  body.pause().on('data', (chunk) => {
+    clearTimeout(silence)
+    body.pause()
+    // Asks for the next one when there is room for it.
+    stream.push(chunk)
+  })
+  finished(body, (cause) => {
+    clearTimeout(silence)
+    if (cause) stream.destroy(unavailable('the bucket has broken off in the middle of a file', { cause }))
+    else stream.push(null)
+  })
+  return stream
+}

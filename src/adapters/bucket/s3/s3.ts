@@ -1,0 +1,94 @@
+import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { encodedPath, type ObjectKey } from '../../../core/files/object-key.ts'
+import type { Bucket, Buckets } from '../../../core/ports/bucket.ts'
+import { unlessStatus } from '../../../core/problem.ts'
+import { bucketAddress, type S3Clients, type S3ConnectionOptions, s3Clients } from './client.ts'
+import { deleteNames } from './delete.ts'
+import { download } from './download.ts'
+import { listNames } from './list.ts'
+import { normalPrefix, type Root, rootOf } from './root.ts'
+import { abortUploads } from './sweep.ts'
+import { upload } from './upload.ts'
+
+export interface S3BucketOptions extends S3ConnectionOptions {
+  bucket: string
+  /** The first client's root, see {@link rootOf}; with or without slashes at its ends, empty for the whole bucket. */
+  prefix: string
+  /** Where the bucket can be fetched, `https://cdn.example`, when that is not its address in S3. */
+  publicUrl?: string | undefined
+}
+
+/**
+ * Buckets as prefixes of one S3 bucket, which other programs may use as well: what is no key of ours stays unseen.
+ * Needs the right to list the bucket, or a missing object is a 403; and to read, put and delete objects, and to list
+ * and abort multipart uploads.
+ *
+ * @throws Error of the SDK when it finds no region, or the bucket's name is none
+ */
+export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
+  const { bucket } = options
+  const prefix = normalPrefix(options.prefix)
+  const address = await bucketAddress(bucket, options)
+  const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? address
+  const clients = s3Clients(options)
+  return {
+    of: ({ id }) => s3Bucket(clients, { bucket, prefix, publicUrl, root: rootOf(id, prefix) }),
+
+    async ping() {
+      // Not HeadBucket, whose answer has no body to say what is wrong.
+      const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
+      await clients.patience.answered((abortSignal) => clients.calls.send(command, { abortSignal }))
+    },
+
+    sweep: (olderThanMs) => abortUploads(clients, { bucket, prefix, olderThanMs }),
+  }
+}
+
+function s3Bucket(
+  clients: S3Clients,
+  { bucket, prefix, publicUrl, root }: { bucket: string; prefix: string; publicUrl: string; root: Root },
+): Bucket {
+  const { calls, patience } = clients
+  return {
+    urlOf: (key) => `${publicUrl}/${encodedPath(root.nameOf(key))}`,
+
+    async find(key, known) {
+      const name = root.nameOf(key)
+      const command = new HeadObjectCommand({ Bucket: bucket, Key: name })
+      const head = await unlessStatus(
+        404,
+        patience.answered((abortSignal) => calls.send(command, { abortSignal })),
+      )
+      if (!head) return undefined
+      return {
+        size: head.ContentLength ?? 0,
+        mediaType: known?.mediaType ?? head.ContentType ?? 'application/octet-stream',
+        lastModified: head.LastModified ?? new Date(0),
+        open: (options) => download(clients, { bucket, name, etag: head.ETag, ...options }),
+      }
+    },
+
+    put: async (key, bytes, options) =>
+      upload(clients, { bucket, name: root.nameOf(key), bytes, ...options }),
+
+    async delete(keys) {
+      const named = new Map(keys.map((key) => [root.nameOf(key), key]))
+      const failed = await deleteNames(clients, { bucket, names: [...named.keys()] })
+      return { failed: [...failed].map(([name, error]) => ({ key: named.get(name) as ObjectKey, error })) }
+    },
+
+    async abortPuts(begin) {
+      // Of any age, also by a clock of S3 that is ahead of ours.
+      const within = root.prefix + begin
+      await abortUploads(clients, { bucket, prefix, within, olderThanMs: -Infinity })
+    },
+
+    async *list(begin) {
+      const { excluded } = root
+      for await (const name of listNames(clients, { bucket, prefix: root.prefix + begin, excluded })) {
+        const key = root.keyOf(name)
+        if (key !== undefined) yield key
+      }
+    },
+  }
+}

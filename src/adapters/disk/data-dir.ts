@@ -1,0 +1,107 @@
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { joinedMessages } from '../../core/log-reason.ts'
+import { NO_RESERVE } from './disk-reserve.ts'
+import { isFull } from './full-disk.ts'
+
+/** A data folder that another process holds, or that cannot be used; the message is for the operator. */
+export class DataDirError extends Error {
+  override name = 'DataDirError'
+}
+
+const HOLDER = 'holder.json'
+
+/** Makes the folder, readable by its owner only. @throws DataDirError */
+export async function makeDataDir(folder: string): Promise<void> {
+  try {
+    await makeFolders(folder)
+  } catch (cause) {
+    throw (
+      ofSystem(folder, cause) ??
+      new DataDirError(`DATA_DIR ${folder} cannot be made: ${(cause as Error).message}`, { cause })
+    )
+  }
+}
+
+/** Makes the folder, and checks that this process may create files in it, before the first store fails to. @throws DataDirError */
+export async function openDataDir(folder: string): Promise<void> {
+  await makeDataDir(folder)
+  try {
+    await access(folder, constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw unwritable(folder, cause)
+  }
+}
+
+/** What to tell an operator when a file of the folder cannot be written. */
+export function unwritable(folder: string, cause: unknown): DataDirError {
+  return (
+    ofSystem(folder, cause) ??
+    new DataDirError(`DATA_DIR ${folder} cannot be written to: ${joinedMessages(cause)}`, { cause })
+  )
+}
+
+/** What is wrong with the folder and what to do, for failures that the operator can end; LevelDB has them as text alone. */
+function ofSystem(folder: string, cause: unknown): DataDirError | undefined {
+  const text = joinedMessages(cause)
+  const of = (what: string) =>
+    new DataDirError(`DATA_DIR ${folder} ${what} or set another DATA_DIR`, { cause })
+  if (isFull(cause)) return of('is on a full disk; free some space')
+  if (/read-only file system/i.test(text)) return of('is on a read-only file system; mount it writable')
+  if (/permission denied|operation not permitted/i.test(text))
+    return of(
+      `cannot be written to by user ID ${process.getuid?.()}; give that user the folder and its files`,
+    )
+  return undefined
+}
+
+/** Not `recursive`: that asks again and again for a folder which the system never makes, as under /proc. */
+async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return
+    if (code !== 'ENOENT' || (await stat(dirname(folder)).catch(() => undefined))) throw error
+    await makeFolders(dirname(folder))
+    await makeFolders(folder)
+  }
+}
+
+/**
+ * Leaves word of who holds the folder; the index's own lock is what keeps others out.
+ *
+ * @param reserve of the folder's disk @throws DataDirError
+ */
+export async function signDataDir(folder: string, baseUrl: string, reserve = NO_RESERVE): Promise<void> {
+  const holder = `${JSON.stringify({ pid: process.pid, baseUrl, since: new Date().toISOString() })}\n`
+  try {
+    await reserve.forced(() => writeFile(join(folder, HOLDER), holder, { mode: 0o600 }))
+  } catch (cause) {
+    throw unwritable(folder, cause)
+  }
+}
+
+/** What to tell an operator whose index or jobs cannot be opened. @param error LevelDB's, whose cause says why */
+export function storeUnusable(folder: string, { name, error }: { name: string; error: Error }): DataDirError {
+  const known = ofSystem(folder, error)
+  if (known) return known
+  const reason = error.cause instanceof Error ? error.cause.message : error.message
+  return new DataDirError(`the ${name} in DATA_DIR ${folder} cannot be opened: ${reason}`, { cause: error })
+}
+
+/** What to tell an operator whose second process found the folder taken. */
+export async function dataDirTaken(folder: string, cause: unknown): Promise<DataDirError> {
+  let holder = 'another process'
+  try {
+    const { pid, baseUrl, since } = JSON.parse(await readFile(join(folder, HOLDER), 'utf8'))
+    holder = `process ${pid}, at ${baseUrl} since ${since}`
+  } catch {
+    // It has not signed yet, or its file cannot be read.
+  }
+  return new DataDirError(
+    `DATA_DIR ${folder} is in use by ${holder}; stop that one or set another DATA_DIR`,
+    { cause },
+  )
+}

@@ -1,0 +1,254 @@
+import { join } from 'node:path'
+import type { Config } from '../../config/load.ts'
+import { diskBuckets } from '../adapters/bucket/disk/disk.ts'
+import type { ClientChanges } from '../adapters/client-store/bucket.ts'
+import {
+  dataDirTaken,
+  makeDataDir,
+  openDataDir,
+  signDataDir,
+  storeUnusable,
+} from '../adapters/disk/data-dir.ts'
+import { type DiskReserve, diskReserve, NO_RESERVE } from '../adapters/disk/disk-reserve.ts'
+import { type DiskState, diskState } from '../adapters/disk/disk-state.ts'
+import { embeddedIndex } from '../adapters/file-index/embedded.ts'
+import { inProcessHandover } from '../adapters/handover/in-process.ts'
+import { embeddedJobs } from '../adapters/jobs/embedded.ts'
+import { embeddedLedger } from '../adapters/ledger/embedded.ts'
+import { inProcessLocks } from '../adapters/locks/in-process.ts'
+import { openLimits, type Rate } from '../adapters/rate-limiter/limits.ts'
+import { memoryRateLimiter } from '../adapters/rate-limiter/memory.ts'
+import type { RedisConnection } from '../adapters/redis/connection.ts'
+import { embeddedUsage } from '../adapters/usage/embedded.ts'
+import type { Log } from '../core/log.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { FileIndex } from '../core/ports/file-index.ts'
+import type { Handover } from '../core/ports/handover.ts'
+import type { Jobs } from '../core/ports/jobs.ts'
+import type { Ledger } from '../core/ports/ledger.ts'
+import type { Locks } from '../core/ports/locks.ts'
+import type { LimitName, Limits } from '../core/ports/rate-limiter.ts'
+import type { UsageStore } from '../core/ports/usage.ts'
+import { bucketUrl } from '../http/wire/urls.ts'
+
+/** Where files are kept, and where it is kept what is known of them. */
+export interface Backends {
+  buckets: Buckets
+  index: FileIndex
+  locks: Locks
+  handover: Handover
+  jobs: Jobs
+  limits: Limits
+  ledger: Ledger
+  usage: UsageStore
+  /** Of the disk that files or states are on; undefined when both are elsewhere. */
+  disk?: () => Promise<DiskState>
+  /** Where other processes may change the clients. */
+  clientChanges?: ClientChanges
+  /** Waits for running jobs, for so long at most, and closes everything. */
+  close(options: { graceMs: number }): Promise<void>
+}
+
+export interface BackendsOptions {
+  config: Config
+  /** Where clients reach this process; without a slash at its end. */
+  baseUrl: string
+  log: Log
+}
+
+/** What knows of files, apart from the files themselves. */
+type State = Omit<Backends, 'buckets' | 'disk' | 'close'> & {
+  shared: boolean
+  reserve: DiskReserve
+  /** Closes all but the jobs, which end first. */
+  close(): Promise<void>
+}
+
+// Of all keys of ours in Redis. The braces keep them on one machine of a cluster, since each step is one script.
+const KEY_PREFIX = '{sluice}:'
+
+/**
+ * Opens what the configuration asks for: files in S3 with `S3_BUCKET`, else on disk; all else in Redis with `REDIS_URL`,
+ * else in an embedded store of this process.
+ *
+ * @throws DataDirError when another process holds the data folder; Error when S3 cannot be used
+ */
+export async function openBackends(options: BackendsOptions): Promise<Backends> {
+  const { config } = options
+  const { shared, reserve, ...state } = config.REDIS_URL
+    ? await redisState(config.REDIS_URL, options)
+    : await embeddedState(options)
+  const close: Backends['close'] = async ({ graceMs }) => {
+    await state.jobs.close({ graceMs })
+    await state.close()
+  }
+  try {
+    const buckets = config.S3_BUCKET
+      ? await openS3(config.S3_BUCKET, config)
+      : await openDisk(options, reserve)
+    // Nobody else uses this folder: what lies there half written is of an earlier process.
+    if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
+    const folders = [
+      ...(shared ? [] : [config.DATA_DIR]),
+      ...(config.S3_BUCKET ? [] : [join(config.DATA_DIR, 'bucket')]),
+    ]
+    const disk = folders.length > 0 ? { disk: () => diskState(folders, reserve) } : {}
+    return { ...state, buckets, ...disk, close }
+  } catch (error) {
+    await close({ graceMs: 0 })
+    throw error
+  }
+}
+
+async function openDisk({ config, baseUrl }: BackendsOptions, reserve: DiskReserve): Promise<Buckets> {
+  await makeDataDir(config.DATA_DIR)
+  return diskBuckets({
+    folder: join(config.DATA_DIR, 'bucket'),
+    urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
+    reserve,
+  })
+}
+
+// What stands on the packages behind S3 and Redis is loaded where it is asked for: together they are 25 MB of memory and
+// a third of a start.
+async function openS3(bucket: string, config: Config): Promise<Buckets> {
+  const { s3Buckets } = await import('../adapters/bucket/s3/s3.ts')
+  const buckets = await s3Buckets({
+    bucket,
+    prefix: config.S3_PREFIX ?? '',
+    publicUrl: config.S3_PUBLIC_URL,
+    forcePathStyle: config.S3_FORCE_PATH_STYLE === 'true',
+    endpoint: config.AWS_ENDPOINT_URL_S3,
+    region: config.AWS_REGION,
+    credentials: credentials(config),
+  })
+  await buckets.ping().catch((cause: Error) => {
+    const why = cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
+    throw new Error(`S3_BUCKET ${bucket} cannot be used: ${why}`, { cause })
+  })
+  return buckets
+}
+
+function credentials(config: Config) {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = config
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  }
+}
+
+/** What the configuration says of each limit. */
+function rateOf(config: Config): (limited: LimitName) => Rate {
+  return (limited) => {
+    const name = limited.toUpperCase() as Uppercase<LimitName>
+    return {
+      points: config[`${name}_RATE_POINTS`],
+      addressPoints: config[`${name}_RATE_ADDRESS_POINTS`],
+      seconds: config[`${name}_RATE_SECONDS`],
+    }
+  }
+}
+
+/** For one process: the index's own lock keeps others out. */
+async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise<State> {
+  const { DATA_DIR, DISK_RESERVE_BYTES: bytes } = config
+  await openDataDir(DATA_DIR)
+  const reserve = bytes > 0 ? await diskReserve({ path: join(DATA_DIR, 'reserve'), bytes, log }) : NO_RESERVE
+  // The last one first.
+  const closings = [() => reserve.close()]
+  const opened = async <T>(
+    name: string,
+    { open, close }: { open: (folder: string) => Promise<T>; close: (store: T) => Promise<void> },
+  ): Promise<T> => {
+    const store = await open(join(DATA_DIR, name)).catch(async (error) => {
+      const isTaken = name === 'index' && error.cause?.code === 'LEVEL_LOCKED'
+      throw isTaken ? await dataDirTaken(DATA_DIR, error) : storeUnusable(DATA_DIR, { name, error })
+    })
+    closings.unshift(() => close(store))
+    return store
+  }
+  try {
+    const index = await opened('index', {
+      open: (folder) => embeddedIndex(folder, { reserve, refilled: { log } }),
+      close: (store) => store.close(),
+    })
+    // Not before the index is open: another process may hold the folder.
+    reserve.fillUp()
+    await signDataDir(DATA_DIR, baseUrl, reserve)
+    const jobs = await opened('jobs', {
+      open: (folder) => embeddedJobs({ folder, log, reserve }),
+      close: (store) => store.close({ graceMs: 0 }),
+    })
+    const close = (store: { close(): Promise<void> }) => store.close()
+    const ledger = await opened('ledger', { open: (folder) => embeddedLedger(folder, { reserve }), close })
+    const usage = await opened('usage', { open: (folder) => embeddedUsage(folder, { reserve }), close })
+    return {
+      shared: false,
+      reserve,
+      index,
+      locks: inProcessLocks(),
+      handover: inProcessHandover(),
+      jobs,
+      limits: openLimits(rateOf(config), memoryRateLimiter),
+      ledger,
+      usage,
+      async close() {
+        await usage.close()
+        await ledger.close()
+        await index.close()
+        await reserve.close()
+      },
+    }
+  } catch (error) {
+    for (const close of closings) await close()
+    throw error
+  }
+}
+
+/** For any number of processes. Redis may be away: what can be done without it goes on. */
+async function redisState(url: string, { config, log }: BackendsOptions): Promise<State> {
+  const { connectRedis } = await import('../adapters/redis/connection.ts')
+  const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
+  const { redisIndex } = await import('../adapters/file-index/redis.ts')
+  const { bullmqJobs } = await import('../adapters/jobs/bullmq.ts')
+  const { redisHandover } = await import('../adapters/handover/redis.ts')
+  const { redisLedger } = await import('../adapters/ledger/redis.ts')
+  const { redisLocks } = await import('../adapters/locks/redis.ts')
+  const { redisRateLimiter } = await import('../adapters/rate-limiter/redis.ts')
+  const { redisUsage } = await import('../adapters/usage/redis.ts')
+  const redis = connectRedis({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
+  await tellWarnings(redis, log)
+  const keyPrefix = KEY_PREFIX
+  const locks = redisLocks(redis, { keyPrefix })
+  return {
+    shared: true,
+    reserve: NO_RESERVE,
+    index: redisIndex(redis, { keyPrefix }),
+    locks,
+    handover: redisHandover(redis, { keyPrefix }),
+    jobs: bullmqJobs({ redis, keyPrefix, log }),
+    clientChanges: redisClientChanges(redis, { keyPrefix }),
+    ledger: redisLedger(redis, { keyPrefix }),
+    usage: redisUsage(redis, { keyPrefix }),
+    limits: openLimits(rateOf(config), (options) => redisRateLimiter(redis, { keyPrefix, ...options })),
+    async close() {
+      await locks.close()
+      await redis.close()
+    },
+  }
+}
+
+async function tellWarnings(redis: RedisConnection, log: Log): Promise<void> {
+  const { warnings } = await import('../adapters/redis/connection.ts')
+  try {
+    await redis.ready()
+    for (const warning of await warnings(redis)) log.warn({}, warning)
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'Redis cannot be reached: files that are stored are delivered, the rest waits for it',
+    )
+  }
+}

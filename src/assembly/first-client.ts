@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import type { Config } from '../../config/load.ts'
+import { makeAppSecret, readAppSecret } from '../adapters/app-secret.ts'
+import { readClient } from '../adapters/client-store/bucket.ts'
+import {
+  type Credentials,
+  makeCredentials,
+  readCredentials,
+  saveCredentials,
+} from '../adapters/credentials.ts'
+import { type Client, FIRST_CLIENT_ID } from '../core/clients/client.ts'
+import { createRecovery, type Recovery } from '../core/clients/recovery.ts'
+import { clientRecordKey } from '../core/files/object-key.ts'
+import type { Log } from '../core/log.ts'
+import type { Bucket } from '../core/ports/bucket.ts'
+import { type AppKeys, appKeys } from '../core/signing/derive-key.ts'
+
+const WHAT_ENDS =
+  "signed links, signed URLs and the credentials of clients' own buckets do not work with another one"
+
+/**
+ * The keys of `APP_SECRET`, which is created on the first start of an installation only: for a restored bucket, a new one
+ * would silently end what the former one has signed and sealed.
+ *
+ * @param bucket the first client's
+ * @throws Error when the bucket was used with an `APP_SECRET` that is missing here, or with another one than the file's
+ */
+export async function openAppKeys({
+  config,
+  bucket,
+  log,
+}: {
+  config: Pick<Config, 'APP_SECRET' | 'DATA_DIR'>
+  bucket: Bucket
+  log: Log
+}): Promise<AppKeys> {
+  const file = join(config.DATA_DIR, 'app-secret')
+  const known = await readClient(bucket, clientRecordKey(FIRST_CLIENT_ID))
+  const secret = config.APP_SECRET ?? (await readAppSecret(file))
+  if (secret === undefined) {
+    if (known?.recovery !== undefined)
+      throw new Error(`${file} is missing, and the bucket was used with one. ${remedy(file, known)}`)
+    const keys = appKeys(await makeAppSecret(file))
+    log.warn(
+      { file },
+      'APP_SECRET was created and stored in DATA_DIR. Keep a copy of this file: a backup is the bucket and this file',
+    )
+    return keys
+  }
+  const keys = appKeys(secret)
+  if (known?.recovery === undefined || createRecovery(keys).unseal(known.recovery) !== undefined) return keys
+  if (config.APP_SECRET === undefined)
+    throw new Error(`${file} is not the one that the bucket was used with. ${remedy(file, known)}`)
+  log.warn({}, `APP_SECRET is not the one that the bucket was used with: ${WHAT_ENDS}`)
+  return keys
+}
+
+function remedy(file: string, { token }: Client): string {
+  return `Copy the former app-secret to ${file}, or set APP_SECRET to it. If it is lost, set APP_SECRET to a new value, CLIENT_TOKEN=${token} and SECRET_CLIENT_TOKEN: public URLs keep working; ${WHAT_ENDS}`
+}
+
+/**
+ * The first client's tokens: of the environment, else of the file, else of the bucket's record. They are created on the
+ * first start of an installation only.
+ *
+ * @param known the first client, if the bucket has a record of it: its public token is in the URLs that were handed out
+ * @throws Error when the bucket has such a record, and its secret token can be read nowhere
+ */
+export async function firstCredentials({
+  config,
+  known,
+  recovery,
+  log,
+}: {
+  config: Pick<Config, 'CLIENT_TOKEN' | 'SECRET_CLIENT_TOKEN' | 'DATA_DIR'>
+  known: Client | undefined
+  recovery: Recovery
+  log: Log
+}): Promise<Credentials> {
+  const { CLIENT_TOKEN: clientToken, SECRET_CLIENT_TOKEN: secretClientToken } = config
+  if (clientToken && secretClientToken) return { clientToken, secretClientToken }
+  const file = credentialsFile(config)
+  const kept = await readCredentials(file)
+  if (!known) return kept ?? makeCredentials(file)
+  if (kept?.clientToken === known.token) return kept
+  const recovered = known.recovery === undefined ? undefined : recovery.unseal(known.recovery)
+  if (recovered === undefined)
+    throw new Error(
+      `${file} ${kept ? 'holds other tokens than the bucket' : 'is missing'}, and the first client's secret token cannot be read from the bucket. Restore the file, or set CLIENT_TOKEN=${known.token}, with which public URLs keep working, and SECRET_CLIENT_TOKEN`,
+    )
+  const credentials = { clientToken: known.token, secretClientToken: recovered }
+  await saveCredentials(file, credentials)
+  log.warn({ file }, "the first client's tokens were restored from the bucket; this file has them again")
+  return credentials
+}
+
+/** Where the first client's tokens are stored, unless the environment has them. */
+export function credentialsFile({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string {
+  return join(DATA_DIR, 'credentials.json')
+}

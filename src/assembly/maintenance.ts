@@ -1,0 +1,54 @@
+import type { Log } from '../core/log.ts'
+import type { Foundation } from './services.ts'
+
+const SWEEP_EVERY_MS = 60_000
+// A Redis that was restored or failed over may have made public again what was deleted: the look costs two short commands.
+const COMPLETE_EVERY_MS = 5_000
+const SWEEP_PUTS_EVERY_MS = 3_600_000
+
+/** What a service does again and again beside its requests: it ends what nobody works on, and compares the index with the buckets where that is needed. */
+export function startUpkeep(
+  { complete, sweep, sweepPuts, sweepResumables }: Foundation,
+  { log }: { log: Log },
+): { stop(): Promise<void> } {
+  const closing = new AbortController()
+  const tried = (work: () => Promise<number>) => () =>
+    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
+  const completed = () =>
+    complete(closing.signal).catch((error) => {
+      if (!closing.signal.aborted)
+        log.warn({ err: error }, 'not all files are listed yet; the next try goes on')
+    })
+  const running = [
+    every(COMPLETE_EVERY_MS, completed),
+    every(SWEEP_EVERY_MS, tried(sweep)),
+    every(SWEEP_PUTS_EVERY_MS, tried(sweepPuts)),
+    every(SWEEP_EVERY_MS, tried(sweepResumables)),
+  ]
+  return {
+    async stop() {
+      closing.abort(new DOMException('the service ends', 'AbortError'))
+      await Promise.all(running.map((one) => one.stop()))
+    },
+  }
+}
+
+/** Runs `work` now and then again and again, never twice at a time. */
+export function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let running: Promise<unknown>
+  const run = () => {
+    running = work().finally(() => {
+      if (!stopped) timer = setTimeout(run, milliseconds)
+    })
+  }
+  run()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { measuredStorage } from '../adapters/metrics/measured-storage.ts'
+import { noMetrics } from '../adapters/metrics/none.ts'
+import { prometheusMetrics } from '../adapters/metrics/prometheus.ts'
+import type { MetricsReader } from '../core/ports/metrics.ts'
+import { type LoadOptions, loadEverything } from './plugins.ts'
+import { type FoundationOptions, openFoundation } from './services.ts'
+import { openTransformations } from './transforms.ts'
+
+/** A process that makes videos for those that answer requests. */
+export interface MediaWorker {
+  /** What has been measured; undefined without METRICS_PORT. */
+  readMetrics: MetricsReader['text'] | undefined
+  /** Puts back what it is making. */
+  close(): Promise<void>
+}
+
+// What is aborted ends ffmpeg, removes its files and drops its entry.
+const GRACE_MS = 1_500
+
+/**
+ * Begins to do the jobs that make videos, beside any number of web processes and of its kind.
+ *
+ * @throws Error without `REDIS_URL`, or where ffmpeg is not installed, PluginError for a broken plugin
+ */
+export async function openMediaWorker(
+  options: Pick<LoadOptions, 'config' | 'root'> & Pick<FoundationOptions, 'baseUrl' | 'log'>,
+): Promise<MediaWorker> {
+  const { config, log } = options
+  if (!config.REDIS_URL)
+    throw new Error(
+      'REDIS_URL: expected the Redis of the web processes, which a worker shares with them; without one, the web process makes videos itself',
+    )
+  const loaded = await loadEverything(options)
+  await loaded.ffmpeg.ensureInstalled()
+  const prometheus = config.METRICS_PORT === undefined ? undefined : prometheusMetrics()
+  const foundation = await openFoundation({
+    ...options,
+    plugins: loaded.plugins,
+    wrapStorage: (storage) => (prometheus ? measuredStorage(storage, prometheus) : storage),
+  })
+  await loaded.ffmpeg.start(log)
+  const { derivations, media, pool } = openTransformations(foundation, {
+    ...options,
+    ...{ loaded, metrics: prometheus ?? noMetrics },
+  })
+  media.work()
+  const following = foundation.followClients()
+  return {
+    readMetrics: prometheus?.text,
+    async close() {
+      await following?.stop()
+      foundation.backends.jobs.pause()
+      media.stop()
+      await derivations.idle()
+      await pool.close()
+      await foundation.close({ graceMs: GRACE_MS })
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { extname, join } from 'node:path'
+import { loadChain, withEnvironment } from '../../config/chain.ts'
+import type { Config } from '../../config/load.ts'
+import { loadPresets } from '../../config/presets.ts'
+import { programEnvironment } from '../../config/programs.ts'
+import type { Engine, EngineName } from '../core/plugin-api/plugin.ts'
+import { createAudioEngine } from '../engines/audio/audio.ts'
+import { sharpEngine } from '../engines/image/sharp.ts'
+import { createScratch } from '../engines/temp/scratch.ts'
+import { createSpool } from '../engines/temp/spool.ts'
+import { createFfmpeg } from '../engines/video/ffmpeg.ts'
+import { loadPlugins, type PluginFolder } from '../pipeline/load/load.ts'
+import { checkPresets } from '../pipeline/plan/presets.ts'
+
+/**
+ * What is read before anything is touched: the chain, all plugins, and the presets over them.
+ *
+ * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
+ * read
+ */
+export async function loadEverything({ config, root, engines: given }: LoadOptions) {
+  const programs = { folder: join(config.DATA_DIR, 'media'), env: programEnvironment() }
+  const ffmpeg = createFfmpeg({ ...programs, mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000 })
+  const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(programs), ...(given ?? [])]
+  const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
+  const chain = withEnvironment(await loadChain(join(root, 'config', 'chain.json')), config)
+  const folders = pluginFolders(root, config.PLUGINS_DIR)
+  const plugins = await loadPlugins({ folders, engines, chain })
+  const presets = checkPresets(await loadPresets(join(root, 'config', 'presets.json')), plugins.transforms)
+  const spool = createSpool(createScratch(programs.folder))
+  return { chain, engines, ffmpeg, ownEngines: given === undefined, folders, plugins, presets, spool }
+}
+
+/** What {@link loadEverything} has found. */
+export type Loaded = Awaited<ReturnType<typeof loadEverything>>
+
+export interface LoadOptions {
+  config: Config
+  /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
+  root: string
+  /** In the place of those that Sluice comes with, by their names. */
+  engines?: readonly Engine[]
+}
+
+/** Sluice's own plugins lie beside this file's folder, compiled as it is; drop-ins are plain JavaScript. */
+function pluginFolders(root: string, more: string | undefined): PluginFolder[] {
+  const own = join(import.meta.dirname, '..', '..', 'plugins')
+  return [
+    { path: own, extension: extname(import.meta.filename), shipped: true },
+    { path: join(root, 'plugins'), extension: '.js', shipped: false, optional: true },
+    ...(more === undefined ? [] : [{ path: more, extension: '.js', shipped: false }]),
+  ]
+}

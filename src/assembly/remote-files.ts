@@ -1,0 +1,42 @@
+import type { Config } from '../../config/load.ts'
+import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
+import type { Log } from '../core/log.ts'
+import type { FetchAccess } from '../core/ports/fetcher.ts'
+import { createKeptRemotes } from '../service/remote/keep.ts'
+import { createRemotes } from '../service/remote/source.ts'
+import { createRemotePictures } from '../service/remote/transform.ts'
+import { createRemoteUpload } from '../service/remote/upload.ts'
+import type { Loaded } from './plugins.ts'
+import type { Foundation } from './services.ts'
+import type { Transformations } from './transforms.ts'
+
+/** What comes from other servers: files that are stored, by upload or at their first request, and pictures on the fly. */
+export function openRemotes(
+  { backends, buckets, originals, upload }: Foundation,
+  {
+    config,
+    log,
+    loaded,
+    transformations,
+  }: { config: Config; log: Log; loaded: Loaded; transformations: Transformations },
+) {
+  const { locks } = backends
+  const { assets, limits, plan, run } = transformations
+  const timeoutMs = config.FETCH_STORE_TIMEOUT_SECONDS * 1000
+  const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
+  const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: config.UPLOAD_MAX_BYTES })
+  return {
+    remoteUpload,
+    keptRemotes: createKeptRemotes({ remotes, remoteUpload, originals, buckets, locks, timeoutMs }),
+    remotePictures: createRemotePictures({
+      ...{ remotes, spool: loaded.spool, plan, assets, run, limits, log },
+      timeoutMs: config.FETCH_TIMEOUT_SECONDS * 1000,
+      onLimit: loaded.chain.onLimit,
+    }),
+  }
+}
+
+/** What files of other servers may be fetched from, beside the public web. */
+function fetchAccess({ FETCH_PORTS, FETCH_ALLOW_ADDRESSES }: Config): FetchAccess {
+  return { ports: (FETCH_PORTS ?? []).map(Number), addresses: FETCH_ALLOW_ADDRESSES ?? [] }
+}

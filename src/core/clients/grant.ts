@@ -1,0 +1,83 @@
+import type { PathMeanings } from '../files/object-key.ts'
+import { Problem } from '../problem.ts'
+import type { Client } from './client.ts'
+
+/** What a request with a secret does: adds files; only looks; or changes, deletes and restores what is there. */
+export type Action = 'upload' | 'read' | 'manage'
+
+/** What a secret is for; without a member, for everything. */
+export interface SecretScope {
+  /** Uploads only, or reading only. */
+  only?: Exclude<Action, 'manage'>
+  /** Nothing outside of this folder, as of `parseFolder`. */
+  folder?: string
+}
+
+/** What a secret lets its bearer do, of what they have asked for. */
+export interface Grant {
+  client: Client
+  /** Only in this folder and those in it; absent: everywhere. */
+  folder?: string | undefined
+  /** Milliseconds since 1970, when the secret ends; nothing that is signed with it may last longer. */
+  until?: number | undefined
+}
+
+/** @throws Problem 403 for a secret that is not for this */
+export function checkAction({ only }: SecretScope, action: Action): void {
+  if (only === undefined || only === action) return
+  throw outOfScope(`this secret is only for ${only === 'upload' ? 'uploads' : 'reading'}`)
+}
+
+/** Whether a folder is this one or in it; empty is the root, which everything is in. */
+export function isWithin(folder: string, around: string): boolean {
+  return around === '' || folder === around || folder.startsWith(`${around}/`)
+}
+
+/** What is in both of two folders, as a folder; undefined when there is nothing. */
+export function commonFolder(one: string, other: string): string | undefined {
+  if (isWithin(one, other)) return one
+  return isWithin(other, one) ? other : undefined
+}
+
+/**
+ * The folder of an upload: as asked for, else that of the secret.
+ *
+ * @throws Problem 403 outside of it
+ */
+export function folderWithin(
+  asked: string | undefined,
+  { folder }: Pick<Grant, 'folder'>,
+): string | undefined {
+  if (folder === undefined || asked === undefined) return asked ?? folder
+  if (isWithin(asked, folder)) return asked
+  throw outOfFolder(folder)
+}
+
+/** What a path may mean to the bearer of a secret: what is outside of its folder is not there. */
+export function meaningsWithin(
+  { full, short }: PathMeanings,
+  { folder = '' }: Pick<Grant, 'folder'>,
+): PathMeanings {
+  return {
+    ...(full && isWithin(full.folder, folder) ? { full } : {}),
+    ...(short && isWithin(short.folder, folder) ? { short } : {}),
+  }
+}
+
+/** For what is of all files. @throws Problem 403 for a secret that is for one folder */
+export function checkEverywhere({ folder }: Pick<Grant, 'folder'>): void {
+  if (folder !== undefined) throw outOfFolder(folder)
+}
+
+/** Whether all that a path may mean is in a folder: where it is looked up once more, by whoever knows nothing of that. */
+export function isAllWithin({ full, short }: PathMeanings, { folder = '' }: Pick<Grant, 'folder'>): boolean {
+  return [full, short].every((one) => !one || isWithin(one.folder, folder))
+}
+
+function outOfFolder(folder: string): Problem {
+  return outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
+}
+
+function outOfScope(detail: string): Problem {
+  return new Problem({ status: 403, code: 'out_of_scope', detail })
+}

@@ -1,0 +1,199 @@
+import { parsePath } from '../files/object-key.ts'
+import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from '../files/relative-path.ts'
+import { parseColor } from '../media/color.ts'
+import type { MediaGroup } from '../media/formats.ts'
+import { badParameter, Problem } from '../problem.ts'
+
+interface Described {
+  /** Other names for the same parameter; the record's own key is the canonical one. */
+  aliases?: readonly string[]
+  /** One line for `GET /v1/parameters` and docs/reference. */
+  help: string
+}
+
+/** A parameter as data: what is accepted, and what for. All bounds are inclusive. */
+export type ParameterSpec = Described &
+  (
+    | { type: 'integer'; min: number; max: number; unit?: string; default?: number }
+    // `bare`: what the name alone stands for, `?trim`.
+    | { type: 'number'; min: number; max: number; unit?: string; default?: number; bare?: number }
+    // `synonyms`: other words for a value, `{ jpg: 'jpeg' }`.
+    | {
+        type: 'enum'
+        values: readonly string[]
+        synonyms?: Readonly<Record<string, string>>
+        default?: string
+      }
+    | { type: 'flag' }
+    // Free text, without blanks at its ends, in Unicode's form NFC; `maxLength` in code points.
+    | { type: 'text'; maxLength: number; default?: string }
+    // Another original of the same client, a file of this group.
+    | { type: 'key'; group: MediaGroup }
+    // As many numbers as there are `names`. `min` and `max` are of each, in their order.
+    | {
+        type: 'list'
+        of: 'integer' | 'number'
+        names: readonly string[]
+        separator: ',' | ':'
+        min: readonly number[]
+        max: readonly number[]
+        unit?: string
+        /** From this number of them on, the others may be left out. By default, none may. */
+        atLeast?: number
+      }
+    | { type: 'color'; default?: string }
+  )
+
+export type ParameterSpecs = Readonly<Record<string, ParameterSpec>>
+
+type ValueOf<S extends ParameterSpec> = S extends { type: 'integer' | 'number' }
+  ? number
+  : S extends { type: 'enum'; values: readonly (infer V)[] }
+    ? V
+    : S extends { type: 'text' | 'key' | 'color' }
+      ? string
+      : S extends { type: 'list' }
+        ? readonly number[]
+        : boolean
+
+/** What `transform` receives: each parameter that the query names or that has a default. */
+export type ParameterValues<P extends ParameterSpecs> = {
+  [K in keyof P]: P[K] extends { default: unknown } ? ValueOf<P[K]> : ValueOf<P[K]> | undefined
+}
+
+export type ParameterValue = number | string | boolean | readonly number[]
+
+/**
+ * Reads one value of a query.
+ *
+ * @returns undefined for a flag that is switched off, which is the same as not named
+ * @throws Problem 400 that names the parameter, what is accepted and what came
+ */
+export function parseParameter(
+  name: string,
+  spec: ParameterSpec,
+  received: string,
+): ParameterValue | undefined {
+  switch (spec.type) {
+    case 'integer':
+      return inBounds(name, spec, received, INTEGER)
+    case 'number':
+      if (spec.bare !== undefined && /^(|true)$/i.test(received)) return spec.bare
+      if (spec.bare !== undefined && /^false$/i.test(received)) return undefined
+      return inBounds(name, spec, received, NUMBER)
+    case 'enum': {
+      const word = received.toLowerCase()
+      const value = spec.synonyms && Object.hasOwn(spec.synonyms, word) ? spec.synonyms[word] : word
+      if (value === undefined || !spec.values.includes(value)) throw refusal(name, spec, received)
+      return value
+    }
+    case 'flag':
+      if (/^(|1|true)$/i.test(received)) return true
+      if (/^(0|false)$/i.test(received)) return undefined
+      throw refusal(name, spec, received)
+    case 'text': {
+      const text = received.normalize('NFC').trim()
+      const length = [...text].length
+      const fits = length >= 1 && length <= spec.maxLength
+      if (!fits || !text.isWellFormed() || UNSEEN_CHARACTER.test(text)) throw refusal(name, spec, received)
+      return text
+    }
+    case 'key': {
+      const key = originalKey(received, spec.group)
+      if (key === undefined) throw refusal(name, spec, received)
+      return key
+    }
+    case 'list':
+      return numbers(name, spec, received)
+    case 'color': {
+      const color = parseColor(received)
+      if (color === undefined) throw refusal(name, spec, received)
+      return color
+    }
+  }
+}
+
+/** One name for one file: a short path means the full key that the file's name gives. */
+function originalKey(path: string, group: MediaGroup): string | undefined {
+  try {
+    const { full, short } = parsePath(path)
+    const name = full ?? short
+    return full?.variant === undefined && name?.format.group === group ? name.key : undefined
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+const INTEGER = /^\d{1,15}$/
+const NUMBER = /^-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})$/
+
+/** What a parameter accepts, for messages and documents: `an integer from 1 to 5000`. */
+export function expectation(spec: ParameterSpec): string {
+  switch (spec.type) {
+    case 'integer':
+    case 'number':
+      return `${spec.type === 'integer' ? 'an integer' : 'a number'} from ${spec.min} to ${spec.max}${unitOf(spec)}${'bare' in spec ? ` or no value for ${spec.bare}` : ''}`
+    case 'enum':
+      return `one of ${spec.values.join(', ')}`
+    case 'flag':
+      return 'no value, 1 or 0'
+    case 'text':
+      return `a text of 1 to ${spec.maxLength} characters ${NOTHING_UNSEEN}`
+    case 'key':
+      return `[folder/]<sourceName> or the full key of an original of type ${spec.group}`
+    case 'list': {
+      const { of, names, separator, min, max, atLeast = names.length } = spec
+      const count = atLeast === names.length ? names.length : `${atLeast} to ${names.length}`
+      const namesByBounds = new Map<string, string[]>()
+      for (const [i, name] of names.entries()) {
+        const bounds = `from ${min[i]} to ${max[i]}`
+        namesByBounds.set(bounds, [...(namesByBounds.get(bounds) ?? []), name])
+      }
+      const parts = [...namesByBounds].map(([bounds, those]) => `${those.join(' and ')} ${bounds}`)
+      const each = namesByBounds.size === 1 ? [...namesByBounds.keys()] : parts
+      return `${count} ${of}s ${names.join(separator)} (${each.join(', ')}${unitOf(spec)})`
+    }
+    case 'color':
+      return 'a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent'
+  }
+}
+
+function unitOf({ unit }: { unit?: string }): string {
+  return unit ? ` ${unit}` : ''
+}
+
+/** A value as it stands in a derivative's key: one text for one meaning. */
+export function canonicalValue(value: ParameterValue): string {
+  if (value === true) return '1'
+  return typeof value === 'object' ? value.join() : String(value)
+}
+
+function numbers(
+  name: string,
+  spec: Extract<ParameterSpec, { type: 'list' }>,
+  received: string,
+): readonly number[] {
+  const { of, names, separator, min, max, atLeast = names.length } = spec
+  const form = of === 'integer' ? INTEGER : NUMBER
+  const values = received.split(separator).map((text) => (form.test(text) ? Number(text) : Number.NaN))
+  const fits = values.every((value, i) => value >= Number(min[i]) && value <= Number(max[i]))
+  if (values.length < atLeast || values.length > names.length || !fits) throw refusal(name, spec, received)
+  return values.map((value) => value + 0)
+}
+
+function inBounds(
+  name: string,
+  spec: Extract<ParameterSpec, { min: number }>,
+  received: string,
+  form: RegExp,
+): number {
+  const value = form.test(received) ? Number(received) : Number.NaN
+  if (!(value >= spec.min && value <= spec.max)) throw refusal(name, spec, received)
+  // Adding zero turns -0 into 0.
+  return value + 0
+}
+
+function refusal(name: string, spec: ParameterSpec, received: string): Problem {
+  return badParameter({ param: name, expected: expectation(spec), received })
+}

@@ -1,0 +1,124 @@
+import { createHmac } from 'node:crypto'
+import { isSameText } from '../bytes/constant-time-equal.ts'
+import { isPassedOver } from '../plugin-api/query-names.ts'
+
+/** One of a client's keys for delivery URLs. */
+export interface UrlKey {
+  version: number
+  /** As it is handed out: its characters are the key. */
+  key: string
+}
+
+/** Finds a key of a client that counts; undefined for one that was taken back, or never was. */
+export type FindUrlKey = (version: number) => string | undefined
+
+/**
+ * What a URL was found to be: signed, by which key, and until when if it says so (milliseconds since 1970, exclusive); or why
+ * not.
+ */
+export type SignedUrl =
+  | { state: 'signed'; version: number; until?: number }
+  | { state: 'unsigned' | 'invalid' | 'expired' }
+
+const SIGNATURE_WORD = 's'
+const EXPIRY_WORD = 'exp'
+const SIGNATURE = /^(?<version>\d{1,9})\.(?<mac>[\w-]{43})$/
+const SEGMENT = /^s--(?<version>\d{1,9})\.(?<until>\d{0,10})\.(?<mac>[\w-]{43})--$/
+
+/**
+ * Signs the path and query of a delivery URL, as they will be sent: HMAC-SHA256 over this text, in base64url behind the key's
+ * version. `exp=<seconds since 1970>` in it ends it.
+ */
+export function signUrl(target: string, { version, key }: UrlKey): string {
+  return `${target}${target.includes('?') ? '&' : '?'}${SIGNATURE_WORD}=${version}.${mac(target, key)}`
+}
+
+/**
+ * Checks the path and query of a request as they came. What links collect on their way (`utm_source`) is passed over.
+ *
+ * @returns also the query without signature and end, with a `?` in front where there is one
+ */
+export function readSignedUrl(
+  target: string,
+  { findKey, now }: { findKey: FindUrlKey; now: number },
+): { url: SignedUrl; query: string } {
+  const at = target.indexOf('?')
+  const path = at === -1 ? target : target.slice(0, at)
+  const pairs = at === -1 ? [] : target.slice(at + 1).split('&')
+  const named = (word: string) => pairs.filter((pair) => nameOf(pair) === word)
+  const rest = pairs.filter((pair) => ![SIGNATURE_WORD, EXPIRY_WORD].includes(nameOf(pair)))
+  const query = rest.length > 0 ? `?${rest.join('&')}` : ''
+  const [signature, ...others] = named(SIGNATURE_WORD)
+  const [expiry, ...ends] = named(EXPIRY_WORD)
+  if (!signature) return { url: { state: expiry ? 'invalid' : 'unsigned' }, query }
+  const found = SIGNATURE.exec(signature.slice(SIGNATURE_WORD.length + 1))?.groups
+  const until = expiry?.slice(EXPIRY_WORD.length + 1)
+  if (!found || others.length > 0 || ends.length > 0 || (until !== undefined && !/^\d{1,10}$/.test(until)))
+    return { url: { state: 'invalid' }, query }
+  const kept = pairs.filter((pair) => pair !== signature && !isPassedOver(nameOf(pair), []))
+  const text = kept.length > 0 ? `${path}?${kept.join('&')}` : path
+  const version = Number(found.version)
+  return { url: verdict({ text, version, given: found.mac, until }, { findKey, now }), query }
+}
+
+/**
+ * A segment of a path that signs all files of one folder, for what leads to its neighbours by relative addresses.
+ *
+ * @param folder with a slash at its end
+ * @param until seconds since 1970
+ */
+export function folderSegment(folder: string, { version, key }: UrlKey, until: number | undefined): string {
+  const end = until ?? ''
+  return `s--${version}.${end}.${mac(folderText(folder, end), key)}--`
+}
+
+/** Whether a segment of a path may be one of {@link folderSegment}. */
+export function isFolderSegment(segment: string): boolean {
+  return SEGMENT.test(segment)
+}
+
+/** Checks the segment that a file's path was found under. */
+export function readFolderSegment(
+  segment: string,
+  { folder, findKey, now }: { folder: string; findKey: FindUrlKey; now: number },
+): SignedUrl {
+  const { version, until = '', mac: given } = SEGMENT.exec(segment)?.groups ?? {}
+  const signed = {
+    text: folderText(folder, until),
+    version: Number(version),
+    given,
+    until: until || undefined,
+  }
+  return verdict(signed, { findKey, now })
+}
+
+function verdict(
+  {
+    text,
+    version,
+    given,
+    until,
+  }: { text: string; version: number; given: string | undefined; until: string | undefined },
+  { findKey, now }: { findKey: FindUrlKey; now: number },
+): SignedUrl {
+  const key = findKey(version)
+  if (key === undefined || given === undefined || !isSameText(mac(text, key), given))
+    return { state: 'invalid' }
+  if (until === undefined) return { state: 'signed', version }
+  const end = 1000 * Number(until)
+  return now < end ? { state: 'signed', version, until: end } : { state: 'expired' }
+}
+
+// No path begins so: what is signed for a folder is good for nothing else.
+function folderText(folder: string, until: string | number): string {
+  return `folder ${until} ${folder}`
+}
+
+function mac(text: string, key: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url')
+}
+
+function nameOf(pair: string): string {
+  const name = pair.split('=', 1)[0] ?? ''
+  return [...new URLSearchParams(name).keys()][0] ?? ''
+}

@@ -1,0 +1,173 @@
+import type { Asset } from '../../core/bytes/asset.ts'
+import { outputTooLarge } from '../../core/limit-problems.ts'
+import { knownFormat } from '../../core/media/formats.ts'
+import type { Engine, EngineContext } from '../../core/plugin-api/plugin.ts'
+import { notDecodable, notTransformable, Problem } from '../../core/problem.ts'
+import { probe, soundOf } from '../ffmpeg/ffprobe.ts'
+import { createPrograms } from '../ffmpeg/installed.ts'
+import { checkMediaSize, type MediaFile, openMedia, unlessGone } from '../ffmpeg/media-file.ts'
+import { notInstalled, type Running, ran, runningOf, type Said } from '../ffmpeg/process.ts'
+import { unlessStalled } from '../ffmpeg/watchdog.ts'
+import { readProgress, writeMedia } from '../ffmpeg/write-media.ts'
+import { createScratch } from '../temp/scratch.ts'
+import {
+  audioArguments,
+  audioBytes,
+  audioSeconds,
+  type Loudness,
+  loudnessArguments,
+  loudnessIn,
+  samplesArguments,
+} from './arguments.ts'
+import type { AudioDraft, AudioSource, Waveform } from './source.ts'
+import { drawn, findPeaks } from './waveform.ts'
+
+// ffmpeg takes 40 MB for sound, of whatever length, and finding peaks another ten.
+const SOUND_BYTES = 50_000_000
+
+export interface AudioEngineOptions {
+  /** For temporary files, also those of videos; made when it is needed. */
+  folder: string
+  /** All of the environment that ffmpeg and ffprobe get. */
+  env: Running['env']
+  /** How long it may stand still; half a minute when not given. */
+  stallMs?: number | undefined
+}
+
+/** Makes the engine for sound, through ffmpeg as a process of its own; nothing runs yet. */
+export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions): Engine<'ffmpeg-audio'> {
+  const scratch = createScratch(folder)
+  const programs = createPrograms(env)
+  const runningIn = ({ signal, limits, spent }: EngineContext): Running =>
+    runningOf(limits, { signal, env, group: 'audio', spent })
+
+  async function rendered(draft: AudioDraft, context: EngineContext): Promise<Asset> {
+    const { limits } = context
+    const running = { ...runningIn(context), limits, stallMs }
+    const loudness = draft.isNormalized ? await loudnessOf(draft, running) : undefined
+    const { waveform, format } = draft
+    if (waveform) return waveformOf(draft, waveform, { ...running, loudness })
+    if (format === undefined) throw new Error('no plugin has asked for anything of the sound')
+    if ((audioBytes(draft, format) ?? 0) > limits.outputMaxBytes) throw outputTooLarge(limits.outputMaxBytes)
+    const writing = {
+      format: knownFormat(format),
+      seconds: audioSeconds(draft),
+      argumentsFor: (target: string) => audioArguments(draft, { format, target, limits, loudness }),
+      undecodable,
+    }
+    return writeMedia(writing, { ...context, scratch, env, stallMs })
+  }
+
+  return {
+    name: 'ffmpeg-audio',
+    media: ['audio'],
+
+    async forecast(source, _steps, { limits }) {
+      const missing = await programs.missing()
+      if (missing.length > 0) throw notInstalled(missing)
+      checkMediaSize(source, limits)
+      return { bytes: SOUND_BYTES, mayHang: false, ownProcess: true, source }
+    },
+
+    async open(asset, _opening, context) {
+      const { signal, limits } = context
+      const look = (file: MediaFile) => sourceOf(file, limits.sourceMaxPixels, runningIn(context))
+      const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
+      return { draft: { input: { ...file, source } }, source }
+    },
+
+    render: (draft, context) => unlessGone(draft.input.path, rendered(draft, context)),
+
+    close: ({ draft }) => draft.input.remove(),
+
+    settle: () => Promise.reject(new Error('sound has no passes')),
+
+    frames: () => Promise.reject(new Error('sound has no frames')),
+
+    async verify() {
+      // Whatever is wrong with sound is a problem by the time it is opened and rendered.
+    },
+  }
+}
+
+/** @throws Problem 422 for what is none, 501 where ffprobe is missing */
+async function sourceOf(file: MediaFile, maxPixels: number, running: Running): Promise<AudioSource> {
+  const probed = await probe(file, { ...running, maxPixels }).catch((cause) => {
+    throw orProblem(cause, running.signal)
+  })
+  const sound = soundOf(probed)
+  if (!sound) throw notTransformable('expected an audio file with sound but this one has none')
+  const { channels, sample_rate: sampleRate } = sound
+  if (channels === undefined || sampleRate === undefined)
+    throw undecodable(new Error('a stream of sound has no channels, or no rate'))
+  return {
+    durationSeconds: sound.duration ?? probed.format.duration,
+    audioCodec: sound.codec_name,
+    ...{ channels, sampleRate, stream: sound.index },
+  }
+}
+
+interface Reading extends Running, Pick<EngineContext, 'limits'> {
+  stallMs: number | undefined
+}
+
+/** How loud it is; undefined for silence. @throws as {@link readThrough} */
+async function loudnessOf(draft: AudioDraft, reading: Reading): Promise<Loudness | undefined> {
+  const progress = readProgress()
+  const { words } = await readThrough(loudnessArguments(draft, reading.limits), {
+    ...reading,
+    onOutput: (chunk) => progress.take(chunk.toString()),
+  })
+  if (!words.includes('Summary:')) throw undecodable(new Error(`no loudness in ${words}`))
+  return loudnessIn(words)
+}
+
+/** @throws as {@link readThrough}, Problem 422 for sound of which nothing can be decoded */
+async function waveformOf(
+  draft: AudioDraft,
+  waveform: Waveform,
+  { loudness, ...reading }: Reading & { loudness: Loudness | undefined },
+): Promise<Asset> {
+  const finder = findPeaks()
+  await readThrough(samplesArguments(draft, { limits: reading.limits, loudness }), {
+    ...reading,
+    onOutput(chunk) {
+      finder.take(chunk)
+      return true
+    },
+  })
+  const peaks = finder.peaks(waveform.width)
+  if (peaks.data.length === 0) throw undecodable(new Error('nothing of it could be decoded'))
+  return drawn(peaks, { waveform, sampleRate: draft.input.source.sampleRate })
+}
+
+/**
+ * Runs ffmpeg over all of a sound. @param options.onOutput takes what it prints, and tells whether it has moved
+ *
+ * @throws Problem 422 for what cannot be decoded or takes too long, 504 when nothing moves any more, `signal.reason`
+ */
+async function readThrough(
+  args: readonly string[],
+  { onOutput, stallMs, signal, ...running }: Reading & { onOutput(chunk: Buffer): boolean },
+): Promise<Said> {
+  return unlessStalled({ group: 'audio', stallMs, signal }, (joined, moved) =>
+    ran('ffmpeg', args, {
+      ...{ ...running, signal: joined, maxBytes: Number.POSITIVE_INFINITY },
+      onOutput(chunk) {
+        if (onOutput(chunk)) moved()
+      },
+    }),
+  ).catch((cause) => {
+    throw orProblem(cause, signal)
+  })
+}
+
+function orProblem(cause: unknown, signal: AbortSignal): Problem {
+  signal.throwIfAborted()
+  return cause instanceof Problem ? cause : undecodable(cause)
+}
+
+/** 422: ffmpeg's own words are logged, and reach nobody else. */
+function undecodable(cause: unknown): Problem {
+  return notDecodable('expected an audio file that can be decoded but this one cannot', cause)
+}

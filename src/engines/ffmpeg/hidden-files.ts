@@ -1,0 +1,49 @@
+import { openSync, readlinkSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { setImmediate as otherWork } from 'node:timers/promises'
+import { isFileLink } from '../../core/text/descriptor.ts'
+
+// A look takes 3 µs: with thousands of connections, all in one go would hold up every request for tens of milliseconds. By way of
+// promises each would take longer, and a thread that reads and writes files.
+const LOOKS_AT_ONCE = 256
+
+let nothing: number | undefined
+
+/**
+ * Standard input, output and errors of a program that reads strangers' files, and `/dev/null` in the place of each file that
+ * this process has open: LevelDB opens its files without O_CLOEXEC, so the program could write into the index. To be used at
+ * once: files that are opened later are not hidden. Linux only: elsewhere programs inherit them.
+ */
+export async function withHiddenFiles(
+  stdio: readonly ['ignore', 'pipe', 'pipe'],
+): Promise<['ignore', 'pipe', 'pipe']> {
+  nothing ??= openSync('/dev/null', 'r+')
+  const all: unknown[] = [...stdio]
+  for (const fd of await openFiles()) {
+    // What is ignored from 3 on stays as it is: sockets and pipes, which are closed anyway.
+    while (all.length < fd) all.push('ignore')
+    all[fd] = nothing
+  }
+  // The type of the first three, which decide the type that `spawn` returns.
+  return all as ['ignore', 'pipe', 'pipe']
+}
+
+/** Descriptors of files with a path, from 3 on, in ascending order. */
+async function openFiles(): Promise<number[]> {
+  const open = (await readdir('/proc/self/fd').catch(() => [])).map(Number)
+  const files: number[] = []
+  for (let at = 0; at < open.length; at += LOOKS_AT_ONCE) {
+    if (at > 0) await otherWork()
+    files.push(...open.slice(at, at + LOOKS_AT_ONCE).filter(isFile))
+  }
+  return files
+}
+
+function isFile(fd: number): boolean {
+  try {
+    return fd > 2 && isFileLink(readlinkSync(`/proc/self/fd/${fd}`))
+  } catch {
+    // Closed by now, as that of the list itself.
+    return false
+  }
+}

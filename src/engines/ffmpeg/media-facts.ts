@@ -1,0 +1,37 @@
+import type { Format } from '../../core/media/formats.ts'
+import type { MediaFacts } from '../../core/plugin-api/inspectors.ts'
+import { notDecodable, notTransformable } from '../../core/problem.ts'
+import { type Probed, shownSize, soundOf, videoOf } from './ffprobe.ts'
+import { containerOf } from './input.ts'
+
+/** What a probe tells those who ask for it. @throws Problem 422 for a file with neither pictures nor sound that can be read */
+export function mediaFacts(probed: Probed, of: Format): MediaFacts {
+  const { format } = probed
+  const [video, sound] = [videoOf(probed), soundOf(probed)]
+  if (!video && !sound) throw notTransformable('expected pictures or sound but this file has neither of them')
+  // Some demuxers take anything, and find nothing in it.
+  if (!video && sound?.sample_rate === undefined)
+    throw notDecodable('expected sound that can be decoded but this cannot')
+  const duration = format.duration ?? video?.duration ?? sound?.duration
+  const frameRate = video && ratio(video.avg_frame_rate)
+  return {
+    container: containerOf(of),
+    ...(duration === undefined ? {} : { duration: thousandths(duration) }),
+    ...(format.bit_rate === undefined ? {} : { bitrate: Math.round(format.bit_rate) }),
+    ...(video ? { ...shownSize(video), videoCodec: video.codec_name } : {}),
+    ...(frameRate === undefined ? {} : { frameRate: thousandths(frameRate) }),
+    ...(sound ? { audioCodec: sound.codec_name } : {}),
+    ...(sound?.channels === undefined ? {} : { channels: sound.channels }),
+    ...(sound?.sample_rate === undefined ? {} : { sampleRate: sound.sample_rate }),
+  }
+}
+
+/** `30000/1001`; undefined for `0/0`. */
+function ratio(text: string): number | undefined {
+  const [above = 0, below = 0] = text.split('/').map(Number)
+  return above > 0 && below > 0 ? above / below : undefined
+}
+
+function thousandths(value: number): number {
+  return Math.round(value * 1000) / 1000
+}

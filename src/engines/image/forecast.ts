@@ -1,0 +1,146 @@
+import type { Asset } from '../../core/bytes/asset.ts'
+import type { Size } from '../../core/geometry/box.ts'
+import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
+import type { Forecast, ForecastStep, TransformLimits } from '../../core/plugin-api/plugin.ts'
+import { type ImageHeader, readHeader } from './header.ts'
+import { checkBytes, checkComplete, checkPixels } from './limits.ts'
+
+// What each pixel takes beside the file, in bytes, measured with 12 and 50 MP and rounded up. Of the source: what cannot
+// be read row by row.
+const INTERLACED = 6
+const TURNED = 4
+const OF_SOURCE: Readonly<Record<string, number>> = { png: 2, webp: 7, gif: 4, avif: 19, tiff: 4 }
+const OF_OUTPUT: Readonly<Record<string, number>> = {
+  ...{ jpeg: 7, png: 4, webp: 14, gif: 14, avif: 35, tiff: 3 },
+}
+const OF_LOSSLESS_WEBP = 42
+const OF_PASS = 4
+// A truncated PNG is compressed again, at a lower level.
+const OF_TRUNCATED = 3
+// Of an interlaced one, all pixels are held, compressed again and read: per byte of a channel.
+const OF_TRUNCATED_PASSES = 10
+// libvips's own pixels, and those that are rendered from them: one byte for each channel, or two.
+const OF_HELD_SOURCE = 6
+// Each frame by itself takes 5 ms, however small it is: a thousand of them are half of the time of what may hang.
+const MAX_FRAMES_HERE = 1000
+
+// Their time has little to do with their size, and nothing can stop them once they have begun: librsvg draws, libtiff
+// walks half a million directories (7 s for the header alone), libaom encodes 12 MP in 10 s.
+const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
+const HANGING_OUTPUTS = new Set(['avif'])
+// Over all frames. A GIF takes a second of CPU time for each million of pixels, and nothing can stop that either.
+const MAX_GIF_PIXELS_HERE = 1_000_000
+
+/** What is taken of an SVG, whose own size only who draws it knows, and a TIFF, whose header can be as costly as all. */
+const UNREAD: Readonly<Record<string, Size>> = {
+  svg: { width: 5000, height: 5000 },
+  tiff: { width: 8000, height: 6000 },
+}
+
+/**
+ * What it will take to do this to a picture: from its header, and from the steps' values by their public names.
+ *
+ * @throws Problem 422 for a source past a limit, by its header alone
+ */
+export async function forecastImage(
+  source: Asset,
+  steps: readonly ForecastStep[],
+  { limits, signal }: { limits: TransformLimits; signal: AbortSignal },
+): Promise<Forecast> {
+  checkBytes(source, limits)
+  checkComplete(source, limits)
+  const format = formatOfMediaType(source.mediaType).name
+  const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
+  // Without steps: a picture that is laid over another, of which the first frame is drawn.
+  const unasked = steps.length === 0 ? 'png' : format
+  // Resolved, it is AVIF unless that turns out to be large: what may be one is treated as one.
+  const output = values.f === 'auto' ? 'avif' : (values.f ?? unasked)
+  const unread = UNREAD[format]
+  const read = unread ? undefined : await readHeader(source, signal)
+  const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
+  const isStill = values.a === '0' || values.page !== undefined || !isAnimated(output)
+  const pages = isStill ? 1 : (read?.header.pages ?? 1)
+  const pixels = width * height * pages
+  if (!unread) checkPixels({ width, height, pages }, limits)
+  const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
+  const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
+  const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
+  const deep = read?.header.depth === 'uchar' ? 1 : 2
+  const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
+  const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
+  return {
+    bytes:
+      source.size * (source.truncated ? OF_TRUNCATED : 1) +
+      pixels * (ofSource(format, read?.header) + deep * OF_HELD_SOURCE * count('source')) +
+      (isDeinterlaced ? pixels * deep * OF_TRUNCATED_PASSES : 0) +
+      drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
+    mayHang:
+      HANGING_SOURCES.has(format) ||
+      HANGING_OUTPUTS.has(output) ||
+      (output === 'gif' && drawn > MAX_GIF_PIXELS_HERE) ||
+      // Its pixels are put together in JavaScript.
+      isDeinterlaced ||
+      (pages > MAX_FRAMES_HERE && passes + count('source') > 0),
+    source: read?.asset ?? source,
+  }
+}
+
+/** Parameters that decide what a picture costs, whichever plugins they are of. */
+interface AskedValues {
+  w?: number
+  h?: number
+  dpr?: number
+  f?: string
+  fit?: string
+  enlarge?: unknown
+  crop?: unknown
+  trim?: unknown
+  rotate?: number
+  pad?: readonly number[]
+  lossless?: unknown
+  wm?: string
+  wm_size?: number
+  a?: string
+  page?: number
+}
+
+function ofSource(format: string, header: ImageHeader | undefined): number {
+  const turned = (header?.orientation ?? 1) > 1 ? TURNED : 0
+  const interlaced = header?.isProgressive ? INTERLACED : 0
+  return Math.max(OF_SOURCE[format] ?? 0, turned, interlaced)
+}
+
+function ofOutput(format: string, { lossless }: AskedValues): number {
+  if (format === 'webp' && lossless) return OF_LOSSLESS_WEBP
+  return OF_OUTPUT[format] ?? OF_OUTPUT.png ?? 0
+}
+
+/** It is as wide as asked, in percent, and at most as high as the picture. */
+function ofWatermark({ wm, wm_size = 100 }: AskedValues): number {
+  return wm === undefined ? 0 : (OF_PASS * wm_size) / 100
+}
+
+/** Of one frame, with what is added around it: at most what is asked for, and what there is where nothing is enlarged. */
+function drawnPixels(source: Size, values: AskedValues, { outputMaxSide }: TransformLimits): number {
+  const { dpr = 1, rotate = 0, pad = [] } = values
+  // The box around a turned square has up to twice its pixels.
+  const resized = resizedPixels(source, values, outputMaxSide) * (rotate % 90 === 0 ? 1 : 2)
+  const border = 2 * dpr * Math.max(0, ...pad)
+  if (border === 0) return resized
+  // Of this many pixels, the longest shape has the longest border.
+  const side = Math.min(outputMaxSide, resized)
+  return Math.min(outputMaxSide, side + border) * Math.min(outputMaxSide, resized / side + border)
+}
+
+function resizedPixels({ width, height }: Size, values: AskedValues, maxSide: number): number {
+  const { w, h, dpr = 1, fit, enlarge, crop, trim } = values
+  if (w === undefined && h === undefined) return width * height
+  const ratio = width / Math.max(1, height)
+  const isWithinBox = fit !== 'outside' || w === undefined || h === undefined
+  // Nobody knows the shape of what is left when it has been cut.
+  const isCut = crop !== undefined || trim !== undefined
+  const across = (isWithinBox && (w ?? (isCut ? undefined : (h ?? 0) * ratio))) || maxSide
+  const down = (isWithinBox && (h ?? (isCut ? undefined : (w ?? 0) / ratio))) || maxSide
+  const box = Math.min(maxSide, across * dpr) * Math.min(maxSide, down * dpr)
+  return enlarge || fit === 'contain' ? box : Math.min(box, width * height)
+}

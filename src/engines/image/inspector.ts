@@ -1,0 +1,100 @@
+import { encode as blurHash } from 'blurhash'
+import sharp, { type Metadata } from 'sharp'
+import { rgbaToThumbHash } from 'thumbhash'
+import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
+import { readExif } from '../../core/media/exif.ts'
+import { isAnimated } from '../../core/media/formats.ts'
+import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
+import { defused } from './defuse.ts'
+import { failOn } from './header.ts'
+
+/** Tells of pictures what libvips knows of them. */
+export const imageInspector: ImageInspector = {
+  async facts(source, { maxBytes, signal }) {
+    const isWhole = source.size <= maxBytes
+    const bytes = isWhole
+      ? await readAll(source, signal)
+      : await readWhole(source, { range: { start: 0, end: maxBytes - 1 }, signal })
+    const metadata = await metadataOf(bytes, source)
+    if (!metadata) return undefined
+    const { width, height } = metadata.autoOrient
+    const exif = metadata.exif && readExif(metadata.exif)
+    return {
+      width,
+      height,
+      // libvips looks at all of an animation to count its frames.
+      ...(isWhole || !isAnimated(metadata.format) ? { pages: metadata.pages ?? 1 } : {}),
+      hasAlpha: metadata.hasAlpha,
+      colorSpace: metadata.space,
+      ...(exif ? { exif } : {}),
+    }
+  },
+
+  async colors(small, signal) {
+    const { data, info } = await sharp(await readAll(small, signal))
+      .toColourspace('srgb')
+      .ensureAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    const { width, height } = info
+    const [across, down] = width < height ? [3, 4] : [4, 3]
+    const dominantColor = dominant(data)
+    return {
+      ...(dominantColor ? { dominantColor } : {}),
+      thumbHash: Buffer.from(rgbaToThumbHash(width, height, data)).toString('base64'),
+      blurHash: blurHash(onWhite(data), width, height, across, down),
+    }
+  },
+}
+
+async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | undefined> {
+  try {
+    // Whatever its size: nothing is decoded here.
+    return await sharp(defused(bytes), {
+      limitInputPixels: false,
+      failOn: failOn(source),
+    }).metadata()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The mean of the pixels in the fullest of 4096 bins, 16 to a channel: of a picture in one colour just that one. What is
+ * transparent counts as little as it is seen.
+ */
+function dominant(rgba: Buffer): string | undefined {
+  const bins = new Map<number, { weight: number; r: number; g: number; b: number }>()
+  for (let at = 0; at < rgba.length; at += 4) {
+    const [r, g, b, alpha] = rgba.subarray(at, at + 4) as unknown as [number, number, number, number]
+    const name = ((r >> 4) << 8) | ((g >> 4) << 4) | (b >> 4)
+    const bin = bins.get(name) ?? { weight: 0, r: 0, g: 0, b: 0 }
+    bins.set(name, {
+      weight: bin.weight + alpha,
+      r: bin.r + alpha * r,
+      g: bin.g + alpha * g,
+      b: bin.b + alpha * b,
+    })
+  }
+  let fullest = { weight: 0, r: 0, g: 0, b: 0 }
+  for (const bin of bins.values()) if (bin.weight > fullest.weight) fullest = bin
+  const { weight, r, g, b } = fullest
+  if (weight === 0) return undefined
+  const hex = [r, g, b].map((sum) =>
+    Math.round(sum / weight)
+      .toString(16)
+      .padStart(2, '0'),
+  )
+  return `#${hex.join('')}`
+}
+
+/** BlurHash knows no transparency. */
+function onWhite(rgba: Buffer): Uint8ClampedArray {
+  const shown = new Uint8ClampedArray(rgba)
+  for (let at = 0; at < shown.length; at += 4) {
+    const alpha = (rgba[at + 3] ?? 0) / 255
+    for (let i = at; i < at + 3; i += 1) shown[i] = (rgba[i] ?? 0) * alpha + 255 * (1 - alpha)
+    shown[at + 3] = 255
+  }
+  return shown
+}

@@ -1,0 +1,146 @@
+import sharp, { type Sharp } from 'sharp'
+import type { EachFrame, EngineContext, Opened, TransformLimits } from '../../core/plugin-api/plugin.ts'
+import { takesTooLong } from '../../core/problem.ts'
+import { rendering } from './failures.ts'
+import type { ImageSource } from './source.ts'
+
+/** What has been asked of a draft so far, carried out: a draft of the outcome. See `Engine.settle`. */
+export async function newPass(
+  opened: Opened<'sharp'>,
+  context: EngineContext,
+  each?: EachFrame<'sharp'>,
+): Promise<Opened<'sharp'>> {
+  if (opened.source.keepsProfile) return settledWithProfile(opened, context, each)
+  if (each === undefined) return fromPixels(await pixelsOf(opened, context), opened.source, context)
+  const before = await pixelsOf(opened, context)
+  let after: Pixels | undefined
+  const deadline = performance.now() + context.limits.timeoutMs
+  for (const [i, frame] of framesOf(before, opened.source, context).entries()) {
+    context.signal.throwIfAborted()
+    if (performance.now() > deadline) throw takesTooLong('image')
+    const draft = await each(frame.draft, frame.source)
+    const changed = await pixelsOf({ draft, source: frame.source }, context)
+    after ??= roomFor(changed, before)
+    if (changed.data.length * after.pages !== after.data.length) {
+      throw new Error('expected frames of one size of a plugin that changes each by itself')
+    }
+    after.data.set(changed.data, i * changed.data.length)
+  }
+  return fromPixels(after ?? before, opened.source, context)
+}
+
+/** The same, each frame by itself. See `Engine.frames`. */
+export async function eachFrame(
+  opened: Opened<'sharp'>,
+  context: EngineContext,
+): Promise<Array<Opened<'sharp'>>> {
+  return framesOf(await pixelsOf(opened, context), opened.source, context)
+}
+
+/** The same draft, which gives up when the time is over: where libvips asks, which encoders do not. */
+export function timed(draft: Sharp, { timeoutMs }: Pick<TransformLimits, 'timeoutMs'>): Sharp {
+  return draft.timeout({ seconds: Math.ceil(timeoutMs / 1000) })
+}
+
+/** A new pass of a picture with its profile, which pixels alone would lose: in a file. */
+async function settledWithProfile(
+  { draft, source }: Opened<'sharp'>,
+  context: EngineContext,
+  each?: EachFrame<'sharp'>,
+): Promise<Opened<'sharp'>> {
+  const { limits } = context
+  const animated = source.pages > 1
+  timed(draft, limits)
+  const file = animated ? draft.webp({ lossless: true, effort: 0 }) : draft.png({ compressionLevel: 0 })
+  const input = sharp(await rendering(() => file.toBuffer()), {
+    animated,
+    limitInputPixels: pixelsWithin(limits),
+  })
+  const { width, height, hasAlpha } = await input.metadata()
+  const format = source.format === 'svg' ? 'png' : source.format
+  const { framed: _, ...unframed } = source
+  const known = { ...unframed, width, height, hasAlpha, format }
+  if (each && animated) {
+    // Frames by themselves are pixels: in sRGB they need no profile.
+    const { keepsProfile: _, ...plain } = known
+    return newPass({ draft: input, source: plain }, context, each)
+  }
+  const settled = { draft: input.keepIccProfile(), source: known }
+  if (!each) return settled
+  return settledWithProfile({ ...settled, draft: await each(settled.draft, known) }, context)
+}
+
+/** A picture as its pixels: the frames of an animation one below the other. */
+interface Pixels {
+  data: Buffer
+  width: number
+  /** Of one frame. */
+  height: number
+  channels: Channels
+  pages: number
+}
+
+type Channels = 1 | 2 | 3 | 4
+
+// Of the draft itself: a copy of it would copy the bytes that it is of, for each frame those of all.
+async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
+  const pixels = await rawPixels(timed(draft, limits))
+  if (pixels.channels > 1) return pixels
+  // Of what has been made grey, sharp gives one raw channel and drops the transparency: a file keeps it. To ask for that
+  // channel alone would not do, as a negative is made after it has been taken.
+  const file = await rendering(() => draft.tiff({ compression: 'none' }).toBuffer())
+  return rawPixels(sharp(file, { animated: true, limitInputPixels: pixelsWithin(limits) }))
+}
+
+async function rawPixels(draft: Sharp): Promise<Pixels> {
+  const { data, info } = await rendering(() => draft.raw().toBuffer({ resolveWithObject: true }))
+  const { width, height, channels, pages = 1 } = info
+  return { data, width, height: info.pageHeight ?? height, channels, pages }
+}
+
+/** A draft of pixels. What they are not, the source still tells: the original's format, how long each frame is shown. */
+function fromPixels(
+  { data, width, height, channels, pages }: Pixels,
+  { framed: _, ...source }: ImageSource,
+  { limits }: EngineContext,
+): Opened<'sharp'> {
+  const animated = pages > 1
+  const raw = { width, height: height * pages, channels, ...(animated ? { pageHeight: height } : {}) }
+  const draft = sharp(data, { raw, animated, limitInputPixels: pixelsWithin(limits) })
+  return {
+    // Options of all encoders of animations, kept until one of them is chosen.
+    draft: animated && source.timing ? draft.gif(source.timing) : draft,
+    source: {
+      ...source,
+      width,
+      height,
+      pages,
+      format: source.format === 'svg' ? 'png' : source.format,
+      hasAlpha: channels === 2 || channels === 4,
+    },
+  }
+}
+
+/** Several steps make a picture larger than any source may be: each has looked at the limit of what it makes. */
+function pixelsWithin({ sourceMaxPixels, outputMaxPixels }: TransformLimits): number {
+  return Math.max(sourceMaxPixels, outputMaxPixels)
+}
+
+/** Each by itself; they share the bytes of all. */
+function framesOf(
+  { data, pages, ...size }: Pixels,
+  { timing: _, ...source }: ImageSource,
+  context: EngineContext,
+): Array<Opened<'sharp'>> {
+  const bytes = data.length / pages
+  return Array.from({ length: pages }, (_, i) => {
+    const frame = data.subarray(i * bytes, (i + 1) * bytes)
+    return fromPixels({ data: frame, pages: 1, ...size }, source, context)
+  })
+}
+
+/** Where all frames go that are as large as this one. In place, if they fit: together they may have 200 MB. */
+function roomFor({ data, ...size }: Pixels, { data: before, pages }: Pixels): Pixels {
+  const bytes = data.length * pages
+  return { ...size, pages, data: bytes === before.length ? before : Buffer.allocUnsafe(bytes) }
+}

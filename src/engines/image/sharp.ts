@@ -1,0 +1,106 @@
+import sharp, { type Sharp } from 'sharp'
+import { assetFromBytes } from '../../core/bytes/asset.ts'
+import { knownFormat } from '../../core/media/formats.ts'
+import type { Engine, Opened, TransformLimits } from '../../core/plugin-api/plugin.ts'
+import { badParameter } from '../../core/problem.ts'
+import { completedPng, isPng } from './completed-png.ts'
+import { decoding, rendering } from './failures.ts'
+import { forecastImage } from './forecast.ts'
+import { failOn, headerIn, headerOf, type ImageHeader, inputOf } from './header.ts'
+import { checkBytes, checkComplete, checkHeld, checkPixels, checkSvg, hasExtraChannels } from './limits.ts'
+import { eachFrame, newPass, timed } from './passes.ts'
+import { describe, formatName, type ImageSource } from './source.ts'
+import { checkSvgSize, densityWithin } from './svg-size.ts'
+
+// One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
+// stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
+sharp.concurrency(1)
+sharp.cache(false)
+
+/** Images through libvips. */
+export const sharpEngine: Engine<'sharp'> = {
+  name: 'sharp',
+  media: ['image'],
+
+  forecast: forecastImage,
+
+  async open(asset, opening, { signal, limits }) {
+    const { frames = 'all', page = 1, profile = 'srgb', upright = false } = opening
+    checkBytes(asset, limits)
+    checkComplete(asset, limits)
+    const input = await inputOf(asset, signal)
+    const svg = /^image\/svg\+xml/.test(asset.mediaType) && typeof input !== 'string' ? input : undefined
+    if (svg) await checkSvg(svg, limits)
+    let header = await headerOf(asset, input)
+    if (svg) await checkSvgSize(svg, header)
+    // It is drawn again in the size that is requested.
+    const isFitted = svg && opening.fitted && !opening.inOwnPixels
+    const density = isFitted ? densityWithin(header, limits) : undefined
+    if (density !== undefined) header = await decoding(() => headerIn(input, { density }))
+    if (page > 1) {
+      checkPage(page, header)
+      // The pages of a TIFF may differ in size.
+      header = await decoding(() => headerIn(input, { page }))
+    }
+    const source = describe(header, { frames, upright, profile })
+    // From the header alone: nothing has been decoded by here.
+    checkPixels(source, limits)
+    checkHeld(header, source, limits)
+    const isCompleted = asset.truncated && typeof input !== 'string' && isPng(input)
+    const draft = sharp(isCompleted ? await completedPng(input, signal) : input, {
+      ...(page > 1 ? { page: page - 1 } : { animated: source.pages > 1 }),
+      ...(density !== undefined ? { density } : {}),
+      autoOrient: upright,
+      failOn: isCompleted ? 'error' : failOn(asset),
+      limitInputPixels: limits.sourceMaxPixels,
+    })
+    // Sharp works on 16 bits in P3, and would send its numbers without saying so: pale colours, of sRGB sources too.
+    if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
+      draft.withIccProfile('srgb', { attach: false })
+    }
+    if (!hasExtraChannels(header)) return { draft: withProfile(draft, source), source }
+    return coloursOf(withProfile(draft, source), source, limits)
+  },
+
+  async render(draft, { limits }) {
+    const { data, info } = await rendering(() => timed(draft, limits).toBuffer({ resolveWithObject: true }))
+    const format = knownFormat(formatName(info.format))
+    return assetFromBytes(data, { mediaType: format.mediaType, lastModified: new Date() })
+  },
+
+  settle: newPass,
+
+  frames: eachFrame,
+
+  async verify(asset, opening, context) {
+    // Of its bytes: a file that is gone by now would look broken.
+    const { file: _, ...inBytes } = asset
+    const { draft } = await sharpEngine.open(inBytes, opening, context)
+    // One pixel of all of them: each is decoded, none is kept.
+    const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
+    await decoding(() => rendering(() => all.toBuffer()))
+  },
+}
+
+/** The colours alone: sharp flattens no picture of more than four channels. */
+async function coloursOf(
+  draft: Sharp,
+  source: ImageSource,
+  limits: TransformLimits,
+): Promise<Opened<'sharp'>> {
+  const colours = timed(draft, limits).removeAlpha().png({ compressionLevel: 0 })
+  const bytes = await decoding(() => rendering(() => colours.toBuffer()))
+  const first = sharp(bytes, { limitInputPixels: limits.sourceMaxPixels })
+  return { draft: withProfile(first, source), source: { ...source, hasAlpha: false } }
+}
+
+function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
+  return keepsProfile ? draft.keepIccProfile() : draft
+}
+
+/** @throws Problem 400 for a page past the last one */
+function checkPage(page: number, { pages = 1 }: ImageHeader): void {
+  if (page <= pages) return
+  const expected = `an integer from 1 to ${pages}, as many as this file has,`
+  throw badParameter({ param: 'page', expected, received: String(page) })
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type Asset, openWhole } from '../../core/bytes/asset.ts'
+import { unavailable } from '../../core/problem.ts'
+import { killWritersInto } from './orphans.ts'
+
+/** A file on this machine's disk, and a folder for what is made of it. */
+export interface ScratchFile {
+  /** Of the file. */
+  path: string
+  folder: string
+  /** Removes the folder, and the file where it is a copy. */
+  remove(): Promise<void>
+}
+
+/** Temporary files for a program that reads and writes files itself. */
+export interface Scratch {
+  /** The asset's own file where there is one, else a copy. @throws Problem 404, 503, `signal.reason` */
+  take(asset: Asset, signal: AbortSignal): Promise<ScratchFile>
+  /** An empty folder, for what outlives the file that it is made of. */
+  newFolder(): Promise<Pick<ScratchFile, 'folder' | 'remove'>>
+  /**
+   * Removes what processes have left that were killed, and ends what they had begun.
+   * @param options.afterMs longer than any work may take: what another machine has left is removed then
+   */
+  removeStale(options: { afterMs: number }): Promise<void>
+}
+
+const OWN_NAME = /^(.+)-(\d+)-[0-9a-f-]{36}$/
+
+/** Keeps temporary files in `folder`, which several processes may share. */
+export function createScratch(folder: string): Scratch {
+  async function newFolder() {
+    const own = join(folder, `${hostname()}-${process.pid}-${randomUUID()}`)
+    await mkdir(own, { recursive: true, mode: 0o700 })
+    return { folder: own, remove: () => rm(own, { recursive: true, force: true }) }
+  }
+
+  return {
+    newFolder,
+
+    async take(asset, signal) {
+      signal.throwIfAborted()
+      const { folder: own, remove } = await newFolder()
+      if (asset.file !== undefined) return { path: asset.file, folder: own, remove }
+      try {
+        const path = join(own, 'source')
+        const copy = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+        await pipeline(await openWhole(asset, { signal }), copy, { signal })
+        return { path, folder: own, remove }
+      } catch (error) {
+        await remove()
+        signal.throwIfAborted()
+        throw isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
+      }
+    },
+
+    async removeStale({ afterMs }) {
+      const names = await readdir(folder).catch(() => [])
+      for (const name of names) {
+        const path = join(folder, name)
+        if (!(await isStale(name, path, afterMs))) continue
+        await killWritersInto(path)
+        await rm(path, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+/** This process has made none yet when it asks: its own number is that of one before it, in a container the usual case. */
+async function isStale(name: string, path: string, afterMs: number): Promise<boolean> {
+  const [, host, pid] = OWN_NAME.exec(name) ?? []
+  if (pid === undefined) return false
+  if (host === hostname() && (Number(pid) === process.pid || !isAlive(Number(pid)))) return true
+  const found = await stat(path).catch(() => undefined)
+  return found !== undefined && found.mtimeMs < Date.now() - afterMs
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Whether a write has failed for want of room. */
+export function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+}

@@ -1,0 +1,227 @@
+import { access, readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import ffmpeg, { type FfmpegCommand } from 'fluent-ffmpeg'
+import { type Asset, assetFromBytes } from '../../core/bytes/asset.ts'
+import type { Log } from '../../core/log.ts'
+import { formatOfMediaType } from '../../core/media/formats.ts'
+import type { MediaInspector } from '../../core/plugin-api/inspectors.ts'
+import type { Engine, TransformLimits } from '../../core/plugin-api/plugin.ts'
+import { badParameter, Problem } from '../../core/problem.ts'
+import { lastShownUntil, probe, probeVideo, undecodable } from '../ffmpeg/ffprobe.ts'
+import { guardedInput, inputPath } from '../ffmpeg/input.ts'
+import { createPrograms } from '../ffmpeg/installed.ts'
+import { mediaFacts } from '../ffmpeg/media-facts.ts'
+import { checkMediaSize, type MediaFile, openMedia, unlessGone } from '../ffmpeg/media-file.ts'
+import { INSTALL, notInstalled, outputOf, type Running, runningOf } from '../ffmpeg/process.ts'
+import type { RenderContext, VideoInput, VideoSource } from '../ffmpeg/video-source.ts'
+import { createScratch } from '../temp/scratch.ts'
+import { streamed } from './hls.ts'
+import { storyboard } from './storyboard.ts'
+import { needsToneMapping, TONE_MAPPING_FILTERS, toneMapping } from './tone-mapping.ts'
+import { transcode } from './transcode.ts'
+
+/** Videos through ffmpeg, which runs as a process of its own. */
+export interface FfmpegEngine extends Engine<'ffmpeg'>, MediaInspector {
+  /** Removes what an earlier process has left, and says once when ffmpeg is missing. */
+  start(log: Log): Promise<void>
+  /** Whether ffmpeg or ffprobe is not installed. */
+  isMissing(): Promise<boolean>
+  /** @throws Problem 501 when it is */
+  ensureInstalled(): Promise<void>
+}
+
+// A frame is decoded in 110 to 150 MB, of 4K in 300 to 450, so it goes into the line of heavy work, by the middle of these.
+const FRAME_BYTES = 256_000_000
+// What comes between it and the key frame before has to be decoded as well. A thread holds some frames of its own.
+const DECODING_THREADS = Math.min(4, availableParallelism())
+// It prints nothing where all is well.
+const MAX_PRINTED_BYTES = 100_000
+// The last frame may be shown for long: that of a talk's last slide, recorded without doubles.
+const LAST_FRAME_WITHIN_SECONDS = 10
+// Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
+const HD_HEIGHT = 720
+
+// For a picture of a video, in each of its three parts: copying, rendering, storing.
+const PICTURE_MS = 300_000
+
+export interface FfmpegOptions {
+  /** For temporary files; made when it is needed. */
+  folder: string
+  /** All of the environment that ffmpeg and ffprobe get. */
+  env: Running['env']
+  /** What making a video may take. */
+  mediaTimeoutMs?: number
+}
+
+/** Makes the engine; nothing runs yet. */
+export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions): FfmpegEngine {
+  const scratch = createScratch(folder)
+  const programs = createPrograms(env)
+
+  async function ensureInstalled(): Promise<void> {
+    const missing = await programs.missing()
+    if (missing.length > 0) throw notInstalled(missing)
+  }
+
+  return {
+    name: 'ffmpeg',
+    media: ['video'],
+
+    async start(log) {
+      await scratch.removeStale({ afterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
+      const missing = await programs.missing()
+      if (missing.length > 0)
+        log.warn({ missing }, `videos and sound are stored and delivered, but not transformed: ${INSTALL}`)
+    },
+
+    isMissing: async () => (await programs.missing()).length > 0,
+
+    ensureInstalled,
+
+    async forecast(source, _steps, { limits }) {
+      await ensureInstalled()
+      checkMediaSize(source, limits)
+      return { bytes: FRAME_BYTES, mayHang: false, ownProcess: true, source }
+    },
+
+    async open(asset, _opening, { signal, limits, spent }) {
+      const running = runningOf(limits, { signal, env, spent })
+      const look = (file: MediaFile) => probeVideo(file, { maxPixels: limits.sourceMaxPixels, ...running })
+      const { file, found: source } = await openMedia(asset, { scratch, signal, limits }, look)
+      return { draft: { input: { ...file, source } }, source }
+    },
+
+    async facts(asset, { signal, limits, spent }) {
+      const running = runningOf(limits, { signal, env, spent })
+      const look = (file: MediaFile) => probe(file, { maxPixels: limits.sourceMaxPixels, ...running })
+      const { file, found } = await openMedia(asset, { scratch, signal, limits }, look).catch((cause) => {
+        signal.throwIfAborted()
+        throw cause instanceof Problem ? cause : undecodable(cause, limits.sourceMaxPixels)
+      })
+      await file.remove()
+      return mediaFacts(found, formatOfMediaType(asset.mediaType))
+    },
+
+    async render(draft, context) {
+      const { frameAtSeconds, container, input } = draft
+      const canToneMap = needsToneMapping(input.source) && (await programs.have(TONE_MAPPING_FILTERS))
+      const all = { ...context, env, canToneMap }
+      if (frameAtSeconds !== undefined) return unlessGone(input.path, frameOf(input, frameAtSeconds, all))
+      if (draft.ladder !== undefined) return unlessGone(input.path, streamed(draft, { ...all, scratch }))
+      if (draft.isStoryboard) return unlessGone(input.path, storyboard(draft, { ...all, scratch }))
+      if (container === undefined) throw new Error('no plugin has asked for anything of the video')
+      return unlessGone(input.path, transcode(draft, container, { ...all, scratch }))
+    },
+
+    close: ({ draft }) => draft.input.remove(),
+
+    settle: () => Promise.reject(new Error('a video has no passes')),
+
+    frames: () => Promise.reject(new Error('a video has too many frames to have them all')),
+
+    async verify() {
+      // Whatever is wrong with a video is a problem by the time it is opened and rendered.
+    },
+  }
+}
+
+/** The frame that is shown at a moment, as a JPEG of the video's size, upright. */
+async function frameOf(
+  input: VideoInput,
+  seconds: number,
+  { signal, limits, env, canToneMap, spent }: RenderContext,
+): Promise<Asset> {
+  const running = runningOf(limits, { signal, env, spent })
+  const target = join(input.folder, 'frame.jpg')
+  const how = { target, limits, canToneMap }
+  const broken = (cause: unknown) => {
+    signal.throwIfAborted()
+    return cause instanceof Problem ? cause : undecodable(cause, limits.sourceMaxPixels)
+  }
+  const attempt = (command: FfmpegCommand) =>
+    run(command, running).catch((error) => {
+      throw broken(error)
+    })
+  await attempt(frameCommand(input, { seconds, ...how }).frames(1))
+  if (!(await exists(target))) {
+    if (input.source.durationSeconds === undefined) throw pastTheEnd(seconds)
+    const from = Math.max(0, seconds - LAST_FRAME_WITHIN_SECONDS)
+    const { demuxer, path, source } = input
+    const asked = { demuxer, maxPixels: limits.sourceMaxPixels, stream: source.stream, from }
+    const until = await lastShownUntil(path, { ...asked, ...running })
+    // The last frame begins before this moment: of all from a little earlier, each is written over the one before.
+    if (until > seconds) await attempt(frameCommand(input, { seconds: from, ...how }))
+    if (!(await exists(target)))
+      throw broken(new Error(`nothing is shown at ${seconds} s, but until ${until} s`))
+  }
+  const bytes = await readFile(target, { signal })
+  return assetFromBytes(bytes, { mediaType: 'image/jpeg', lastModified: new Date() })
+}
+
+interface FrameOptions {
+  seconds: number
+  target: string
+  limits: TransformLimits
+  canToneMap: boolean
+}
+
+function frameCommand(
+  { path, demuxer, source }: VideoInput,
+  { seconds, target, limits, canToneMap }: FrameOptions,
+): FfmpegCommand {
+  const { sourceMaxPixels, timeoutMs } = limits
+  const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error']
+  // In seconds of a core: it ends itself, should nobody be left to end it.
+  const bounded = ['-timelimit', String(Math.ceil((timeoutMs / 1000) * DECODING_THREADS))]
+  const threads = ['-threads', String(DECODING_THREADS)]
+  return (
+    ffmpeg()
+      .input(inputPath(path))
+      .inputOptions([...quiet, ...bounded, ...threads, ...guardedInput(demuxer, sourceMaxPixels)])
+      .seekInput(seconds)
+      .outputOptions(['-map', `0:${source.stream}`, '-an', '-sn', '-dn', '-filter_threads', '1'])
+      .videoFilters(filters(source, canToneMap))
+      // The best that there is: what is sent is encoded once more.
+      .outputOptions(['-c:v', 'mjpeg', '-q:v', '1', '-qmin', '1'])
+      .outputOptions(['-f', 'image2', '-update', '1'])
+      .output(target)
+  )
+}
+
+/** Square pixels, and colours as a JPEG has them: all of it in BT.601, from 0 to 255. ffmpeg has turned it by then. */
+function filters(source: VideoSource, canToneMap: boolean): string[] {
+  const { colorMatrix, width, height } = source
+  const mapped = canToneMap ? toneMapping(source) : []
+  const isHd = Math.min(width, height) >= HD_HEIGHT
+  const isBt709 = mapped.length > 0 || (colorMatrix === undefined && isHd)
+  const matrix = isBt709 ? ':in_color_matrix=bt709' : ''
+  return [
+    ...mapped,
+    `scale=w=${width}:h=${height}${matrix}:out_color_matrix=bt601:out_range=full`,
+    'setsar=1',
+    'format=yuvj444p',
+  ]
+}
+
+/**
+ * Runs a command to its end. fluent-ffmpeg puts its arguments together; were it to run them as well, it would ask ffmpeg for
+ * all its formats first, and a signal that came before the process would be lost.
+ * @throws Problem 422 for one that takes too long, 501, Error with its last words when it fails
+ */
+async function run(command: FfmpegCommand, running: Running): Promise<void> {
+  await outputOf('ffmpeg', command._getArguments(), { ...running, maxBytes: MAX_PRINTED_BYTES })
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** 400, as for any moment past the end, but the video does not say where that is. */
+function pastTheEnd(seconds: number): Problem {
+  const expected = 'a moment within this video, which does not say how long it is,'
+  return badParameter({ param: 'duration', expected, received: `${seconds} s` })
+}

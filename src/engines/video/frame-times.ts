@@ -1,0 +1,92 @@
+import { Problem } from '../../core/problem.ts'
+import { undecodable } from '../ffmpeg/ffprobe.ts'
+import { guardedInput, inputPath } from '../ffmpeg/input.ts'
+import { outputOf, type Running } from '../ffmpeg/process.ts'
+import type { VideoInput } from '../ffmpeg/video-source.ts'
+
+/** When the pictures of a video are shown, by all that is there of it, whatever its header says. */
+export interface PictureTimes {
+  /** Until when the last picture is shown, in seconds from the start. */
+  untilSeconds: number
+  /** How long the file says that all of it lasts, sound included; undefined where it does not. */
+  saidSeconds: number | undefined
+  /** The longest time from one key frame to the next, or to the end; infinity where they cannot be decoded by themselves. */
+  keyFramesApartSeconds: number
+}
+
+// A line of 40 bytes for each frame: sixty a second for a day are 200 MB. They are read as they come.
+const MAX_PRINTED_BYTES = 500_000_000
+
+/**
+ * Reads through a file, and decodes nothing of it: a gigabyte takes a second.
+ *
+ * @throws Problem 422 for what cannot be read, has no pictures or takes too long; 501 where ffprobe is missing
+ */
+export async function pictureTimes(
+  { path, demuxer, source }: VideoInput,
+  { maxPixels, ...running }: Running & { maxPixels: number },
+): Promise<PictureTimes> {
+  const args = [
+    ...['-v', 'error', ...guardedInput(demuxer, maxPixels), '-select_streams', String(source.stream)],
+    ...['-of', 'csv', '-show_entries'],
+    'packet=pts_time,dts_time,duration_time,flags:format=start_time,duration',
+    ...['-i', inputPath(path)],
+  ]
+  const reading = readPackets()
+  await outputOf('ffprobe', args, {
+    ...running,
+    maxBytes: MAX_PRINTED_BYTES,
+    onOutput: (chunk) => reading.take(chunk.toString('latin1')),
+  }).catch((cause) => {
+    running.signal.throwIfAborted()
+    throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
+  })
+  const times = reading.times()
+  if (!times) throw undecodable(new Error('no picture says when it is shown'), maxPixels)
+  // Without the frames between them, ffmpeg's decoder loses the order of such ones.
+  const areLost = source.videoCodec === 'h264' && reading.hasOpenGroups()
+  return areLost ? { ...times, keyFramesApartSeconds: Number.POSITIVE_INFINITY } : times
+}
+
+/** Reads lines of ffprobe's: one for each packet, in the order of the file, and one for all of it. */
+function readPackets() {
+  let rest = ''
+  let [start, until] = [0, Number.NEGATIVE_INFINITY]
+  let said: number | undefined
+  let [keyFrame, apart]: [number | undefined, number] = [undefined, 0]
+  let isOpen = false
+  const readLine = (line: string) => {
+    const [section, first = '', second = '', third = '', flags = ''] = line.split(',')
+    if (section === 'format') {
+      start = Number.parseFloat(first) || 0
+      said = Number.parseFloat(second) || undefined
+    }
+    if (section !== 'packet') return
+    // Some containers know when a frame is decoded, and no more.
+    const at = [first, second].map(Number.parseFloat).find((seconds) => !Number.isNaN(seconds))
+    if (at === undefined) return
+    until = Math.max(until, at + (Number.parseFloat(third) || 0))
+    if (keyFrame !== undefined && at < keyFrame) isOpen = true
+    if (!flags.startsWith('K')) return
+    apart = Math.max(apart, at - (keyFrame ?? at))
+    keyFrame = at
+  }
+  return {
+    take(text: string): void {
+      const lines = `${rest}${text}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) readLine(line)
+    },
+    /** Whether frames are shown before the key frame that they come after: they need those before it as well. */
+    hasOpenGroups: () => isOpen,
+    times(): PictureTimes | undefined {
+      if (until === Number.NEGATIVE_INFINITY) return undefined
+      return {
+        untilSeconds: until - start,
+        saidSeconds: said,
+        keyFramesApartSeconds:
+          keyFrame === undefined ? Number.POSITIVE_INFINITY : Math.max(apart, until - keyFrame),
+      }
+    },
+  }
+}

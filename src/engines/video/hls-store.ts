@@ -1,0 +1,140 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { assetFromBytes } from '../../core/bytes/asset.ts'
+import { bundleMediaType, PROVISIONAL_PLAYLIST } from '../../core/files/bundle.ts'
+import type { WriteContext } from '../ffmpeg/write-media.ts'
+import { assetOfFile } from '../temp/file-asset.ts'
+import { type Rung, SOUND_NAME } from './hls-arguments.ts'
+import {
+  AAC_CODEC,
+  avcCodec,
+  bitRatesOf,
+  masterPlaylist,
+  type PictureRendition,
+  type Rendition,
+  type Segment,
+  segmentsOf,
+} from './hls-playlist.ts'
+import { SOUND_KBITS } from './transcode-arguments.ts'
+
+/** Stores what ffmpeg writes of a ladder as it comes, so that it can be played before all of it is there. */
+export interface HlsStore {
+  /** The file name of a rendition's media playlist. @param name as in the ladder */
+  playlistOf(name: string): string
+  /**
+   * Stores the segments that the playlists list by now, then these playlists: one never lists what is not stored. Once
+   * there is something of each rendition, also a provisional master playlist. What is stored is removed from the folder,
+   * except for playlists.
+   * @throws as a bucket does, `signal.reason`
+   */
+  storeNew(folder: string): Promise<void>
+  /**
+   * The same, after ffmpeg has ended.
+   * @returns what the master playlist tells, with rates as measured; without renditions of no duration: sound that has
+   *   ended before the part that is wanted
+   */
+  storeLast(folder: string): Promise<{ pictures: PictureRendition[]; sound: Rendition | undefined }>
+}
+
+/** A rendition in the making. */
+interface Track {
+  /** Of its media playlist. */
+  uri: string
+  /** The playlist as it is stored; empty before it is. */
+  text: string
+  /** Of its initialization section. */
+  initialization: string
+  /** Those that are stored. */
+  segments: Array<{ seconds: number; bytes: number }>
+  /** Of pictures it is known once the initialization section is there. */
+  codec: string
+  /** Bits a second, at most. */
+  peak: number
+}
+
+// In S3 each takes a few round trips.
+const AT_ONCE = 4
+
+export function createHlsStore(
+  { ladder, hasSound, mark }: { ladder: readonly Rung[]; hasSound: boolean; mark: string },
+  { storePart, signal }: Pick<WriteContext, 'storePart' | 'signal'>,
+): HlsStore {
+  const playlistOf = (name: string) => `${mark}-${name}.m3u8`
+  const newTrack = (name: string, peak: number): Track => ({
+    ...{ uri: playlistOf(name), text: '', initialization: `${mark}-${name}.mp4` },
+    ...{ segments: [], codec: AAC_CODEC, peak },
+  })
+  const pictures = ladder.map(({ name, width, height, peak }) => ({ ...newTrack(name, peak), width, height }))
+  const sound = hasSound ? newTrack(SOUND_NAME, 1000 * SOUND_KBITS) : undefined
+  const tracks = [...pictures, ...(sound ? [sound] : [])]
+  let isPlayable = false
+
+  /** @returns its bytes */
+  async function move(folder: string, name: string): Promise<number> {
+    const path = join(folder, name)
+    const asset = await assetOfFile(path, { mediaType: bundleMediaType(name) })
+    await storePart(name, asset)
+    await rm(path)
+    return asset.size
+  }
+
+  function storeText(name: string, text: string): Promise<void> {
+    const about = { mediaType: bundleMediaType(name), lastModified: new Date() }
+    return storePart(name, assetFromBytes(Buffer.from(text), about))
+  }
+
+  async function storeTrack(folder: string, track: Track): Promise<void> {
+    const { uri, initialization, segments } = track
+    const text = await readFile(join(folder, uri), 'utf8').catch(unlessMissing)
+    if (text === undefined || text === track.text) return
+    const listed = segmentsOf(text)
+    // Of sound that has ended before the part that is wanted there is one of no duration.
+    if (!listed.some(({ seconds }) => seconds > 0)) return
+    if (segments.length === 0) {
+      if (track !== sound) track.codec = avcCodec(await readFile(join(folder, initialization)))
+      await move(folder, initialization)
+    }
+    const work = async (one: Segment) => ({ seconds: one.seconds, bytes: await move(folder, one.uri) })
+    const added = mapAtOnce(listed.slice(segments.length), { atOnce: AT_ONCE, signal, work })
+    for await (const segment of added) segments.push(segment)
+    await storeText(uri, text)
+    track.text = text
+  }
+
+  async function storeTracks(folder: string): Promise<void> {
+    for (const track of tracks) await storeTrack(folder, track)
+  }
+
+  return {
+    playlistOf,
+
+    async storeNew(folder) {
+      await storeTracks(folder)
+      if (isPlayable || !tracks.every(isThere)) return
+      await storeText(PROVISIONAL_PLAYLIST, masterPlaylist({ pictures, sound, isProvisional: true }))
+      isPlayable = true
+    },
+
+    async storeLast(folder) {
+      await storeTracks(folder)
+      return {
+        pictures: pictures.filter(isThere).map(measured),
+        sound: sound && isThere(sound) ? measured(sound) : undefined,
+      }
+    },
+  }
+}
+
+function isThere({ text }: Track): boolean {
+  return text !== ''
+}
+
+function measured<T extends Track>(track: T) {
+  return { ...track, ...bitRatesOf(track.segments) }
+}
+
+/** Undefined for what is not there yet. */
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}

@@ -1,0 +1,106 @@
+import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { VideoDraft } from '../ffmpeg/video-source.ts'
+import type { PictureTimes } from './frame-times.ts'
+import { filters, outcomeSize, type Size, sourceArguments } from './transcode-arguments.ts'
+
+/** Which moments of a video a sprite shows, and where. */
+export interface Board {
+  /** At least one, 100 at most: tile i shows what is shown at `i * intervalSeconds`. */
+  count: number
+  intervalSeconds: number
+  /** Until when the last tile stands for the video: its end, sound included. */
+  untilSeconds: number
+  tile: Size
+  columns: number
+  /** Whether the tiles are key frames, of which each is the first since its moment. */
+  ofKeyFrames: boolean
+}
+
+const MAX_COLUMNS = 10
+const MAX_TILES = 100
+// Of each tile, in pixels: what players show above their bar.
+const TILE_SIDE = 160
+// In seconds; of longer videos, whole hours.
+const INTERVALS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800]
+const HOUR_SECONDS = 3600
+// Key frames decode thirty times as fast as all frames. Each must be the first of its own interval, and in the first half of
+// a short one, so that nobody sees that it comes a little late.
+const SHORT_SECONDS = 10
+const HALF = 0.5
+// Less than a frame: in many files the pictures begin as much after the sound, to which all times are counted.
+const LATE_SECONDS = 0.025
+// From 1, hardly to be told from the original, to 31.
+const JPEG_QUALITY = '4'
+
+/** What a sprite of a draft shows: of a moment every second, or as many seconds as it takes to have no more than 100. */
+export function boardOf(
+  draft: VideoDraft,
+  { untilSeconds, saidSeconds = 0, keyFramesApartSeconds }: PictureTimes,
+): Board {
+  const { startSeconds = 0, endSeconds = Number.POSITIVE_INFINITY } = draft
+  const from = (seconds: number) => milliseconds(Math.min(seconds, endSeconds) - startSeconds)
+  const shownSeconds = from(untilSeconds)
+  const intervalSeconds =
+    INTERVALS.find((seconds) => seconds * MAX_TILES >= shownSeconds) ??
+    HOUR_SECONDS * Math.ceil(shownSeconds / HOUR_SECONDS / MAX_TILES)
+  const count = Math.max(1, Math.ceil((shownSeconds - LATE_SECONDS) / intervalSeconds))
+  return {
+    ...{ count, intervalSeconds, tile: outcomeSize(tiled(draft)), columns: Math.min(count, MAX_COLUMNS) },
+    untilSeconds: Math.max(shownSeconds, from(saidSeconds)),
+    ofKeyFrames:
+      milliseconds(keyFramesApartSeconds) <= intervalSeconds * (intervalSeconds < SHORT_SECONDS ? HALF : 1),
+  }
+}
+
+/** The arguments with which ffmpeg draws all tiles into the file `target`, from the left to the right, then downwards. */
+export function storyboardArguments(
+  draft: VideoDraft,
+  {
+    board: { count, intervalSeconds, tile, columns, ofKeyFrames },
+    target,
+    limits,
+    canToneMap,
+  }: { board: Board; target: string; limits: TransformLimits; canToneMap: boolean },
+): string[] {
+  const rows = Math.ceil(count / columns)
+  const pictures = `0:${draft.input.source.stream}`
+  const cue = (time: string) => `floor(${time}/${intervalSeconds})`
+  const moments = ofKeyFrames
+    ? [
+        `select='isnan(prev_selected_t)+gt(${cue('t')},${cue('prev_selected_t')})'`,
+        `fps=fps=1/${intervalSeconds}:round=down:eof_action=pass:start_time=0`,
+      ]
+    : // The frame that is shown as its time comes: the last that has begun by then.
+      [`settb=AVTB,setpts=PTS-${LATE_SECONDS}/TB`, `fps=fps=1/${intervalSeconds}:round=up:start_time=0`]
+  const graph = [
+    ...moments,
+    ...filters(tiled(draft), canToneMap),
+    // Where the last of them cannot be decoded, the one before is shown, as in a player.
+    `tpad=stop=${count}:stop_mode=clone,trim=end_frame=${count}`,
+    `tile=${columns}x${rows}`,
+  ]
+  // ffmpeg tells no progress before each of its outputs has begun, and the tiles are one picture, at the very end: so an
+  // empty one is written before it.
+  const empty = `color=s=${columns * tile.width}x${rows * tile.height}:r=1:d=1,format=yuv420p`
+  // Colours as a JPEG has them.
+  const inJpeg =
+    'scale=in_color_matrix=bt709:in_range=tv:out_color_matrix=bt601:out_range=full,format=yuvj420p'
+  const sprite = `${empty}[empty];[${pictures}]${graph.join(',')}[tiles];[empty][tiles]concat,setpts=N/TB,${inJpeg}[sprite]`
+  return [
+    ...(ofKeyFrames ? ['-skip_frame', 'nokey'] : []),
+    ...sourceArguments(draft, limits),
+    // What its progress is counted by: the frames as they are decoded.
+    ...['-map', pictures, '-an', '-vsync', 'passthrough', '-f', 'null', '-'],
+    ...['-filter_complex', sprite, '-map', '[sprite]'],
+    ...['-c:v', 'mjpeg', '-q:v', JPEG_QUALITY, '-f', 'image2', '-update', '1', '-y', target],
+  ]
+}
+
+function tiled(draft: VideoDraft): VideoDraft {
+  return { ...draft, maxWidth: TILE_SIDE, maxHeight: TILE_SIDE }
+}
+
+/** Never negative. */
+function milliseconds(seconds: number): number {
+  return Math.max(0, Math.round(seconds * 1000) / 1000)
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { type Asset, assetFromBytes } from '../../core/bytes/asset.ts'
+import { bundleMediaType } from '../../core/files/bundle.ts'
+import { undecodable } from '../ffmpeg/ffprobe.ts'
+import { runningOf } from '../ffmpeg/process.ts'
+import type { RenderContext, VideoDraft } from '../ffmpeg/video-source.ts'
+import { type WriteContext, writeInto } from '../ffmpeg/write-media.ts'
+import { assetOfFile } from '../temp/file-asset.ts'
+import { pictureTimes } from './frame-times.ts'
+import { type Board, boardOf, storyboardArguments } from './storyboard-arguments.ts'
+import { outcomeSeconds } from './transcode-arguments.ts'
+
+/**
+ * Makes what a player shows while somebody looks for a moment: small pictures of a video, all in one JPEG (a sprite), in one
+ * run of ffmpeg, and stores that as a part.
+ *
+ * @returns text that says which tile of the sprite stands for which time, in WebVTT
+ * @throws as {@link pictureTimes}, {@link writeInto} and storing do
+ * @see https://www.w3.org/TR/webvtt1/ section 4.5, https://www.w3.org/TR/media-frags/ section 4.2.2
+ */
+export async function storyboard(draft: VideoDraft, context: RenderContext & WriteContext): Promise<Asset> {
+  const { limits, canToneMap, signal, env, spent } = context
+  const maxPixels = limits.sourceMaxPixels
+  const times = await pictureTimes(draft.input, { ...runningOf(limits, { signal, env, spent }), maxPixels })
+  const board = boardOf(draft, times)
+  const fileName = `${randomBytes(4).toString('hex')}-sprite.jpg`
+  const target = await writeInto(
+    {
+      ...{ group: 'video', fileName, seconds: outcomeSeconds(draft) },
+      argumentsFor: (path) => storyboardArguments(draft, { board, target: path, limits, canToneMap }),
+      undecodable: (cause) => undecodable(cause, maxPixels),
+    },
+    context,
+  )
+  const mediaType = bundleMediaType(fileName)
+  await context.storePart(fileName, await assetOfFile(target, { mediaType }))
+  const text = cuesOf(board, fileName)
+  return assetFromBytes(Buffer.from(text), {
+    mediaType: bundleMediaType('storyboard.vtt'),
+    lastModified: new Date(),
+  })
+}
+
+/** A cue for each tile, one from the end of another: its text is where the tile is, by Media Fragments. */
+function cuesOf({ count, intervalSeconds, untilSeconds, tile, columns }: Board, sprite: string): string {
+  const cues = Array.from({ length: count }, (_, i) => {
+    const until = i === count - 1 ? untilSeconds : (i + 1) * intervalSeconds
+    const [x, y] = [(i % columns) * tile.width, Math.floor(i / columns) * tile.height]
+    const place = `${sprite}#xywh=${x},${y},${tile.width},${tile.height}`
+    return `${timestamp(i * intervalSeconds)} --> ${timestamp(until)}\n${place}\n`
+  })
+  return ['WEBVTT\n', ...cues].join('\n')
+}
+
+/** `01:02:03.456`: hours are two digits at least. @see https://www.w3.org/TR/webvtt1/#webvtt-timestamp */
+function timestamp(seconds: number): string {
+  const all = Math.round(seconds * 1000)
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
+  const [hours, minutes] = [all / 3_600_000, (all / 60_000) % 60]
+  return `${two(hours)}:${two(minutes)}:${two((all / 1000) % 60)}.${String(all % 1000).padStart(3, '0')}`
+}

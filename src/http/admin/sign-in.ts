@@ -1,0 +1,65 @@
+import { type Request, Router } from 'express'
+import { z } from 'zod'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
+import type { AdminSessions } from '../../service/admin/sessions.ts'
+import { checkBodyType, jsonBody } from '../body/json.ts'
+import { checkedBody } from '../body/parse.ts'
+import { callerAddress } from '../caller/client-ip.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+
+interface Dependencies {
+  adminSessions: AdminSessions
+  knownAddresses: KnownAddresses
+  limits: Limits
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+// A password has 256 characters.
+const BODY_MAX_BYTES = 4096
+
+const signIn = z.strictObject({ password: z.string('a string') }, 'an object of password')
+
+/** `POST /v1/sign-in`: the operator's password for a token, which `/v1/clients` wants. */
+export function signInRoutes({
+  adminSessions,
+  knownAddresses,
+  limits,
+  minBytesPerSecond,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.post('/v1/sign-in', async (req, res) => {
+    // A page of another site can have a visitor's browser send a form or plain text. It must not use up the tries of that
+    // visitor's address. JSON of another origin needs a preflight request, and no answer to that allows it.
+    checkNotCrossSite(req)
+    checkBodyType(req)
+    const address = callerAddress(req)
+    // Before the password is compared: a limit that a correct guess passes would be no limit.
+    await takePoints(req, res, {
+      limits,
+      limited: 'sign_in',
+      isKnownAddress: () => knownAddresses.isKnown(address),
+    })
+    const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
+    const { password } = checkedBody(signIn, body, { secret: ['password'] })
+    const { token, expiresAt } = adminSessions.signIn(password)
+    await knownAddresses.remember(address)
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({ token, expiresAt: new Date(expiresAt).toISOString() })
+  })
+  routes.all('/v1/sign-in', methodNotAllowed('POST'))
+  return routes
+}
+
+/** @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header @throws Problem 403 */
+function checkNotCrossSite({ headers }: Request): void {
+  if (headers['sec-fetch-site'] !== 'cross-site') return
+  throw new Problem({
+    status: 403,
+    code: 'cross_site',
+    detail: 'a page of another site cannot sign in',
+  })
+}

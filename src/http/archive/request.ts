@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { checkEntryName } from '../../core/files/entry-name.ts'
+import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
+import { parsePath } from '../../core/files/object-key.ts'
+import { MEDIA_GROUPS } from '../../core/media/formats.ts'
+import { badPath } from '../../core/problem.ts'
+import type { ArchiveItem } from '../../service/archive/archive.ts'
+import { boundedArray, boundedRecord } from '../body/bounded-schemas.ts'
+import { checkedBody } from '../body/parse.ts'
+
+const MAX_ITEMS = 100
+const MAX_PARAMS = 50
+const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
+const EXPECTED_LIST = `an array of 1 to ${MAX_ITEMS} items`
+
+// Of each part: what is expected, as messages say it.
+const item = z.strictObject(
+  {
+    path: z.string('a string'),
+    type: z.enum(MEDIA_GROUPS, `one of ${MEDIA_GROUPS.join(', ')}`).default('image'),
+    params: boundedRecord(
+      z.custom<string | number | boolean>(isScalar, 'a string, a number, true or false'),
+      {
+        max: MAX_PARAMS,
+        expected: 'an object',
+        expectedAtMost: `an object of at most ${MAX_PARAMS} parameters`,
+      },
+    ).default({}),
+    name: z.string('a string').optional(),
+  },
+  'an object of path, type, params and name',
+)
+const zipRequest = z.strictObject(
+  {
+    files: boundedArray(item, { min: 1, max: MAX_ITEMS, expected: EXPECTED_LIST }),
+    archiveName: z
+      .string('a string')
+      .trim()
+      .transform((name) => (/\.zip$/i.test(name) ? name : `${name}.zip`))
+      .refine((name) => name !== '.zip' && cleanFileName(name) === name, EXPECTED_ARCHIVE_NAME)
+      .default('archive.zip'),
+  },
+  'an object of files and archiveName',
+)
+
+/** Checks all of a request before any of its files is looked for. @throws Problem 400 that names the item */
+export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
+  const { files, archiveName } = checkedBody(zipRequest, body)
+  const items = files.map(({ path, type, params, name }, i) => {
+    const param = `files[${i}].path`
+    const decoded = decodeOnce(path, param)
+    parsePath(decoded, { param })
+    const query = Object.entries(params).map(([key, value]) => [key, textOf(value)] as const)
+    const entryName =
+      name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
+    return { group: type, path: decoded, requestedPath: path, query, name: entryName }
+  })
+  return { archiveName, items }
+}
+
+function decodeOnce(path: string, param: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw badPath({ param, expected: 'in valid percent-encoding', received: path })
+  }
+}
+
+/** As a schema of its own: a union makes three more issues of each that is none. */
+function isScalar(value: unknown): boolean {
+  return ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
+}
+
+function textOf(value: string | number | boolean): string {
+  return typeof value === 'boolean' ? String(Number(value)) : String(value)
+}

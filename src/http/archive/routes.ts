@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { Router } from 'express'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { Archive } from '../../service/archive/archive.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import { jsonBody } from '../body/json.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { trustedCallerOf } from '../caller/client-ip.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { attachment } from '../delivery/content-disposition.ts'
+import { methodNotAllowed } from '../problem.ts'
+import type { Readers } from '../readers/readers.ts'
+import { sendPieces } from '../readers/send-pieces.ts'
+import { clientGone } from '../request.ts'
+import { readZipRequest } from './request.ts'
+
+interface Dependencies {
+  clients: Clients
+  archive: Archive
+  limits: Limits
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+  readers: Readers
+}
+
+// 100 items with the longest paths, names and parameters.
+const BODY_MAX_BYTES = 1024 * 1024
+
+/** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
+export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.post('/v1/zip', async (req, res) => {
+    const { client, ...within } = callerBySecret(req, clients, 'read')
+    const { items, archiveName } = readZipRequest(
+      await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond }),
+    )
+    // After all checks: what is refused costs nothing.
+    await takePoints(req, res, { limits, limited: 'zip', client })
+    const signal = clientGone(res)
+    res.setHeader('Content-Disposition', attachment(archiveName))
+    res.setHeader('Content-Type', 'application/zip')
+    res.setHeader('Cache-Control', 'no-store')
+    res.setHeader('X-Content-Type-Options', 'nosniff')
+    const caller = trustedCallerOf(req)
+    const open = async () => {
+      const body = archive({ client, caller, archiveName, items, ...within, signal })
+      // It may fail between the two waits, and without a listener that would end the process.
+      body.on('error', () => {})
+      // Until the first byte is sent, a failure can still be answered with its status.
+      await once(body, 'readable')
+      return body
+    }
+    await sendPieces(res, open, { readers, signal })
+  })
+  routes.all('/v1/zip', methodNotAllowed('POST'))
+  return routes
+}

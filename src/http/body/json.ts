@@ -1,0 +1,72 @@
+import type { Request } from 'express'
+import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
+import { isOfType } from '../request.ts'
+import { EXPECTED_SIZE, isOfFewValues } from './json-limits.ts'
+import { watchRate } from './min-rate.ts'
+
+/**
+ * A request's body, read as JSON in UTF-8. Past `maxBytes` the answer comes at once, before the rest of the body.
+ *
+ * @throws Problem 400 for what is no JSON or has too many values, 408 for a sender that is too slow, 413, 415 for another type or a compressed body
+ */
+export async function jsonBody(
+  req: Request,
+  {
+    maxBytes,
+    minBytesPerSecond,
+    mediaTypes = ['application/json'],
+  }: { maxBytes: number; minBytesPerSecond: number; mediaTypes?: readonly string[] },
+): Promise<unknown> {
+  checkBodyType(req, mediaTypes)
+  if (Number(req.headers['content-length']) > maxBytes) throw tooLarge('a request body', maxBytes)
+  let unwatch = () => {}
+  const tooSlow = new Promise<never>((_, reject) => {
+    unwatch = watchRate(req, minBytesPerSecond, reject)
+  })
+  const body = await Promise.race([wholeBody(req, maxBytes), tooSlow]).finally(unwatch)
+  if (!isOfFewValues(body)) throw badJson(`expected a JSON body of ${EXPECTED_SIZE} but received more`)
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    return JSON.parse(text, withoutProto)
+  } catch {
+    // The failure quotes the body, which is neither for the log nor for the caller.
+    throw badJson('expected a JSON object as the body')
+  }
+}
+
+/** Checks the headers alone, before any of the body is read. @throws Problem 415 for another type or a compressed body */
+export function checkBodyType(req: Request, mediaTypes: readonly string[] = ['application/json']): void {
+  const expected = mediaTypes.join(', ')
+  const received = req.headers['content-type']
+  if (!mediaTypes.some((mediaType) => isOfType(req, mediaType)))
+    throw unsupportedMediaType({ expected, received })
+  const encoding = req.headers['content-encoding']
+  if (encoding !== undefined) throw unsupportedMediaType({ expected, received: `${received} in ${encoding}` })
+}
+
+async function wholeBody(req: Request, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    // The connection stays: the answer is still to be sent.
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge('a request body', maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (req.destroyed) throw new DOMException('the client has left', 'AbortError')
+    throw error
+  }
+  return Buffer.concat(chunks)
+}
+
+function badJson(detail: string): Problem {
+  return new Problem({ status: 400, code: 'bad_json', detail })
+}
+
+/** Zod passes over a member of this name in silence; here every unknown one is refused. */
+function withoutProto(name: string, value: unknown): unknown {
+  if (name === '__proto__') throw new SyntaxError('a member is called __proto__')
+  return value
+}

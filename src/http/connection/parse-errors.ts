@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Log } from '../../core/log.ts'
+import type { Metrics } from '../../core/ports/metrics.ts'
+import { Problem } from '../../core/problem.ts'
+import { problemDocument } from '../problem.ts'
+import { trafficSince } from './byte-counter.ts'
+import { LATE_SENDER_MS } from './drain.ts'
+
+/**
+ * Answers what node:http cannot read as a request with a problem document, and closes the connection: nobody knows
+ * where the next request would begin. Logged is what was wrong, never the bytes, which may hold a secret; the metrics
+ * count it as a request without a route, and without a method where there was none.
+ */
+export function refuseUnreadable(
+  server: Server,
+  {
+    maxHeaderBytes,
+    log,
+    metrics,
+  }: { maxHeaderBytes: number; log: Log; metrics: Pick<Metrics, 'requestEnded'> },
+): void {
+  const answering = answersOf(server)
+  const count = (socket: Socket, method: string, { status }: Problem) =>
+    metrics.requestEnded({ route: undefined, method, status, seconds: 0, ...trafficSince(socket) })
+  const refused = new WeakSet<Duplex>()
+  server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket: Socket) => {
+    // Told already, and still sending.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    // The client has left, in the middle of its request or by a reset: nobody to tell.
+    if (error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const problem = asProblem(error, maxHeaderBytes)
+    const requestId = randomUUID()
+    const { status, code } = problem
+    log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'a request cannot be read')
+    // Into an answer that is on its way another one would be written.
+    const unanswered = answering(socket)
+    if (unanswered.some(({ headersSent }) => headersSent)) {
+      socket.destroy()
+      return
+    }
+    // A body that turned out to be none: its request is counted when that ends.
+    const ended = () => unanswered.length > 0 || count(socket, 'none', problem)
+    refuse(socket, problem, { requestId, ended })
+  })
+  // Node would close the connection without a word.
+  server.on('connect', (_req, socket: Socket) => {
+    const requestId = randomUUID()
+    const { status, code } = noProxy
+    log.info({ requestId, status, code }, 'a request cannot be read')
+    refuse(socket, noProxy, { requestId, ended: () => count(socket, 'CONNECT', noProxy) })
+  })
+}
+
+function refuse(
+  socket: Socket,
+  problem: Problem,
+  { requestId, ended }: { requestId: string; ended: () => void },
+): void {
+  // Whoever hangs up now has nothing left to be told.
+  socket.on('error', () => {})
+  socket.end(answer(problem, requestId), ended)
+  const timer = setTimeout(() => socket.destroy(), LATE_SENDER_MS)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+const noProxy = new Problem({
+  status: 400,
+  code: 'bad_request',
+  detail: 'expected a request for this service, which is no proxy, but received CONNECT',
+})
+
+/** The answers that a connection waits for, of which the first may have begun. */
+function answersOf(server: Server): (socket: Duplex) => ServerResponse[] {
+  const answers = new WeakMap<Duplex, ServerResponse[]>()
+  const answering = (socket: Duplex) =>
+    (answers.get(socket) ?? []).filter(({ writableFinished }) => !writableFinished)
+  server.on('request', ({ socket }, res) => answers.set(socket, [...answering(socket), res]))
+  return answering
+}
+
+function asProblem({ code }: NodeJS.ErrnoException, maxHeaderBytes: number): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem({
+        status: 431,
+        code: 'headers_too_large',
+        detail: `expected an address and headers of at most ${maxHeaderBytes} bytes but received more`,
+        members: { maxBytes: maxHeaderBytes },
+      })
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem({
+        status: 408,
+        code: 'request_timeout',
+        detail: 'expected a request but received none, or not all of its headers, in time',
+      })
+    case 'HPE_INVALID_URL':
+      return new Problem({
+        status: 400,
+        code: 'bad_request',
+        detail: 'expected an address of ASCII characters, all others percent-encoded',
+      })
+    default:
+      return new Problem({ status: 400, code: 'bad_request', detail: 'expected a well-formed HTTP request' })
+  }
+}
+
+function answer(problem: Problem, requestId: string): Buffer {
+  const body = problemDocument(problem, requestId)
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${body.length}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
+}

@@ -1,0 +1,118 @@
+import { type Request, type Response, Router } from 'express'
+import type { Client } from '../../core/clients/client.ts'
+import { parseRemoteUrl } from '../../core/net/remote-url.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Deliveries } from '../../service/delivery/deliver.ts'
+import type { KeptRemotes } from '../../service/remote/keep.ts'
+import type { RemotePictures } from '../../service/remote/transform.ts'
+import { callerByToken } from '../caller/caller.ts'
+import { callerAddress, strangerOf } from '../caller/client-ip.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+import type { Readers } from '../readers/readers.ts'
+import { clientGone, groupOf } from '../request.ts'
+import { readableByAll } from './cors.ts'
+import type { FullContentRange } from './send.ts'
+import { deliveryQuery, sendDelivery } from './send-delivery.ts'
+import { storedFiles } from './stored-file.ts'
+
+interface Dependencies {
+  clients: Clients
+  deliveries: Deliveries
+  keptRemotes: KeptRemotes
+  remotePictures: RemotePictures
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+  /** Without a slash at its end. */
+  baseUrl: string
+}
+
+/**
+ * `GET /v1/image/fetch/<client token>/<URL>`: a picture of another server, transformed as the query says.
+ * `GET /v1/<group>/fetch/keep/<client token>/<URL>`: the same of any file, which is stored at its first request. The URL is
+ * one segment, percent-encoded once.
+ */
+export function fetchRoutes({
+  clients,
+  deliveries,
+  keptRemotes,
+  remotePictures,
+  limits,
+  fullContentRange,
+  readers,
+  baseUrl,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const keep = '/v1/:group/fetch/keep/:token/:url'
+  const onTheFly = '/v1/:group/fetch/:token/:url'
+  const notEncoded = '/v1/:group/fetch/:token/*path'
+  const all = [keep, onTheFly, notEncoded]
+  const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
+
+  const takePublicPoints = (req: Request, res: Response, client: Client) =>
+    takePoints(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
+
+  for (const path of all) routes.all(path, readableByAll)
+
+  routes.get(keep, async (req, res) => {
+    const group = groupOf(req)
+    const client = callerByToken(req, clients)
+    const url = parseRemoteUrl(String(req.params.url))
+    const address = callerAddress(req)
+    const beforeFetching = () => takePublicPoints(req, res, client)
+    await sendStored(req, res, {
+      client,
+      group,
+      findPath: async (signal) =>
+        (await keptRemotes.keep({ client, address, group, url, beforeFetching, signal })).key,
+    })
+  })
+
+  routes.get(onTheFly, async (req, res) => {
+    const group = groupOf(req)
+    const client = callerByToken(req, clients)
+    if (group !== 'image') throw onlyPictures(group)
+    const url = parseRemoteUrl(String(req.params.url))
+    const { download, query } = deliveryQuery(req)
+    const beforeFetching = () => takePublicPoints(req, res, client)
+    const signal = clientGone(res)
+    const accept = req.headers.accept ?? ''
+    const picture = { client, caller: strangerOf(req), url, query, accept, beforeFetching, signal }
+    const { value: delivery, release } = await remotePictures.deliver(picture)
+    try {
+      await sendDelivery(req, res, {
+        delivery,
+        etag: delivery.etag,
+        download,
+        fullContentRange,
+        readers,
+        signal,
+      })
+    } finally {
+      release()
+    }
+  })
+
+  routes.get(notEncoded, (req) => {
+    groupOf(req)
+    throw new Problem({
+      status: 400,
+      code: 'url_not_allowed',
+      detail: 'expected the URL to fetch as one segment of the path: encodeURIComponent(url)',
+    })
+  })
+
+  for (const path of all) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+function onlyPictures(group: string): Problem {
+  return new Problem({
+    status: 400,
+    code: 'only_pictures',
+    detail: `expected type image for a file that is not kept but received ${group}: /v1/${group}/fetch/keep/ stores it`,
+  })
+}

@@ -1,0 +1,109 @@
+import { type Request, Router } from 'express'
+import { assetFromBytes } from '../../core/bytes/asset.ts'
+import { sha256 } from '../../core/bytes/digest.ts'
+import { isPassedOver } from '../../core/plugin-api/query-names.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import { nearest } from '../../core/text/did-you-mean.ts'
+import { clipped } from '../../core/text/truncate.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Information, Informations } from '../../service/delivery/file-info.ts'
+import { callerByToken } from '../caller/caller.ts'
+import { strangerOf } from '../caller/client-ip.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+import type { Readers } from '../readers/readers.ts'
+import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from '../request.ts'
+import { readableByAll } from './cors.ts'
+import { sendAsset } from './send.ts'
+
+interface Dependencies {
+  clients: Clients
+  informations: Informations
+  limits: Limits
+  readers: Readers
+  /** Names in a query that are passed over, beside those of every installation. */
+  ignoredParams: readonly string[]
+}
+
+// More may be known by then: a limit was raised, a library has learnt a format.
+const PROBLEM_MAX_AGE_SECONDS = 60
+
+// Also where a photo was taken.
+const LOCATION = 'location'
+
+/** `GET /v1/<group>/info/<client token>/<path>`: what is known of an original, as JSON. */
+export function infoRoutes({ clients, informations, limits, ignoredParams, readers }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const info = '/v1/:group/info/:token/*path'
+
+  routes.all(info, readableByAll)
+  routes.get(info, async (req, res) => {
+    const group = groupOf(req)
+    const client = callerByToken(req, clients)
+    const withLocation = wantsLocation(req, ignoredParams)
+    const signal = clientGone(res)
+    const found = await informations.ofPath({
+      ...{ client, caller: strangerOf(req), group, path: wildcardPath(req), signal },
+      beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
+    })
+    const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
+    await sendAsset(req, res, {
+      asset: assetFromBytes(bytes, {
+        mediaType: 'application/json',
+        lastModified: new Date(found.record.storedAt),
+      }),
+      // Of what is said, not of the file: more may be known of it one day.
+      etag: sha256(bytes).slice(0, 32),
+      fullContentRange: 'never',
+      variesByAccept: false,
+      ...(found.problem ? { maxAgeSeconds: PROBLEM_MAX_AGE_SECONDS } : {}),
+      readers,
+      signal,
+    })
+  })
+  routes.all(info, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+function wantsLocation(req: Request, ignoredParams: readonly string[]): boolean {
+  const query = queryPairs(req)
+  const unknown = query.find(([name]) => name !== LOCATION && !isPassedOver(name, ignoredParams))
+  if (unknown) throw unknownParameter(unknown[0])
+  return flagOf(query, LOCATION)
+}
+
+function unknownParameter(word: string): Problem {
+  const param = clipped(word)
+  const near = nearest(word, [LOCATION])
+  return new Problem({
+    status: 400,
+    code: 'unknown_parameter',
+    detail: `there is no parameter ${JSON.stringify(param)} for information; ${near ? `did you mean "${near}"?` : `there is ${LOCATION}`}`,
+    members: { param, ...(near ? { nearest: near } : {}) },
+  })
+}
+
+/** What is known of a file, by the names of the wire. The place of a photo only for who asks for it. */
+export function informationToWire(
+  { name, record, image, media, problem }: Information,
+  { withLocation }: { withLocation: boolean },
+) {
+  const { exif, ...known } = image ?? {}
+  return {
+    sourceName: name.sourceName,
+    originalName: record.originalName,
+    mimeType: name.format.group,
+    format: name.format.name,
+    mediaType: record.mediaType,
+    size: record.size,
+    sha256: record.sha256,
+    uploadedAt: new Date(record.storedAt).toISOString(),
+    ...(record.truncated ? { truncated: true } : {}),
+    ...known,
+    ...media,
+    ...(exif ? { exif: exif.tags } : {}),
+    ...(withLocation && exif?.location ? { location: exif.location } : {}),
+    ...(problem ? { problem: { code: problem.code, detail: problem.message } } : {}),
+  }
+}

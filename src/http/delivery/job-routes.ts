@@ -1,0 +1,114 @@
+import { type Request, type Response, Router } from 'express'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { MediaJob, MediaJobs } from '../../service/delivery/media-jobs.ts'
+import { callerByToken } from '../caller/caller.ts'
+import { callerAddress } from '../caller/client-ip.ts'
+import { signedLike } from '../caller/signed-url.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { clientGone, wildcardPath } from '../request.ts'
+import { derivativeUrl } from '../wire/urls.ts'
+import { readableByAll } from './cors.ts'
+import { createFollowerPlaces, type FollowerLimits } from './job-followers.ts'
+import { createSharedLooks } from './shared-looks.ts'
+
+interface Dependencies {
+  clients: Clients
+  media: MediaJobs
+  /** Without a slash at its end. */
+  baseUrl: string
+  /** Default: 2000, and 100 from one address. */
+  followers?: FollowerLimits
+  lookEveryMs?: number
+}
+
+const EVENT_STREAM = 'text/event-stream'
+const LOOK_EVERY_MS = 500
+// A proxy ends a connection on which nothing comes, the usual one after 60 s.
+const HEARTBEAT_MS = 15_000
+// A browser comes back by itself when it is over, to whichever process there is then.
+const FOLLOW_MS = 300_000
+
+/**
+ * `GET /v1/jobs/<client token>/<derivative key>`: how the making of a derivative goes, as JSON; as events until it has ended
+ * for who accepts `text/event-stream`. Whoever knows the key may ask for the file as well.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+export function jobsRoutes({
+  clients,
+  media,
+  baseUrl,
+  followers,
+  lookEveryMs = LOOK_EVERY_MS,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const job = '/v1/jobs/:token/*path'
+  const nextLook = createSharedLooks<MediaJob>({ everyMs: lookEveryMs })
+  const takePlace = createFollowerPlaces(followers)
+
+  routes.all(job, readableByAll)
+  routes.get(job, async (req, res) => {
+    const client = callerByToken(req, clients)
+    const look = () => media.look(client, wildcardPath(req))
+    const first = await look()
+    const signed = (url: string) => signedLike(req, url, client, clients)
+    const toWire = (found: MediaJob) => jobToWire(found, { baseUrl, token: client.token, signed })
+    res.setHeader('Cache-Control', 'no-store')
+    res.vary('Accept')
+    if (req.method === 'HEAD' || !wantsEvents(req)) return void res.json(toWire(first))
+    const leavePlace = takePlace(callerAddress(req))
+    const name = `${client.id} ${first.key}`
+    await follow(res, { first, next: () => nextLook(name, look), toWire }).finally(leavePlace)
+  })
+  routes.all(job, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+interface Followed {
+  first: MediaJob
+  /** Looks at it again, in a while. */
+  next: () => Promise<MediaJob>
+  toWire: (found: MediaJob) => object
+}
+
+/** Writes an event for each change. It ends when the job has ended, when the time is over, or when the client has left. */
+async function follow(res: Response, { first, next, toWire }: Followed): Promise<void> {
+  const signal = clientGone(res)
+  const until = performance.now() + FOLLOW_MS
+  res.setHeader('Content-Type', EVENT_STREAM)
+  // nginx would gather events before it passes them on.
+  res.setHeader('X-Accel-Buffering', 'no')
+  let told = ''
+  let toldAt = performance.now()
+  const write = (text: string) => {
+    toldAt = performance.now()
+    res.write(text)
+  }
+  for (let now = first; !signal.aborted; now = await next()) {
+    const text = JSON.stringify(toWire(now))
+    if (text !== told) write(`event: ${now.status.state}\ndata: ${text}\n\n`)
+    told = text
+    const hasEnded = ['done', 'failed'].includes(now.status.state)
+    if (hasEnded || performance.now() > until) break
+    if (performance.now() - toldAt > HEARTBEAT_MS) write(': still there\n\n')
+  }
+  res.end()
+}
+
+function wantsEvents(req: Request): boolean {
+  return req.accepts(['application/json', EVENT_STREAM]) === EVENT_STREAM
+}
+
+/** By the names of the wire. `url` once there is something at it, `error` once it has failed. */
+function jobToWire(
+  { key, original, status, isPlayable }: MediaJob,
+  { baseUrl, token, signed }: { baseUrl: string; token: string; signed: (url: string) => string },
+) {
+  const { state, progress } = status
+  const { group } = original.format
+  return {
+    ...{ state, progress },
+    ...(isPlayable ? { url: signed(derivativeUrl(key, { baseUrl, token, group })) } : {}),
+    ...(status.state === 'failed' ? { error: status.failure } : {}),
+  }
+}

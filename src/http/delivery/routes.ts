@@ -1,0 +1,88 @@
+import { Router } from 'express'
+import { parsePath } from '../../core/files/object-key.ts'
+import { DOWNLOAD_WORD, isPassedOver } from '../../core/plugin-api/query-names.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import { clipped } from '../../core/text/truncate.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Deliveries } from '../../service/delivery/deliver.ts'
+import { callerByToken } from '../caller/caller.ts'
+import { methodNotAllowed } from '../problem.ts'
+import type { Readers } from '../readers/readers.ts'
+import { clientGone, groupOf, queryPairs, wildcardPath } from '../request.ts'
+import { deliveryUrl } from '../wire/urls.ts'
+import { readableByAll } from './cors.ts'
+import type { FullContentRange } from './send.ts'
+import { sendDelivery } from './send-delivery.ts'
+import { etagOf, storedFiles } from './stored-file.ts'
+
+interface Dependencies {
+  clients: Clients
+  deliveries: Deliveries
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+  /** Without a slash at its end. */
+  baseUrl: string
+  /** Names in a query that are passed over, beside those of every installation. */
+  ignoredParams: readonly string[]
+}
+
+/**
+ * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed as the query says.
+ * `GET /v1/bucket/<client token>/<key>`: an object as it lies in the bucket.
+ */
+export function deliverRoutes({
+  clients,
+  deliveries,
+  limits,
+  fullContentRange,
+  readers,
+  baseUrl,
+  ignoredParams,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const upload = '/v1/:group/upload/:token/*path'
+  const bucket = '/v1/bucket/:token/*path'
+
+  for (const path of [bucket, upload]) routes.all(path, readableByAll)
+
+  routes.get(bucket, async (req, res) => {
+    const client = callerByToken(req, clients)
+    const path = wildcardPath(req)
+    const delivery = await deliveries.object({ client, path })
+    const given = queryPairs(req).find(
+      ([name]) => name !== DOWNLOAD_WORD && !isPassedOver(name, ignoredParams),
+    )
+    if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
+    const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res) }
+    await sendDelivery(req, res, { delivery, ...options })
+  })
+
+  const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
+  routes.get(upload, async (req, res) => {
+    const group = groupOf(req)
+    const client = callerByToken(req, clients)
+    await send(req, res, { client, group, findPath: async () => wildcardPath(req) })
+  })
+
+  for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
+  return routes
+}
+
+/** 400: to whoever transforms here, the untouched file would look like a fault of the transformation. */
+function parameterOfObject(
+  [name, value]: readonly [name: string, value: string],
+  { path, ...place }: { path: string; baseUrl: string; token: string },
+): Problem {
+  const param = clipped(name)
+  const { full } = parsePath(path)
+  return new Problem({
+    status: 400,
+    code: 'bad_parameter',
+    detail:
+      `expected no parameters at the direct address of an object but received ${JSON.stringify(param)}` +
+      (full ? `; transform at ${deliveryUrl(full, place)}` : ''),
+    members: { param, expected: 'no parameters', received: clipped(value) },
+  })
+}

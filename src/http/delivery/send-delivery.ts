@@ -1,0 +1,59 @@
+import type { Request, Response } from 'express'
+import { cleanFileName, nameInFormat } from '../../core/files/file-name.ts'
+import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
+import type { Delivery } from '../../service/delivery/deliver.ts'
+import { onlyValue, queryPairs } from '../request.ts'
+import { type SendOptions, sendAsset } from './send.ts'
+
+// What was asked for may be there by then: a limit was raised, a load is over, there is room to store it.
+const PASSING_MAX_AGE_SECONDS = 60
+
+/** What is said to delivery itself, and what is to be done with the file. @throws Problem 400 */
+export function deliveryQuery(req: Request) {
+  const pairs = queryPairs(req)
+  return {
+    download: onlyValue(pairs, DOWNLOAD_WORD),
+    wait: onlyValue(pairs, WAIT_WORD),
+    query: pairs.filter(([name]) => name !== DOWNLOAD_WORD && name !== WAIT_WORD),
+  }
+}
+
+/** What is sent, and how. */
+export interface SendDeliveryOptions
+  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'readers' | 'signal'> {
+  delivery: Pick<
+    Delivery,
+    'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'isUnstored' | 'notes'
+  >
+  /** The name to save the file by, empty for its own; absent where it is only to be shown. */
+  download?: string | undefined
+}
+
+/** Sends a file, and tells what was done otherwise than asked. @throws Problem 412, 416 */
+export async function sendDelivery(
+  req: Request,
+  res: Response,
+  { delivery, download, ...options }: SendDeliveryOptions,
+): Promise<void> {
+  const { asset, variesByAccept, insteadFor, isUnstored } = delivery
+  tellNotes(res, delivery)
+  await sendAsset(req, res, {
+    ...{ asset, variesByAccept, ...options },
+    isHeld: isUnstored,
+    ...(insteadFor || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
+    ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
+  })
+}
+
+/** Tells what was done otherwise than asked. */
+export function tellNotes(
+  res: Response,
+  { insteadFor, notes }: Pick<Delivery, 'insteadFor' | 'notes'>,
+): void {
+  const all = [...(insteadFor ? [`original for ${insteadFor}`] : []), ...notes]
+  if (all.length > 0) res.setHeader('X-Sluice-Transform', all.join(', '))
+}
+
+function deliveredName({ originalName, newFormat }: Pick<Delivery, 'originalName' | 'newFormat'>): string {
+  return newFormat ? nameInFormat(originalName, newFormat) : originalName
+}

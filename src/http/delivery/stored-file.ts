@@ -1,0 +1,114 @@
+import type { Request, Response } from 'express'
+import type { Client } from '../../core/clients/client.ts'
+import type { MediaGroup } from '../../core/media/formats.ts'
+import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
+import { WAIT_WORD } from '../../core/plugin-api/query-names.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Deliveries, Delivery } from '../../service/delivery/deliver.ts'
+import { strangerOf } from '../caller/client-ip.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { cacheControl, isSigned, signedLike } from '../caller/signed-url.ts'
+import type { Readers } from '../readers/readers.ts'
+import { clientGone } from '../request.ts'
+import { derivativeUrl } from '../wire/urls.ts'
+import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
+import { deliveryQuery, sendDelivery, tellNotes } from './send-delivery.ts'
+
+/** A file of a client, as a route has found it named. */
+export interface StoredFile {
+  client: Client
+  group: MediaGroup
+  /** What the URL's path stands for. */
+  findPath: (signal: AbortSignal) => Promise<string>
+}
+
+/** Sends a stored file, transformed as the query of the request says. */
+export function storedFiles({
+  clients,
+  deliveries,
+  limits,
+  fullContentRange,
+  readers,
+  baseUrl,
+}: {
+  clients: Clients
+  deliveries: Deliveries
+  limits: Limits
+  fullContentRange: FullContentRange
+  readers: Readers
+  /** Without a slash at its end. */
+  baseUrl: string
+}): (req: Request, res: Response, file: StoredFile) => Promise<void> {
+  return async (req, res, { client, group, findPath }) => {
+    const { download, wait, query } = deliveryQuery(req)
+    const waitMs = 1000 * waitSeconds(wait)
+    const signal = clientGone(res)
+    const asked = deliveries.deliver({
+      client,
+      caller: strangerOf(req),
+      group,
+      path: await findPath(signal),
+      query,
+      accept: req.headers.accept ?? '',
+      waitMs,
+      isOneFile: download !== undefined,
+      beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
+      beforeJob: () => takePoints(req, res, { limits, limited: 'media', client, asker: 'anyone' }),
+      isSigned: isSigned(req),
+      signal,
+    })
+    const delivery = await asked.catch((error) => {
+      throw withJob(error, (url) => signedLike(req, url, client, clients))
+    })
+    if (delivery.isElsewhere) {
+      const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
+      return redirect(req, res, { delivery, url: signedLike(req, url, client, clients) })
+    }
+    await sendDelivery(req, res, {
+      delivery,
+      etag: etagOf(delivery),
+      download,
+      fullContentRange,
+      readers,
+      signal,
+    })
+  }
+}
+
+/** Unquoted; undefined for what may be another in a moment. */
+export function etagOf({ key, isGrowing }: Delivery): string | undefined {
+  return isGrowing ? undefined : key
+}
+
+/** What tells of a job, with an address of it that the caller may use. */
+function withJob(error: unknown, signed: (url: string) => string): unknown {
+  if (!(error instanceof Problem) || typeof error.members.job !== 'string') return error
+  const { status, code, message: detail, headers, members } = error
+  return new Problem({
+    status,
+    code,
+    detail,
+    headers,
+    members: { ...members, job: signed(error.members.job) },
+  })
+}
+
+/** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
+function redirect(req: Request, res: Response, { delivery, url }: { delivery: Delivery; url: string }): void {
+  tellNotes(res, delivery)
+  if (delivery.variesByAccept) res.vary('Accept')
+  res.setHeader('Cache-Control', delivery.isGrowing ? 'no-store' : cacheControl(req, MAX_AGE_SECONDS))
+  res.redirect(302, url)
+}
+
+// Half of what usual proxies let a request wait.
+const WAIT_SPEC: ParameterSpec = {
+  ...{ type: 'integer', min: 1, max: 30, unit: 'seconds' },
+  help: 'How long a request waits for a video that is being made',
+}
+
+function waitSeconds(received: string | undefined): number {
+  return received === undefined ? 0 : Number(parseParameter(WAIT_WORD, WAIT_SPEC, received))
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { commonFolder, type Grant, meaningsWithin } from '../../core/clients/grant.ts'
+import { parseExistingFolder, parsePath } from '../../core/files/object-key.ts'
+import { badParameter, Problem } from '../../core/problem.ts'
+import type { NamedPath } from '../../service/files/batch.ts'
+import { boundedArray, boundedInteger } from '../body/bounded-schemas.ts'
+import { checkedBody } from '../body/parse.ts'
+
+const PATHS_MAX = 1000
+const EXPECTED_PATHS = `an array of 1 to ${PATHS_MAX} paths`
+
+const somePaths = boundedArray(z.string('a path'), { min: 1, max: PATHS_MAX, expected: EXPECTED_PATHS })
+
+const deletion = z.strictObject(
+  {
+    paths: somePaths.optional(),
+    prefix: z.string('a folder').optional(),
+    all: z.literal(true, 'true').optional(),
+    limit: boundedInteger({ min: 1, max: PATHS_MAX }).optional(),
+    now: z.boolean('true or false').optional(),
+  },
+  'an object of paths, or of prefix or all and limit; and of now',
+)
+const restoration = z.strictObject({ paths: somePaths }, 'an object of paths')
+
+export type Deletion = { how: 'for good' | undefined } & (
+  | { paths: NamedPath[] }
+  /** `folder` undefined: none that the secret is for. */
+  | { paths?: undefined; folder: string | undefined; limit: number }
+)
+
+/** @throws Problem 400 */
+export function readDeletion(body: unknown, grant: Grant): Deletion {
+  const read = checkedBody(deletion, body)
+  const { now, paths, prefix, all, limit } = read
+  const how = now ? 'for good' : undefined
+  const asked = [paths, prefix, all].filter((member) => member !== undefined)
+  if (asked.length !== 1 || (paths && limit !== undefined))
+    throw badParameter({
+      param: 'the body',
+      expected: 'one of paths, prefix and all, limit with one of the last two,',
+      received: Object.keys(read).join(', ') || undefined,
+    })
+  if (paths) return { how, paths: namedPaths(paths, grant) }
+  if (prefix === '')
+    throw badParameter({ param: 'prefix', expected: 'a folder, or "all": true,', received: prefix })
+  const folder = prefix === undefined ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
+  return { how, folder: commonFolder(folder, grant.folder ?? ''), limit: limit ?? PATHS_MAX }
+}
+
+/** @throws Problem 400 */
+export function readRestoration(body: unknown, grant: Grant): NamedPath[] {
+  return namedPaths(checkedBody(restoration, body).paths, grant)
+}
+
+/** As an upload has answered them: not encoded. One that no file may have is told of with the others. */
+function namedPaths(received: readonly string[], grant: Grant): NamedPath[] {
+  return received.map((path, i) => ({ path, meanings: meaningsOf(path, `paths[${i}]`, grant) }))
+}
+
+function meaningsOf(path: string, param: string, grant: Grant): NamedPath['meanings'] {
+  try {
+    return meaningsWithin(parsePath(path, { param }), grant)
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}

@@ -1,0 +1,63 @@
+import { Router } from 'express'
+import { Problem } from '../../core/problem.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { ManyFiles, Outcome } from '../../service/files/batch.ts'
+import { jsonBody } from '../body/json.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { clientGone } from '../request.ts'
+import { readDeletion, readRestoration } from './batch-request.ts'
+
+interface Dependencies {
+  clients: Clients
+  many: ManyFiles
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+// A thousand of the longest paths, of four bytes a character, escaped.
+const BODY_MAX_BYTES = 4 * 1024 * 1024
+
+/**
+ * `POST /v1/files/delete`: deletes files by their paths, or all of a folder. `POST /v1/files/restore`: brings back what was
+ * deleted. Both tell what came of each.
+ */
+export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const limits = { maxBytes: BODY_MAX_BYTES, minBytesPerSecond }
+
+  routes.post('/v1/files/delete', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'manage')
+    const asked = readDeletion(await jsonBody(req, limits), grant)
+    const common = { client: grant.client, how: asked.how, signal: clientGone(res) }
+    const { outcomes, more } = asked.paths
+      ? { outcomes: await many.remove({ ...common, paths: asked.paths }), more: false }
+      : asked.folder === undefined
+        ? { outcomes: [], more: false }
+        : await many.removeFolder({ ...common, folder: asked.folder, limit: asked.limit })
+    const results = outcomes.map((outcome) =>
+      toWire(outcome, ({ until }) => ({
+        status: 'deleted',
+        ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
+      })),
+    )
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({ results, more })
+  })
+
+  routes.post('/v1/files/restore', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'manage')
+    const paths = readRestoration(await jsonBody(req, limits), grant)
+    const outcomes = await many.restore({ client: grant.client, paths, signal: clientGone(res) })
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({ results: outcomes.map((outcome) => toWire(outcome, () => ({ status: 'restored' }))) })
+  })
+
+  for (const path of ['/v1/files/delete', '/v1/files/restore']) routes.all(path, methodNotAllowed('POST'))
+  return routes
+}
+
+function toWire<T>({ path, done }: Outcome<T>, well: (done: T) => object): object {
+  if (done instanceof Problem) return { path, status: 'error', code: done.code, detail: done.message }
+  return { path, ...well(done) }
+}

@@ -1,0 +1,31 @@
+import { Router } from 'express'
+import { meaningsWithin } from '../../core/clients/grant.ts'
+import { parsePath } from '../../core/files/object-key.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Removals } from '../../service/originals/delete.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { flagOf, queryPairs, wildcardPath } from '../request.ts'
+
+/**
+ * `DELETE /v1/upload/<key>`: deletes an original with everything derived from it; with `?now` also one that its client's rules
+ * keep for a time.
+ */
+export function removeRoutes({ clients, removals }: { clients: Clients; removals: Removals }): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.delete('/v1/upload/*path', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'manage')
+    const meanings = meaningsWithin(parsePath(wildcardPath(req)), grant)
+    const how = flagOf(queryPairs(req), 'now') ? 'for good' : undefined
+    const { key, derivatives, until } = await removals.remove(grant.client, meanings, how)
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({
+      s3PathOriginal: key,
+      derivatives,
+      ...(until === undefined ? {} : { deletedUntil: new Date(until).toISOString() }),
+    })
+  })
+  routes.all('/v1/upload/:name', methodNotAllowed('PUT', 'DELETE'))
+  routes.all('/v1/upload/*path', methodNotAllowed('DELETE'))
+  return routes
+}

@@ -1,0 +1,29 @@
+import { Router } from 'express'
+import { meaningsWithin } from '../../core/clients/grant.ts'
+import { parsePath } from '../../core/files/object-key.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { RemoveDerivatives } from '../../service/derivatives/remove.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { wildcardPath } from '../request.ts'
+
+/** `DELETE /v1/files/<path>/derivatives`: deletes what was made of an original, and keeps the original. */
+export function fileDerivativesRoutes({
+  clients,
+  removeDerivatives,
+}: {
+  clients: Clients
+  removeDerivatives: RemoveDerivatives
+}): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const path = '/v1/files/*path/derivatives'
+  routes.delete(path, async (req, res) => {
+    const grant = callerBySecret(req, clients, 'manage')
+    const meanings = meaningsWithin(parsePath(wildcardPath(req)), grant)
+    const { key, derivatives, bytes } = await removeDerivatives(grant.client, meanings)
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({ s3PathOriginal: key, derivatives, bytes })
+  })
+  routes.all(path, methodNotAllowed('DELETE'))
+  return routes
+}

@@ -1,0 +1,131 @@
+import { Router } from 'express'
+import { sha256 } from '../../core/bytes/digest.ts'
+import { commonFolder, meaningsWithin } from '../../core/clients/grant.ts'
+import { parsePath } from '../../core/files/object-key.ts'
+import type { IndexedFile, OriginalRecord } from '../../core/ports/file-index.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Annotate } from '../../service/files/annotate.ts'
+import type { Describe, DescribedFile } from '../../service/files/describe.ts'
+import type { List } from '../../service/files/list.ts'
+import { jsonBody } from '../body/json.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { isMeantFor } from '../delivery/conditional.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { clientGone, queryPairs, wildcardPath } from '../request.ts'
+import { fileToWire, type Place } from '../wire/file-details.ts'
+import { derivativeUrl } from '../wire/urls.ts'
+import { cursorOf, positionOf } from './cursor.ts'
+import { readListQuery } from './list-query.ts'
+import { readFileChange } from './merge-patch.ts'
+
+interface Dependencies {
+  clients: Clients
+  list: List
+  describe: Describe
+  annotate: Annotate
+  /** 32 bytes, that cursors are sealed with. */
+  cursorKey: Buffer
+  baseUrl: string
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+// The most that may be said of a file, each character escaped.
+const CHANGE_MAX_BYTES = 256 * 1024
+
+/**
+ * `GET /v1/files`: a client's originals, page by page.
+ * `GET /v1/files/<path>`: one of them, with what was made of it. `PATCH` changes what is said of it.
+ */
+export function filesRoutes({
+  clients,
+  list,
+  describe,
+  annotate,
+  cursorKey,
+  baseUrl,
+  minBytesPerSecond,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+
+  routes.get('/v1/files', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'read')
+    const { client } = grant
+    const { sort, cursor, ...asked } = readListQuery(queryPairs(req))
+    const place = { ...grant, sort, key: cursorKey }
+    const after = cursor === undefined ? undefined : positionOf(cursor, place)
+    const folder = commonFolder(asked.folder, grant.folder ?? '')
+    const signal = clientGone(res)
+    const { files, next } =
+      folder === undefined
+        ? { files: [], next: undefined }
+        : await list({ ...asked, client, folder, after, signal })
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({
+      files: files.map((file) => fileToWire(file, { client, baseUrl })),
+      cursor: next === undefined ? null : cursorOf(next, place),
+    })
+  })
+  routes.all('/v1/files', methodNotAllowed('GET', 'HEAD'))
+
+  routes.get('/v1/files/*path', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'read')
+    const { client } = grant
+    const file = await describe({ client, path: meaningsWithin(parsePath(wildcardPath(req)), grant) })
+    res.setHeader('Cache-Control', 'no-store')
+    res.setHeader('ETag', etagOf(file.record))
+    res.json(describedToWire(file, { client, baseUrl }))
+  })
+  routes.patch('/v1/files/*path', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'manage')
+    const { client } = grant
+    const path = meaningsWithin(parsePath(wildcardPath(req)), grant)
+    const mediaTypes = ['application/merge-patch+json', 'application/json']
+    const body = await jsonBody(req, { maxBytes: CHANGE_MAX_BYTES, minBytesPerSecond, mediaTypes })
+    const changed = readFileChange(body)
+    const change = (record: OriginalRecord) => {
+      if (!isMeantFor(req, etagOf(record))) throw otherVersion()
+      return changed(record)
+    }
+    const { record } = await annotate({ client, path, change, signal: clientGone(res) })
+    const file = await describe({ client, path })
+    res.setHeader('Cache-Control', 'no-store')
+    res.setHeader('ETag', etagOf(record))
+    res.json(describedToWire({ ...file, record }, { client, baseUrl }))
+  })
+  routes.all('/v1/files/*path', methodNotAllowed('GET', 'HEAD', 'PATCH'))
+  return routes
+}
+
+/** Of what may be changed of a file. */
+function etagOf({ originalName, tags = [], metadata = {} }: OriginalRecord): string {
+  const said = [originalName, tags, Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1))]
+  return `"${sha256(JSON.stringify(said)).slice(0, 32)}"`
+}
+
+/** 412: somebody else has changed it since. */
+function otherVersion(): Problem {
+  return new Problem({
+    status: 412,
+    code: 'precondition_failed',
+    detail: 'expected the ETag of the file as it is now for If-Match: it was changed meanwhile',
+  })
+}
+
+function describedToWire(file: DescribedFile, place: Place) {
+  return {
+    ...fileToWire(file, place),
+    derivatives: file.derivatives.map((one) => derivativeToWire(one, file, place)),
+  }
+}
+
+function derivativeToWire(
+  { key, entry }: IndexedFile['derivatives'][number],
+  { name }: DescribedFile,
+  { client, baseUrl }: Place,
+) {
+  const { mediaType = null, size = null } = entry.state === 'stored' ? entry.record : {}
+  const src = derivativeUrl(key, { baseUrl, token: client.token, group: name.format.group })
+  return { key, src, mediaType, size, state: entry.state }
+}

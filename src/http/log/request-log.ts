@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Log } from '../../core/log.ts'
+import type { Metrics } from '../../core/ports/metrics.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Usage } from '../../service/files/usage.ts'
+import { callerId } from '../caller/caller.ts'
+import { trafficSince } from '../connection/byte-counter.ts'
+import { problemCode } from '../problem.ts'
+import { maskedPath, withoutRemotePath } from './redact-path.ts'
+
+/**
+ * Gives every request an id, in `X-Request-Id`, and logs its end: the route that answered it, the client if one was
+ * found, the `code` of the problem if there was one, bytes with headers. When the client has left before its answer
+ * began, `aborted` stands for the status. Paths are logged without their query, headers not at all, and a segment with
+ * a secret token in it, by mistake, is masked: none ever reaches a line. The metrics are told the same, without path,
+ * client and code; the usage of clients is told of what was sent.
+ *
+ * @param secrets tokens in the clear, beside those that the clients know by their digests
+ */
+export function requestLog({
+  log,
+  clients,
+  secrets,
+  metrics,
+  usage,
+}: {
+  log: Log
+  clients: Clients
+  secrets: readonly string[]
+  metrics: Pick<Metrics, 'requestEnded'>
+  usage: Pick<Usage, 'delivered'>
+}): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now()
+    const id = randomUUID()
+    // An answer that has ended has none any more.
+    const { socket } = req
+    res.setHeader('X-Request-Id', id)
+    res.once('close', () => {
+      const code = problemCode(res)
+      const client = callerId(req)
+      const route = routeOf(req)
+      const traffic = trafficSince(socket)
+      const ms = performance.now() - startedAt
+      const fields = {
+        requestId: id,
+        method: req.method,
+        path: maskedPath(withoutRemotePath(req.path), { secrets, isSecret: clients.isSecret }),
+        ...(route === undefined ? {} : { route }),
+        ...(client === undefined ? {} : { client }),
+        ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),
+        ...(code === undefined ? {} : { code }),
+        ms: Math.round(ms),
+        ...traffic,
+        complete: res.writableFinished,
+      }
+      log.info(fields, 'request')
+      const status = res.headersSent ? res.statusCode : 'aborted'
+      if (client !== undefined && isDelivery(req, res)) usage.delivered(client, traffic.bytes)
+      metrics.requestEnded({ route, method: req.method, status, seconds: ms / 1000, ...traffic })
+    })
+    next()
+  }
+}
+
+/** Whether a client's files were sent: also a part of one, or that it is as it was. */
+function isDelivery(req: Request, res: Response): boolean {
+  return res.headersSent && res.statusCode < 400 && DELIVERIES.test(`${req.method} ${routeOf(req)}`)
+}
+
+const DELIVERIES = /^(?:(?:GET|HEAD) \/v1\/(?:bucket|:group\/(?:upload|fetch))\/|POST \/v1\/zip$)/
+
+/** The template of the route that a request has come to, `/v1/bucket/:token/*path`; undefined when there is none. */
+function routeOf(req: Request): string | undefined {
+  const path: string | string[] | undefined = req.route?.path
+  // A route with several spellings has a list of them; the first is its name in logs and metrics.
+  return Array.isArray(path) ? path[0] : path
+}

@@ -1,0 +1,43 @@
+import type { RequestHandler } from 'express'
+import { createPlaces } from '../../core/budgets/places.ts'
+import { Problem } from '../../core/problem.ts'
+import { secretIn } from '../../service/clients/access.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import { callerAddress } from '../caller/client-ip.ts'
+
+/**
+ * Limits how many requests of one address are answered at the same time: each answer that is read slowly holds memory and a
+ * connection. Counted by the address of the caller: callers behind a proxy of `TRUST_PROXY` are counted separately. Requests with
+ * the secret of a client have a count of their own, so that strangers behind the same address take nothing from it.
+ *
+ * @param options `most` per address in each of the two counts; 0: no limit
+ * @throws Problem 429, which closes the connection
+ */
+export function answersAtOnce({
+  most,
+  clients,
+}: {
+  most: number
+  clients: Pick<Clients, 'isSecret'>
+}): RequestHandler {
+  const places = createPlaces()
+  return (req, res, next) => {
+    if (most === 0) return next()
+    const isTrusted = clients.isSecret(secretIn(req.headers.authorization) ?? '')
+    const name = `${isTrusted ? 'trusted' : 'public'} ${callerAddress(req)}`
+    const taken = places.take([{ name, atMost: most }])
+    if ('full' in taken) throw tooMany(most)
+    res.once('close', taken.giveBack)
+    next()
+  }
+}
+
+function tooMany(most: number): Problem {
+  return new Problem({
+    status: 429,
+    code: 'too_many_connections',
+    detail: `Too many requests of your IP address at the same time (limit ${most}). Retry after 5 s.`,
+    members: { limit: most },
+    headers: { 'Retry-After': '5', Connection: 'close' },
+  })
+}

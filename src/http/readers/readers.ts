@@ -1,0 +1,134 @@
+import type { Response } from 'express'
+import {
+  mayBeWhole,
+  mayStayUnstored,
+  PIECE_BYTES,
+  pieceSize,
+  type ReadersMemory,
+} from '../../core/budgets/memory.ts'
+import type { Log } from '../../core/log.ts'
+import { BUSY, Problem } from '../../core/problem.ts'
+import { createPieceMemory } from './piece-memory.ts'
+
+/** The clients that read answers of this process: what waits in memory for them, and how fast they take it. */
+export interface Readers {
+  /** Whether so many more bytes may wait in memory, in addition to one small piece for each reader. */
+  hasRoom(bytes: number): boolean
+  /**
+   * Counts bytes that stay in memory until all of them are sent.
+   * @returns a function that ends it
+   * @throws Problem 503 when all such answers have more than 64 MiB together
+   */
+  hold(bytes: number): () => void
+  /** Counts an answer from now on, until {@link Reader.end}. */
+  begin(res: Response): Reader
+}
+
+/** One client that reads one answer. */
+export interface Reader {
+  /**
+   * Memory for what is sent next.
+   * @param isFast whether the client has taken the last piece at once
+   */
+  newPiece(isFast: boolean): Buffer
+  /** So many bytes wait in memory until the client takes them: its time runs. */
+  waits(bytes: number): void
+  /** The client has taken this piece, which was waiting: its memory is used again. */
+  took(piece: Buffer): void
+  end(): void
+}
+
+// A kernel accepts megabytes ahead of its reader, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
+const PAUSE_SECONDS = 120
+const LOOK_EVERY_MS = 1000
+
+/**
+ * @param minBytesPerSecond clients below it, on average after a pause of 120 s, are disconnected; 0: as slowly as they like
+ * @param lookEveryMs a second of the clients' time
+ */
+export function createReaders({
+  minBytesPerSecond,
+  log,
+  lookEveryMs = LOOK_EVERY_MS,
+}: {
+  minBytesPerSecond: number
+  log: Log
+  lookEveryMs?: number
+}): Readers {
+  const memory = createPieceMemory()
+  const held: ReadersMemory = { waitingBytes: 0, largeReaders: 0, unstoredBytes: 0 }
+  const waiting = new Map<Response, { seconds: number }>()
+  const mostSeconds = PAUSE_SECONDS + PIECE_BYTES.large / minBytesPerSecond
+  let looking: NodeJS.Timeout | undefined
+
+  // Counts looks instead of elapsed time: while this process is blocked, it sends nothing.
+  const look = () => {
+    for (const [res, left] of waiting) {
+      left.seconds -= 1
+      if (left.seconds >= 0) continue
+      waiting.delete(res)
+      log.info({ minBytesPerSecond }, 'a client that reads too slowly is disconnected')
+      res.destroy()
+    }
+    if (memory.trim() || waiting.size > 0) return
+    clearInterval(looking)
+    looking = undefined
+  }
+
+  return {
+    hasRoom: (bytes) => mayBeWhole(bytes, held),
+    hold(bytes) {
+      if (!mayStayUnstored(bytes, held)) throw tooManyHeld()
+      held.unstoredBytes += bytes
+      return () => {
+        held.unstoredBytes -= bytes
+      }
+    },
+    begin(res) {
+      let bytes = 0
+      let isLarge = false
+      const left = { seconds: mostSeconds }
+      const setLarge = (next: boolean) => {
+        held.largeReaders += Number(next) - Number(isLarge)
+        isLarge = next
+      }
+      const clear = () => {
+        held.waitingBytes -= bytes
+        bytes = 0
+        waiting.delete(res)
+      }
+      return {
+        newPiece(isFast) {
+          const size = pieceSize(held, { isFast, hasLarge: isLarge })
+          setLarge(size === 'large')
+          return memory.take(PIECE_BYTES[size])
+        },
+        waits(more) {
+          bytes += more
+          held.waitingBytes += more
+          if (minBytesPerSecond > 0) waiting.set(res, left)
+          looking ??= setInterval(look, lookEveryMs).unref()
+        },
+        took(piece) {
+          memory.giveBack(piece)
+          left.seconds = Math.min(mostSeconds, left.seconds + bytes / minBytesPerSecond)
+          clear()
+        },
+        end() {
+          setLarge(false)
+          clear()
+        },
+      }
+    },
+  }
+}
+
+function tooManyHeld(): Problem {
+  return new Problem({
+    status: 503,
+    code: 'too_many_slow_readers',
+    detail: 'Too many clients read pictures that could not be stored. Retry after 5 s.',
+    members: { reason: BUSY },
+    headers: { 'Retry-After': '5' },
+  })
+}

@@ -1,0 +1,96 @@
+import { type Request, type Response, Router } from 'express'
+import { z } from 'zod'
+import { folderWithin, type Grant } from '../../core/clients/grant.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { badParameter } from '../../core/problem.ts'
+import { EXPIRES_MAX_SECONDS, USES_MAX } from '../../core/signing/upload-link.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { LinkRequest, SignedLinks } from '../../service/upload/upload-links.ts'
+import { boundedArray } from '../body/bounded-schemas.ts'
+import { jsonBody } from '../body/json.ts'
+import { checkedBody } from '../body/parse.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from '../request.ts'
+
+interface Dependencies {
+  clients: Clients
+  signedLinks: SignedLinks
+  limits: Limits
+  /** Without a slash at its end. */
+  baseUrl: string
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+const BODY_MAX_BYTES = 64 * 1024
+const EXPIRATION = 'expirationIn'
+const TYPES_MAX = 50
+const EXPECTED_SECONDS = `a whole number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`
+
+const signRequest = z.strictObject(
+  {
+    folder: z.string('a string').optional(),
+    expiresIn: z.number(EXPECTED_SECONDS),
+    maxBytes: z.number('a whole number of bytes from 1').optional(),
+    types: boundedArray(z.string('a media type'), {
+      ...{ min: 1, max: TYPES_MAX, expected: `an array of 1 to ${TYPES_MAX} media types` },
+    }).optional(),
+    uses: z.number(`a whole number of uses from 1 to ${USES_MAX}`).optional(),
+  },
+  'an object of folder, expiresIn, maxBytes, types and uses',
+)
+
+/**
+ * `POST /v1/sign` and `GET /v1/sign/<folder>?expirationIn=<seconds>`: a link by which one file can be uploaded without a
+ * secret. `_` stands for no folder.
+ */
+export function signRoutes({
+  clients,
+  signedLinks,
+  limits,
+  baseUrl,
+  minBytesPerSecond,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const answerLink = async (req: Request, res: Response, { grant, ...request }: AskedLink) => {
+    const { client, until } = grant
+    const folder = folderWithin(request.folder, grant)
+    const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
+    // After all checks: what is refused costs nothing.
+    await takePoints(req, res, { limits, limited: 'sign', client })
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({ url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() })
+  }
+
+  routes.post('/v1/sign', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'upload')
+    const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
+    const { expiresIn, folder, ...link } = checkedBody(signRequest, body)
+    await answerLink(req, res, { grant, ...link, folder, expiresInSeconds: expiresIn })
+  })
+  routes.all('/v1/sign', methodNotAllowed('POST'))
+
+  routes.get('/v1/sign/*path', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'upload')
+    const path = wildcardPath(req)
+    const folder = path === '_' ? undefined : path
+    await answerLink(req, res, { grant, folder, expiresInSeconds: expirationOf(queryPairs(req)) })
+  })
+  routes.all('/v1/sign/*path', methodNotAllowed('GET', 'HEAD'))
+  return routes
+}
+
+type AskedLink = Omit<LinkRequest, 'until'> & { grant: Grant }
+
+/** In seconds; its bounds are looked at where links are made. @throws Problem 400 */
+function expirationOf(query: QueryPairs): number {
+  checkNames(query, [EXPIRATION])
+  const received = onlyValue(query, EXPIRATION)
+  if (received !== undefined && /^\d{1,6}$/.test(received)) return Number(received)
+  throw badParameter({
+    ...{ param: EXPIRATION, expected: EXPECTED_SECONDS },
+    ...(received === undefined ? {} : { received }),
+  })
+}

@@ -1,0 +1,130 @@
+import { Router } from 'express'
+import { z } from 'zod'
+import { type Grant, isAllWithin } from '../../core/clients/grant.ts'
+import { parsePath } from '../../core/files/object-key.ts'
+import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { badParameter, fileNotFound, Problem } from '../../core/problem.ts'
+import { signUrl } from '../../core/signing/signed-url.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { Deliveries } from '../../service/delivery/deliver.ts'
+import { boundedInteger } from '../body/bounded-schemas.ts'
+import { jsonBody } from '../body/json.ts'
+import { checkedBody } from '../body/parse.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+
+interface Dependencies {
+  clients: Clients
+  limits: Limits
+  deliveries: Pick<Deliveries, 'plan'>
+  /** Without a slash at its end. */
+  baseUrl: string
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+const BODY_MAX_BYTES = 64 * 1024
+const URL_MAX_LENGTH = 4000
+// Ten years.
+const EXPIRES_MAX_SECONDS = 315_360_000
+
+const signUrlRequest = z.strictObject(
+  {
+    url: z
+      .string('a delivery URL of this client')
+      .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`),
+    expiresIn: boundedInteger({
+      ...{ min: 1, max: EXPIRES_MAX_SECONDS },
+      expected: `a whole number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
+    }).optional(),
+  },
+  'an object of url and expiresIn',
+)
+// Where the client's token stands, and what is behind it.
+const OWN_TARGET =
+  /^\/v1\/(?:\w+\/(?:(?<isTransformed>upload)|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
+
+/** `POST /v1/sign/url`: a delivery URL of the client's, signed. */
+export function signUrlRoutes({
+  clients,
+  limits,
+  deliveries,
+  baseUrl,
+  minBytesPerSecond,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.post('/v1/sign/url', async (req, res) => {
+    const grant = callerBySecret(req, clients, 'read')
+    const body = await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
+    const { url, expiresIn } = checkedBody(signUrlRequest, body)
+    const key = clients.urlKeys.newest(grant.client)
+    if (!key) throw noUrlKey()
+    const target = ownTarget(url, { grant, baseUrl, deliveries })
+    await takePoints(req, res, { limits, limited: 'sign', client: grant.client })
+    const expiresAt = endOf(expiresIn, grant)
+    const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
+    res.setHeader('Cache-Control', 'no-store')
+    res.json({
+      url: `${baseUrl}${signUrl(`${target}${ending}`, key)}`,
+      ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
+    })
+  })
+  // A link for the folder "url".
+  routes.get('/v1/sign/url', (_req, _res, next) => next('router'))
+  routes.all('/v1/sign/url', methodNotAllowed('POST', 'GET', 'HEAD'))
+  return routes
+}
+
+/** The path and query of a URL that the bearer of a secret may sign. @throws Problem 400, 404 outside of its folder */
+function ownTarget(
+  url: string,
+  { grant, baseUrl, deliveries }: { grant: Grant; baseUrl: string; deliveries: Pick<Deliveries, 'plan'> },
+): string {
+  const target = url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url
+  const { token, path = '', query = '', fetch, isTransformed } = OWN_TARGET.exec(target)?.groups ?? {}
+  if (token !== grant.client.token)
+    throw badParameter({ param: 'url', expected: "a delivery URL with this client's token", received: url })
+  if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
+    throw badParameter({ param: 'url', expected: 'a URL without s and exp', received: url })
+  if (fetch !== undefined) {
+    // It is in no folder, and where it will lie nobody knows yet.
+    if (grant.folder !== undefined) throw fileNotFound()
+    return target
+  }
+  const meanings = parsePath(decodedOnce(path), { param: 'url' })
+  if (grant.folder === undefined) return target
+  // Whoever has it signed asks as anybody: all that it may mean has to be in the folder, and what its parameters name.
+  const { format } = meanings.full ?? meanings.short ?? {}
+  if (!format || !isAllWithin(meanings, grant)) throw fileNotFound()
+  const parameters = [...new URLSearchParams(query)].filter(([name]) => !OF_DELIVERY.has(name))
+  if (isTransformed) deliveries.plan({ ...grant, format, query: parameters, accept: '' })
+  return target
+}
+
+// What is no parameter of a transformation.
+const OF_DELIVERY: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
+
+/** In seconds since 1970: no URL outlasts the secret that it is asked for with. */
+function endOf(expiresIn: number | undefined, { until }: Grant): number | undefined {
+  const asked = expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
+  const end = Math.min(asked, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))
+  return Number.isFinite(end) ? end : undefined
+}
+
+function decodedOnce(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw badParameter({ param: 'url', expected: 'a URL in valid percent-encoding', received: path })
+  }
+}
+
+function noUrlKey(): Problem {
+  return new Problem({
+    status: 409,
+    code: 'client_conflict',
+    detail: 'this client has no key for URLs: the operator adds one with `sluice client key add`',
+  })
+}

@@ -1,0 +1,43 @@
+import type { RequestHandler } from 'express'
+import { CHECKSUM_ALGORITHMS } from '../../service/upload/pieces.ts'
+import { TUS_VERSION } from './request.ts'
+
+/** Headers that a page may send. */
+export const TUS_ALLOWED_HEADERS = [
+  'Authorization, Content-Type, Tus-Resumable, Upload-Offset, Upload-Length, Upload-Defer-Length',
+  'Upload-Metadata, Upload-Checksum, X-HTTP-Method-Override, X-Requested-With, X-Request-Id',
+].join(', ')
+
+const EXPOSED_HEADERS = [
+  'Location, Retry-After, X-Request-Id, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size',
+  'Tus-Checksum-Algorithm, Upload-Offset, Upload-Length, Upload-Defer-Length, Upload-Metadata',
+  'Upload-Expires, Upload-Record, RateLimit, RateLimit-Policy',
+].join(', ')
+const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum'
+
+/** A page of another origin carries its secret in a header of its own, never in a cookie. */
+export const readableByPages: RequestHandler = (_req, res, next) => {
+  res.setHeader('Access-Control-Allow-Origin', '*')
+  res.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS)
+  res.setHeader('Cache-Control', 'no-store')
+  next()
+}
+
+/**
+ * Answers what of tus there is, and what a page may ask for.
+ *
+ * @see https://tus.io/protocols/resumable-upload#options
+ */
+export function tusOptions({ maxBytes }: { maxBytes: number }): RequestHandler {
+  return (_req, res) => {
+    res.setHeader('Tus-Resumable', TUS_VERSION)
+    res.setHeader('Tus-Version', TUS_VERSION)
+    res.setHeader('Tus-Extension', EXTENSIONS)
+    res.setHeader('Tus-Checksum-Algorithm', CHECKSUM_ALGORITHMS.join(','))
+    res.setHeader('Tus-Max-Size', maxBytes)
+    res.setHeader('Access-Control-Allow-Methods', 'POST, HEAD, GET, PATCH, DELETE, OPTIONS')
+    res.setHeader('Access-Control-Allow-Headers', TUS_ALLOWED_HEADERS)
+    res.setHeader('Access-Control-Max-Age', '86400')
+    res.status(204).end()
+  }
+}

@@ -1,0 +1,183 @@
+import { DataStore, ERRORS, Server, Upload } from '@tus/server'
+import { newFileId } from '../../core/files/object-key.ts'
+import type { Handover } from '../../core/ports/handover.ts'
+import { badParameter, Problem, tooLarge } from '../../core/problem.ts'
+import type { Checksum } from '../../service/upload/pieces.ts'
+import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumable.ts'
+import { refuseInLink } from '../upload/link-fields.ts'
+import { TUS_PATH } from './request.ts'
+
+/** What an exchange of tus stands on, whoever it is with. */
+export interface TusOptions {
+  resumables: Resumables
+  handover: Handover
+  /** Of a whole upload. */
+  maxBytes: number
+  expireMs: number
+  /** Without a slash at its end. */
+  baseUrl: string
+}
+
+/** One request of tus, as it has been checked so far. */
+export interface TusExchange {
+  grant: Bearer
+  /** The signed link that one is created by, its path and query. */
+  link: string | undefined
+  /** The address of one that has been created. */
+  addressOf: (id: string) => string
+  method: string
+  /** Of the upload; undefined for one that is to be created. */
+  id: string | undefined
+  /** Those that tus is about, and no other. */
+  headers: Record<string, string>
+  body: ReadableStream<Uint8Array>
+  checksum: Checksum | undefined
+  /** Waits for what is complete to be stored. @returns headers for the answer */
+  finished(id: string): Promise<Record<string, string>>
+}
+
+// How long a request that is under way has, once another one for the same upload has come, and how long that one waits:
+// a phone that has changed its network is back before its old connection is known to be dead.
+const HAND_OVER_MS = 1000
+const WAIT_MS = 8000
+
+/**
+ * Carries out one request by `@tus/server`, which knows the protocol; what it is told to do is done by the service.
+ *
+ * @throws Problem
+ * @see https://tus.io/protocols/resumable-upload
+ */
+export async function exchangeTus(
+  { grant, link, addressOf, method, id, headers, body, checksum, finished }: TusExchange,
+  { resumables, handover, expireMs }: Omit<TusOptions, 'baseUrl' | 'maxBytes'>,
+): Promise<Response> {
+  let failure: unknown
+  let maxBytes = 0
+  const newId = newFileId()
+  const server = new Server({
+    path: TUS_PATH,
+    datastore: tusStore(grant, { resumables, expireMs, checksum, link }),
+    async maxSize() {
+      maxBytes = await resumables.maxBytesOf(grant, { id, link })
+      return maxBytes
+    },
+    lockDrainTimeout: HAND_OVER_MS,
+    locker: {
+      newLock(name) {
+        let release: (() => Promise<void>) | undefined
+        return {
+          async lock(signal, wanted) {
+            const options = { wanted: () => void wanted(), waitMs: WAIT_MS, signal }
+            release = await handover.take(`tus ${grant.client.id} ${name}`, options)
+          },
+          unlock: async () => release?.(),
+        }
+      },
+    },
+    namingFunction: () => newId,
+    generateUrl: (_, { id: created }) => addressOf(created),
+    getFileIdFromRequest: () => id,
+    onUploadFinish: async (_, { id: complete }) => ({ headers: await finished(complete) }),
+    onResponseError(_, error) {
+      failure = error
+      return undefined
+    },
+  })
+  const hasBody = method === 'PATCH' || method === 'POST'
+  const response = await server.handleWeb(
+    new Request(`http://tus.invalid${TUS_PATH}/${id ?? ''}`, {
+      ...{ method, headers },
+      ...(hasBody ? { body, duplex: 'half' } : {}),
+    }),
+  )
+  if (failure !== undefined) throw problemOf(failure, maxBytes)
+  if (response.status < 400) return response
+  throw refusal(response.status, await response.text())
+}
+
+/** What `@tus/server` keeps uploads in. */
+function tusStore(
+  grant: Bearer,
+  {
+    resumables,
+    expireMs,
+    checksum,
+    link,
+  }: Pick<TusOptions, 'resumables' | 'expireMs'> & Pick<TusExchange, 'checksum' | 'link'>,
+): DataStore {
+  const toTus = (id: string, { size, offset, metadata, expiresAt }: ResumableUpload) =>
+    new Upload({
+      ...{ id, offset },
+      ...(size === undefined ? {} : { size }),
+      ...(metadata ? { metadata } : {}),
+      creation_date: new Date(expiresAt - expireMs).toISOString(),
+    })
+  return Object.assign(new DataStore(), {
+    extensions: ['creation', 'creation-with-upload', 'creation-defer-length', 'termination', 'expiration'],
+    getExpiration: () => expireMs,
+    async create(upload: Upload) {
+      const { id, size, metadata } = upload
+      if (link !== undefined)
+        for (const [name, value] of Object.entries(metadata ?? {})) refuseInLink(name, value)
+      const options = { id, size, link, ...nameAndFolder(metadata ?? {}), ...(metadata ? { metadata } : {}) }
+      const created = toTus(id, await resumables.create(grant, options))
+      if (created.creation_date) upload.creation_date = created.creation_date
+      return upload
+    },
+    getUpload: async (id: string) => toTus(id, await resumables.find(grant, id)),
+    declareUploadLength: (id: string, size: number) => resumables.declareSize(grant, id, size),
+    write: (bytes: AppendedStream, id: string, offset: number) =>
+      resumables.append(grant, id, { offset, bytes, checksum }),
+    remove: (id: string) => resumables.remove(grant, id),
+  })
+}
+
+type AppendedStream = Parameters<Resumables['append']>[2]['bytes']
+
+/** What the metadata says of the file: its name, and where it is to lie. Uppy has `name` for the first. @throws Problem 400 */
+function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
+  const [folder, other] = ['folder', 'path'].map((name) => metadata[name] || undefined)
+  if (folder !== undefined && other !== undefined && folder !== other)
+    throw badParameter({
+      param: 'path',
+      expected: 'the same as folder, or only one of them,',
+      received: other,
+    })
+  return { originalName: metadata.filename ?? metadata.name ?? '', folder: folder ?? other }
+}
+
+// What the package throws, as our codes have it. The rest is about headers: 400.
+const REFUSALS = new Map<unknown, { status: number; code: string; detail: string }>([
+  [
+    ERRORS.INVALID_OFFSET,
+    { status: 409, code: 'offset_conflict', detail: 'expected the offset that a HEAD request answers' },
+  ],
+  [
+    ERRORS.FILE_NOT_FOUND,
+    { status: 404, code: 'upload_not_found', detail: 'there is no such upload, or not any more' },
+  ],
+  [ERRORS.FILE_NO_LONGER_EXISTS, { status: 410, code: 'upload_expired', detail: 'this upload has expired' }],
+  [
+    ERRORS.ABORTED,
+    {
+      status: 423,
+      code: 'handed_over',
+      detail: 'another request for this upload has taken over from this one',
+    },
+  ],
+])
+
+function problemOf(error: unknown, maxBytes: number): unknown {
+  if (error instanceof Problem) return error
+  const { status_code: status, body } = (error ?? {}) as { status_code?: number; body?: string }
+  const known = REFUSALS.get(error)
+  if (known) return new Problem(known)
+  if (status === 413) return tooLarge('an upload', maxBytes)
+  return status === undefined || (status >= 500 && status !== 501) ? error : refusal(status, body ?? '')
+}
+
+function refusal(status: number, text: string): Problem {
+  const detail = text.trim() || 'expected a well-formed request of tus'
+  if (status === 501) return new Problem({ status, code: 'not_supported', detail })
+  return new Problem({ status: status === 403 ? 400 : status, code: 'bad_request', detail })
+}

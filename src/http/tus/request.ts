@@ -1,0 +1,67 @@
+import type { Request } from 'express'
+import { badParameter, Problem, unsupportedMediaType } from '../../core/problem.ts'
+import { clipped } from '../../core/text/truncate.ts'
+import { CHECKSUM_ALGORITHMS, type Checksum } from '../../service/upload/pieces.ts'
+
+export const TUS_PATH = '/v1/tus'
+export const TUS_VERSION = '1.0.0'
+
+/**
+ * What a request means: `X-HTTP-Method-Override` is for those who cannot send a PATCH.
+ *
+ * @see https://tus.io/protocols/resumable-upload#x-http-method-override
+ */
+export function tusMethod(req: Request): string {
+  return (req.get('X-HTTP-Method-Override') ?? req.method).toUpperCase()
+}
+
+/** @throws Problem 412 for another version of tus, or none */
+export function checkVersion(req: Request): void {
+  const received = req.get('Tus-Resumable')
+  if (received === TUS_VERSION) return
+  throw new Problem({
+    status: 412,
+    code: 'tus_version',
+    detail: `expected ${TUS_VERSION} in the Tus-Resumable header but received ${received === undefined ? 'none' : JSON.stringify(clipped(received))}`,
+    members: { expected: TUS_VERSION },
+    headers: { 'Tus-Version': TUS_VERSION },
+  })
+}
+
+const OFFSET_STREAM = 'application/offset+octet-stream'
+
+/** Of a request that sends bytes for what has been created. @throws Problem 400, 415 */
+export function checkPatch(req: Request): void {
+  const received = req.headers['content-type']
+  if (received !== OFFSET_STREAM) throw unsupportedMediaType({ expected: OFFSET_STREAM, received })
+  if (req.get('Upload-Offset') === undefined)
+    throw badParameter({ param: 'Upload-Offset', expected: 'a header with an offset in bytes' })
+}
+
+/**
+ * What the sender says of the body's bytes; undefined when it says nothing.
+ *
+ * @throws Problem 400 for an algorithm that is not offered, or what is no checksum; 411 without Content-Length
+ * @see https://tus.io/protocols/resumable-upload#checksum
+ */
+export function checksumOf(req: Request): Checksum | undefined {
+  const header = req.get('Upload-Checksum')
+  if (header === undefined) return undefined
+  const [name = '', base64 = ''] = header.split(' ')
+  const algorithm = CHECKSUM_ALGORITHMS.find((one) => one === name)
+  const digest = Buffer.from(base64, 'base64')
+  if (!algorithm || digest.toString('base64') !== base64 || header !== `${name} ${base64}`)
+    throw badParameter({
+      param: 'Upload-Checksum',
+      expected: `one of ${CHECKSUM_ALGORITHMS.join(', ')}, a space and the digest in base64`,
+      received: header,
+    })
+  const length = req.get('Content-Length')
+  if (length === undefined)
+    throw new Problem({
+      status: 411,
+      code: 'length_required',
+      detail: 'expected a Content-Length with Upload-Checksum but received none',
+    })
+  return { algorithm, digest, length: Number(length) }
+}

@@ -1,0 +1,182 @@
+import { type Request, type Response, Router } from 'express'
+import type { Client } from '../../core/clients/client.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import { type Bearer, uploadNotFound } from '../../service/upload/resumable.ts'
+import type { SignedLinks } from '../../service/upload/upload-links.ts'
+import { watchRate } from '../body/min-rate.ts'
+import { callerBySecret, nameCaller } from '../caller/caller.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { SIGNED_LINK } from '../upload/link-routes.ts'
+import { takeBody } from './body.ts'
+import { readableByPages, tusOptions } from './headers.ts'
+import type { TusOptions } from './protocol.ts'
+import { checkPatch, checksumOf, checkVersion, TUS_PATH, TUS_VERSION, tusMethod } from './request.ts'
+import { finishedRecord } from './upload-record.ts'
+
+interface Dependencies extends TusOptions {
+  clients: Clients
+  signedLinks: Pick<SignedLinks, 'read' | 'check'>
+  findClient: (id: string) => Client | undefined
+  limits: Limits
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+/**
+ * Uploads in several requests, by tus 1.0: `POST /v1/tus` begins one, `PATCH`, `HEAD` and `DELETE` on the address that it
+ * answers go on with it, and `GET` there answers the record of the original that it has become.
+ *
+ * @see https://tus.io/protocols/resumable-upload
+ */
+export function tusRoutes({
+  clients,
+  signedLinks,
+  findClient,
+  limits,
+  minBytesPerSecond,
+  ...options
+}: Dependencies): Router {
+  const { resumables, maxBytes, baseUrl } = options
+  const bearers = { clients, signedLinks, findClient }
+  const finished = (grant: Bearer, id: string) => finishedRecord(grant, id, { resumables, baseUrl })
+
+  const exchange = async (req: Request, res: Response, { id, ...named }: NamedUpload) => {
+    const method = tusMethod(req)
+    res.setHeader('Tus-Resumable', TUS_VERSION)
+    checkVersion(req)
+    const grant = bearerOf(req, named, bearers)
+    if (method === 'PATCH') checkPatch(req)
+    const checksum = checksumOf(req)
+    if (named.link !== undefined) await signedLinks.check(signedLinks.read(named.link))
+    if (id === undefined) await takePoints(req, res, { limits, limited: 'upload', client: grant.client })
+    const body = takeBody(req)
+    let slow: Problem | undefined
+    const stopWatching = watchRate(req, minBytesPerSecond, (problem) => {
+      slow = problem
+      body.end()
+    })
+    const recordHeader = async (complete: string): Promise<Record<string, string>> => {
+      const record = await finished(grant, complete)
+      return record === undefined ? {} : { 'Upload-Record': record }
+    }
+    try {
+      // The package takes 5 MB of memory, which most services never need.
+      const { exchangeTus } = await import('./protocol.ts')
+      const answer = await exchangeTus(
+        {
+          ...{ grant, method, id, headers: tusHeaders(req), body: body.bytes, checksum },
+          ...{ link: named.link, finished: recordHeader },
+          addressOf: (created) =>
+            `${baseUrl}${TUS_PATH}/${created}${named.link === undefined ? '' : `~${grant.client.id}`}`,
+        },
+        options,
+      )
+      if (slow) throw keptSlow(slow)
+      for (const [name, value] of answer.headers)
+        if (!name.startsWith('access-control-')) res.setHeader(name, value)
+      if (method === 'HEAD' && id !== undefined && isComplete(answer.headers))
+        for (const [name, value] of Object.entries(await recordHeader(id))) res.setHeader(name, value)
+      res.status(answer.status).end()
+    } finally {
+      stopWatching()
+      body.leave()
+    }
+  }
+
+  const answerRecord = async (
+    req: Request,
+    res: Response,
+    { id, ...named }: NamedUpload & { id: string },
+  ) => {
+    const grant = bearerOf(req, named, bearers)
+    const { size, offset } = await resumables.find(grant, id)
+    const record = offset === size ? await finished(grant, id) : undefined
+    if (record !== undefined) {
+      res.type('application/json').send(record)
+      return
+    }
+    res.setHeader('Retry-After', '2')
+    res.status(202).json({ state: offset === size ? 'storing' : 'receiving', offset, size: size ?? null })
+  }
+
+  const routes = Router({ strict: true, caseSensitive: true })
+  routes.use(TUS_PATH, readableByPages)
+  routes.options([TUS_PATH, `${TUS_PATH}/`, `${TUS_PATH}/:id`], tusOptions({ maxBytes }))
+  // What is posted to a signed link in the words of tus begins an upload by it.
+  routes.post(SIGNED_LINK, (req, res, next) => {
+    if (req.get('Tus-Resumable') === undefined) return next()
+    readableByPages(req, res, () => {})
+    return exchange(req, res, { link: req.url })
+  })
+  routes.all([TUS_PATH, `${TUS_PATH}/`], (req, res, next) => {
+    if (tusMethod(req) !== 'POST') return methodNotAllowed('POST', 'OPTIONS')(req, res, next)
+    return exchange(req, res, {})
+  })
+  routes.all(`${TUS_PATH}/:id`, (req, res, next) => {
+    const [id = '', clientId] = String(req.params.id).split('~')
+    const method = tusMethod(req)
+    if (method === 'GET') return answerRecord(req, res, { id, clientId })
+    if (method === 'HEAD' || method === 'PATCH' || method === 'DELETE')
+      return exchange(req, res, { id, clientId })
+    return methodNotAllowed('HEAD', 'GET', 'PATCH', 'DELETE', 'OPTIONS')(req, res, next)
+  })
+  return routes
+}
+
+/** The upload that a request names: by its id, with its client where it may go on by its address; or the link that begins one. */
+interface NamedUpload {
+  id?: string
+  clientId?: string | undefined
+  link?: string
+}
+
+/**
+ * Who may upload by this request, and where to: all that is asked of a caller stands here.
+ *
+ * @throws Problem 401, 403, 404
+ */
+function bearerOf(
+  req: Request,
+  { link, clientId }: NamedUpload,
+  { clients, signedLinks, findClient }: Pick<Dependencies, 'clients' | 'signedLinks' | 'findClient'>,
+): Bearer {
+  if (link !== undefined) {
+    const { client } = signedLinks.read(link)
+    nameCaller(req, client)
+    return { client }
+  }
+  // Its address, which nobody can guess, is what whoever has begun it by a link has of it.
+  if (clientId === undefined || req.headers.authorization !== undefined)
+    return callerBySecret(req, clients, 'upload')
+  const client = findClient(clientId)
+  if (!client || client.removing) throw uploadNotFound()
+  nameCaller(req, client)
+  return { client, byAddress: true }
+}
+
+/** What the package is to know of a request: a proxy's headers, for example, it would refuse when there are several. */
+function tusHeaders(req: Request): Record<string, string> {
+  const { headers } = req
+  return Object.fromEntries(
+    ['content-type', 'content-length', 'tus-resumable', ...Object.keys(headers).filter(isOfUpload)].flatMap(
+      (name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]]),
+    ),
+  )
+}
+
+function isOfUpload(name: string): boolean {
+  return name.startsWith('upload-') && name !== 'upload-checksum'
+}
+
+function isComplete(headers: Headers): boolean {
+  return headers.get('upload-offset') === headers.get('upload-length')
+}
+
+/** 408: unlike in a form, what has come is kept. */
+function keptSlow({ status, code, message, members, headers }: Problem): Problem {
+  const detail = message.replace('nothing was kept', 'what has come is kept')
+  return new Problem({ status, code, detail, members, headers })
+}

@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '../../core/clients/client.ts'
+import { isStillStoring } from '../../service/upload/finish-resumable.ts'
+import type { Bearer, Resumables } from '../../service/upload/resumable.ts'
+import type { UploadedFile } from '../../service/upload/upload.ts'
+import { uploadToWire } from '../wire/file.ts'
+
+// Heroku gives up an answer after 30 s; whoever gets none of the file asks again, and it is stored all the same.
+const FINISH_WAIT_MS = 20_000
+
+/**
+ * Has an upload that is complete stored.
+ *
+ * @returns the record of the original, in a list, as JSON that may be a header; undefined when it takes longer than 20 s, or is left to a sweep
+ * @throws Problem as `Resumables.finish` does
+ */
+export async function finishedRecord(
+  grant: Bearer,
+  id: string,
+  { resumables, baseUrl }: { resumables: Pick<Resumables, 'finish'>; baseUrl: string },
+): Promise<string | undefined> {
+  const left = new AbortController()
+  const finished = resumables.finish(grant, id)
+  // It goes on without us.
+  finished.catch(() => {})
+  try {
+    const waiting = pause(FINISH_WAIT_MS, undefined, { signal: left.signal })
+    const file = await Promise.race([finished, waiting]).catch((error) => {
+      if (isStillStoring(error)) return undefined
+      throw error
+    })
+    return file && recordText(file, { client: grant.client, baseUrl })
+  } finally {
+    left.abort()
+  }
+}
+
+/** All ASCII, as a header has to be. */
+function recordText(file: UploadedFile, place: { client: Client; baseUrl: string }): string {
+  return JSON.stringify([uploadToWire(file, { ...place, options: {} })]).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,81 @@
+import { type Annotations, checkMetadata, checkTags } from '../../core/files/annotations.ts'
+import { parseParameter } from '../../core/plugin-api/parameter.ts'
+import { badParameter } from '../../core/problem.ts'
+
+/** What a form asks for beside storing its files. */
+export interface AskedOfUpload {
+  /** What is known of each file, in its record. */
+  info: boolean
+  /** Query strings of derivatives to be made in the background; undefined when there is no such field. */
+  transforms: readonly string[] | undefined
+  /** What is said of all files. */
+  annotations: Annotations
+}
+
+/** Text fields of an upload's form, as they come. */
+export interface UploadFields {
+  /** Reads a field; undefined for one that was too long. Others than those below are passed over. @throws Problem 400 */
+  take(name: string, value: string | undefined): void
+  /** What has been asked for so far. */
+  asked(): AskedOfUpload
+}
+
+const TRANSFORMS_MAX = 20
+const QUERY_MAX_LENGTH = 2000
+const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings, like ["w=300", "w=600&f=webp"],`
+
+/** Those of one form, of which none has come yet. */
+export function uploadFields(): UploadFields {
+  const asked: AskedOfUpload = {
+    info: false,
+    transforms: undefined,
+    annotations: { tags: [], metadata: {} },
+  }
+  const seen = new Set<string>()
+  const readers: Readonly<Record<string, (value: string) => void>> = {
+    info(value) {
+      asked.info = parseParameter('info', { type: 'flag', help: '' }, value) === true
+    },
+    transforms(value) {
+      // What a form sends whose field was left empty.
+      if (value !== '') asked.transforms = readTransforms(jsonOf(value), value)
+    },
+    tags(value) {
+      if (value !== '') asked.annotations = { ...asked.annotations, tags: checkTags(jsonOf(value) ?? value) }
+    },
+    metadata(value) {
+      if (value === '') return
+      asked.annotations = { ...asked.annotations, metadata: checkMetadata(jsonOf(value) ?? value) }
+    },
+  }
+  return {
+    asked: () => asked,
+    take(param, value) {
+      const read = Object.hasOwn(readers, param) ? readers[param] : undefined
+      if (!read) return
+      if (seen.has(param)) throw badParameter({ param, expected: 'one field', received: value })
+      seen.add(param)
+      if (value === undefined) throw badParameter({ param, expected: 'at most 64 KiB', received: 'more' })
+      read(value)
+    },
+  }
+}
+
+/** Reads the value of `transforms`. @param received as it came, for the message @throws Problem 400 */
+export function readTransforms(queries: unknown, received: unknown = queries): string[] {
+  if (!Array.isArray(queries) || queries.length > TRANSFORMS_MAX)
+    throw badParameter({ param: 'transforms', expected: EXPECTED_TRANSFORMS, received })
+  return queries.map((query, i) => {
+    if (typeof query === 'string' && query.length <= QUERY_MAX_LENGTH) return query.replace(/^\?/, '')
+    const expected = `a query string of at most ${QUERY_MAX_LENGTH} characters`
+    throw badParameter({ param: `transforms[${i}]`, expected, received: query })
+  })
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,80 @@
+import { type RequestHandler, Router } from 'express'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { SignedLinks } from '../../service/upload/upload-links.ts'
+import { nameCaller } from '../caller/caller.ts'
+import { strangerOf } from '../caller/client-ip.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
+import { refuseInLink } from './link-fields.ts'
+import type { Receive } from './receive.ts'
+
+interface Dependencies {
+  signedLinks: SignedLinks
+  limits: Limits
+  receive: Receive
+}
+
+/** The path of a signed link. */
+export const SIGNED_LINK = '/v1/upload/sign/:id/:signature/*folder'
+
+/**
+ * `PUT` or `POST` to a signed link, with a form whose part `file` it is, or the file as it is: stores it, and answers its
+ * record. Pages of any site may do so: the holder of a link may use it. An appended `&name=` names a file that is no form.
+ */
+export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const upload: RequestHandler = async (req, res, next) => {
+    // Begins one in several requests: http/tus/routes.ts.
+    if (req.method === 'POST' && req.get('Tus-Resumable') !== undefined) return next()
+    // As it came: whatever is done to a link on its way makes it another one.
+    const { target, name } = named(req.url)
+    const opened = signedLinks.read(target)
+    const { client } = opened
+    nameCaller(req, client)
+    // Whoever has a link that is used must not take its client's points with it.
+    await signedLinks.check(opened)
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      ...{
+        grant: { client },
+        caller: strangerOf(req),
+        as: 'either',
+        name,
+        maxFiles: 1,
+        refuseField: refuseInLink,
+      },
+      store: (arriving) => signedLinks.upload(opened, arriving),
+    })
+  }
+
+  routes.all(SIGNED_LINK, usableByAll)
+  routes.put(SIGNED_LINK, upload)
+  routes.post(SIGNED_LINK, upload)
+  // DELETE may mean an original in a folder of that name.
+  for (const method of ['get', 'patch'] as const)
+    routes[method](SIGNED_LINK, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
+  return routes
+}
+
+/**
+ * Separates a link from the name that its holder has appended. The name is not signed: it decides no more than the name in a
+ * form.
+ */
+function named(url: string): { target: string; name: string } {
+  const added = url.indexOf('&name=')
+  if (added === -1 || url.indexOf('&', added + 1) !== -1) return { target: url, name: '' }
+  const name = new URLSearchParams(url.slice(added)).get('name') ?? ''
+  return { target: url.slice(0, added), name }
+}
+
+const usableByAll: RequestHandler = (req, res, next) => {
+  res.setHeader('Access-Control-Allow-Origin', '*')
+  res.setHeader('Access-Control-Expose-Headers', 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id')
+  if (req.method !== 'OPTIONS') return next()
+  res.setHeader('Allow', 'PUT, POST, OPTIONS, DELETE')
+  res.setHeader('Access-Control-Allow-Methods', 'PUT, POST')
+  res.setHeader('Access-Control-Allow-Headers', `${TUS_ALLOWED_HEADERS}, Content-Disposition`)
+  res.setHeader('Access-Control-Max-Age', '86400')
+  res.status(204).end()
+}

@@ -1,0 +1,180 @@
+import { PassThrough, Readable } from 'node:stream'
+import busboy from 'busboy'
+import type { Request } from 'express'
+import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
+import { clipped } from '../../core/text/truncate.ts'
+import { watchRate } from '../body/min-rate.ts'
+import { isOfType } from '../request.ts'
+import { createPartCount } from './part-count.ts'
+
+/** A part that carries a file. */
+export interface FilePart {
+  /** As its sender calls it; may be empty. */
+  name: string
+  bytes: Readable
+}
+
+const FIELDS_MAX = 100
+const FIELD_MAX_BYTES = 64 * 1024
+
+// What may come outside of files: a hundred fields of 64 KB, and the headers of the parts.
+const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
+
+/**
+ * The parts named `file` of a multipart request, as they arrive: the next one comes when the one before has been
+ * consumed. Text fields go to `onField`, before the files that come after them and before the end.
+ *
+ * @throws Problem 415 for another content type, 400 for a body that is not of the grammar, a part of another name,
+ *   more than `maxFiles` files, or none, and what `onField` throws; 408 for a sender that is too slow; 413 when too much of it is no file
+ * @see RFC 7578
+ */
+export async function* fileParts(
+  req: Request,
+  {
+    maxFiles,
+    minBytesPerSecond,
+    onField,
+    signal,
+  }: {
+    maxFiles: number
+    minBytesPerSecond: number
+    /** Gets the text of a field; undefined when it is longer than 64 KiB. */
+    onField: (name: string, value: string | undefined) => void
+    signal: AbortSignal
+  },
+): AsyncGenerator<FilePart> {
+  // A body whose sender has left ends in silence, and whoever reads it would wait for ever.
+  signal.throwIfAborted()
+  const parser = createParser(req, maxFiles)
+  // A queue for the parts that the parser finds in one chunk, and its only end.
+  const parts = new PassThrough({ objectMode: true })
+  const fail = (problem: Error) => {
+    parts.destroy(problem)
+  }
+  const partCount = createPartCount(req.headers['content-type'])
+  let told = 0
+  parser.on('file', (field, stream, { filename }) => {
+    told += 1
+    if (field !== 'file')
+      fail(badForm(`a part named file but received one named ${JSON.stringify(clipped(field))}`))
+    // Until it is read as a part, a failure of the stream has nobody to tell.
+    stream.on('error', () => {})
+    parts.write({
+      // Browsers and curl write a quote so and leave "%" alone: a name that really holds %22 cannot be told apart.
+      name: (filename ?? '').replaceAll('%22', '"'),
+      bytes: Readable.from(counted(stream), { objectMode: false }),
+    } satisfies FilePart)
+  })
+  parser.on('field', (field, value, { valueTruncated }) => {
+    told += 1
+    if (field === 'file')
+      return fail(badForm('a file in the part file (with curl: -F file=@name) but received a text field'))
+    try {
+      onField(field, valueTruncated ? undefined : value)
+    } catch (error) {
+      fail(error as Error)
+    }
+  })
+  parser.on('filesLimit', () => fail(badForm(`at most ${maxFiles} files but received more`)))
+  parser.on('fieldsLimit', () => fail(badForm(`at most ${FIELDS_MAX} text fields but received more`)))
+  parser.on('partsLimit', () => fail(badForm(`at most ${maxFiles + FIELDS_MAX} parts but received more`)))
+  let begun = false
+  let outside = 0
+  req.on('data', (chunk: Buffer) => {
+    begun = true
+    outside += chunk.length
+    partCount?.push(chunk)
+    // Text before the first boundary, or a field, may go on for ever: the parser passes over them.
+    if (outside > OUTSIDE_MAX_BYTES) fail(tooLarge('a form without its files', OUTSIDE_MAX_BYTES))
+  })
+  /** The part's bytes; a body that breaks off is the sender's fault, and says so. */
+  async function* counted(file: Readable): AsyncGenerator<Buffer> {
+    try {
+      for await (const bytes of file) {
+        outside -= bytes.length
+        yield bytes
+      }
+    } catch (error) {
+      throw malformed(error)
+    }
+  }
+  parser.on('error', (error) =>
+    fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
+  )
+  parser.on('close', () => {
+    // All or none: what was passed over may have been a file.
+    if (partCount && partCount.begun() !== told)
+      fail(
+        badForm(
+          'parts with headers of the grammar (a name with spaces in quotes) but cannot read one of them',
+        ),
+      )
+    parts.end()
+  })
+  const breakOff = (reason: Error) => {
+    fail(reason)
+    // Whoever reads the current part would wait for its next bytes for ever.
+    parser.destroy(reason)
+  }
+  const leave = () => breakOff(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  const unwatch = watchRate(req, minBytesPerSecond, breakOff)
+  req.pipe(parser)
+
+  let count = 0
+  try {
+    for await (const part of parts as AsyncIterable<FilePart>) {
+      count += 1
+      yield part
+    }
+  } finally {
+    unwatch()
+    signal.removeEventListener('abort', leave)
+    req.unpipe(parser)
+    parser.destroy()
+  }
+  if (count === 0) throw badForm('at least one part named file but received none')
+}
+
+function createParser(req: Request, maxFiles: number): busboy.Busboy {
+  if (!isOfType(req, 'multipart/form-data')) {
+    throw unsupportedMediaType({
+      expected: 'multipart/form-data, application/json',
+      received: req.headers['content-type'],
+    })
+  }
+  try {
+    return busboy({
+      headers: req.headers,
+      // Names come as UTF-8 from every browser and from curl.
+      defParamCharset: 'utf8',
+      limits: {
+        files: maxFiles,
+        fields: FIELDS_MAX,
+        // The parser counts the end as one.
+        parts: maxFiles + FIELDS_MAX + 1,
+        fieldSize: FIELD_MAX_BYTES,
+        fieldNameSize: 100,
+      },
+    })
+  } catch (error) {
+    throw malformed(error)
+  }
+}
+
+/** `expected` is the rest of a sentence: what was expected, and what came. */
+function badForm(expected: string): Problem {
+  return new Problem({
+    status: 400,
+    code: 'bad_multipart',
+    detail: `expected ${expected}`,
+    members: { param: 'file' },
+  })
+}
+
+function malformed(cause: unknown): Problem {
+  if (cause instanceof Problem) return cause
+  const reason = cause instanceof Error ? cause.message : 'it cannot be read'
+  const detail = `expected a well-formed multipart body: ${reason}`
+  return new Problem({ status: 400, code: 'bad_multipart', detail, cause })
+}

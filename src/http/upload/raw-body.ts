@@ -1,0 +1,46 @@
+import { PassThrough } from 'node:stream'
+import type { Request } from 'express'
+import { Problem, unsupportedMediaType } from '../../core/problem.ts'
+import { watchRate } from '../body/min-rate.ts'
+import type { FilePart } from './multipart.ts'
+
+/**
+ * A request's body as one file, as it comes. Its media type is passed over: what it is, its bytes say.
+ *
+ * @throws Problem 400 for a part of a file, 415 for a compressed one, 408 for a sender that is too slow
+ */
+export async function* rawFile(
+  req: Request,
+  { name, minBytesPerSecond, signal }: { name: string; minBytesPerSecond: number; signal: AbortSignal },
+): AsyncGenerator<FilePart> {
+  signal.throwIfAborted()
+  const { 'content-range': range, 'content-encoding': encoding } = req.headers
+  // RFC 9110 section 14.5: what cannot put a part of a file has to refuse it.
+  if (range !== undefined) throw partOfFile(range)
+  if (encoding !== undefined && encoding !== 'identity')
+    throw unsupportedMediaType({ expected: 'a file as it is', received: `one in ${encoding}` })
+  const bytes = new PassThrough()
+  const breakOff = (reason: Error) => void bytes.destroy(reason)
+  // Until it is read, its failure has nobody to tell.
+  bytes.on('error', () => {})
+  const leave = () => breakOff(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  const unwatch = watchRate(req, minBytesPerSecond, breakOff)
+  req.pipe(bytes)
+  try {
+    yield { name, bytes }
+  } finally {
+    unwatch()
+    signal.removeEventListener('abort', leave)
+    req.unpipe(bytes)
+    bytes.destroy()
+  }
+}
+
+function partOfFile(received: string): Problem {
+  return new Problem({
+    status: 400,
+    code: 'bad_request',
+    detail: `expected a whole file, without Content-Range, but received ${JSON.stringify(received.slice(0, 100))}`,
+  })
+}

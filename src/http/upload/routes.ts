@@ -1,0 +1,101 @@
+import { type Request, type Response, Router } from 'express'
+import { folderWithin } from '../../core/clients/grant.ts'
+import type { Format } from '../../core/media/formats.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import type { Clients } from '../../service/clients/clients.ts'
+import type { EagerTransforms } from '../../service/delivery/eager-transforms.ts'
+import type { RemoteUpload } from '../../service/remote/upload.ts'
+import type { Upload } from '../../service/upload/upload.ts'
+import { jsonBody } from '../body/json.ts'
+import { callerBySecret } from '../caller/caller.ts'
+import { trustedCallerOf } from '../caller/client-ip.ts'
+import { takePoints } from '../caller/rate-limit.ts'
+import { methodNotAllowed } from '../problem.ts'
+import { checkNames, clientGone, isOfType, onlyValue, queryPairs } from '../request.ts'
+import type { Receive, StoredAnswer } from './receive.ts'
+import { readRemoteUpload } from './url-upload.ts'
+
+interface Dependencies {
+  clients: Clients
+  upload: Upload
+  remoteUpload: RemoteUpload
+  eager: Pick<EagerTransforms, 'check'>
+  limits: Limits
+  receive: Receive
+  answerStored: StoredAnswer
+  /** Of one request. */
+  maxFiles: number
+  /** Of a body, see {@link watchRate}. */
+  minBytesPerSecond: number
+}
+
+// A URL of 2000 characters, twenty query strings as long, and what is around them, each character escaped.
+const REMOTE_MAX_BYTES = 256 * 1024
+
+/**
+ * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. With the field
+ * `info` they tell what is known of each, with `transforms` what is made of it in the background; `tags` and `metadata` are
+ * kept with each. With JSON as its body, `{"url": …}`, it stores a file of another server.
+ * `PUT /v1/upload/<name>?path=<folder>`: stores the body as it is, and answers its record in the same way.
+ */
+export function uploadRoutes({
+  clients,
+  upload,
+  remoteUpload,
+  eager,
+  limits,
+  receive,
+  answerStored,
+  maxFiles,
+  minBytesPerSecond,
+}: Dependencies): Router {
+  const routes = Router({ strict: true, caseSensitive: true })
+  const callerOf = (req: Request) => {
+    const grant = callerBySecret(req, clients, 'upload')
+    return { grant, client: grant.client, folder: folderWithin(pathOf(req), grant) }
+  }
+
+  async function storeRemote(req: Request, res: Response): Promise<void> {
+    const grant = callerBySecret(req, clients, 'upload')
+    const { client } = grant
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
+    const { url, name, path, asked } = readRemoteUpload(body, pathOf(req))
+    const folder = folderWithin(path, grant)
+    await takePoints(req, res, { limits, limited: 'fetch', client })
+    const signal = clientGone(res)
+    const check = (format: Format) => eager.check(grant, format, asked.transforms ?? [])
+    const annotations = () => asked.annotations
+    const stored = await remoteUpload({
+      ...{ client, asker: 'secret', url, name, folder, check, annotations, signal },
+    })
+    await answerStored(res, { client, caller: trustedCallerOf(req), stored: [stored], asked, signal })
+  }
+
+  routes.post('/v1/upload', async (req, res) => {
+    if (isOfType(req, 'application/json')) return storeRemote(req, res)
+    const { grant, client, folder } = callerOf(req)
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      ...{ grant, caller: trustedCallerOf(req), as: 'form', maxFiles },
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
+  })
+  routes.all('/v1/upload', methodNotAllowed('POST'))
+
+  routes.put('/v1/upload/:name', async (req, res) => {
+    const { grant, client, folder } = callerOf(req)
+    await takePoints(req, res, { limits, limited: 'upload', client })
+    await receive(req, res, {
+      ...{ grant, caller: trustedCallerOf(req), as: 'file', name: String(req.params.name), maxFiles: 1 },
+      store: (arriving) => upload({ client, folder, ...arriving }),
+    })
+  })
+  return routes
+}
+
+function pathOf(req: Request): string | undefined {
+  const query = queryPairs(req)
+  checkNames(query, ['path'])
+  return onlyValue(query, 'path')
+}

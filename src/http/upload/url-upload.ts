@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { checkMetadata, checkTags } from '../../core/files/annotations.ts'
+import { NAME_MAX_BYTES } from '../../core/files/file-name.ts'
+import { parseRemoteUrl } from '../../core/net/remote-url.ts'
+import { badParameter } from '../../core/problem.ts'
+import { checkedBody } from '../body/parse.ts'
+import { type AskedOfUpload, readTransforms } from './form-fields.ts'
+
+const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} characters`
+
+const remoteUpload = z.strictObject(
+  {
+    url: z.string('a URL'),
+    name: z.string(EXPECTED_NAME).min(1, EXPECTED_NAME).max(NAME_MAX_BYTES, EXPECTED_NAME).optional(),
+    path: z.string('a folder').optional(),
+    info: z.boolean('true or false').default(false),
+    transforms: z.unknown().optional(),
+    tags: z.unknown().optional(),
+    metadata: z.unknown().optional(),
+  },
+  'an object of url, name, path, info, transforms, tags and metadata',
+)
+
+export interface RemoteUploadBody {
+  url: string
+  /** In the place of the name that its server gives it. */
+  name: string | undefined
+  path: string | undefined
+  asked: AskedOfUpload
+}
+
+/** Checks a request to store a file of another server. @param queryPath as in the address @throws Problem 400 */
+export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
+  const { url, name, path, info, transforms, tags, metadata } = checkedBody(remoteUpload, body)
+  if (path !== undefined && queryPath !== undefined)
+    throw badParameter({ param: 'path', expected: 'one value', received: `${queryPath}, ${path}` })
+  return {
+    url: parseRemoteUrl(url),
+    name,
+    path: path ?? queryPath,
+    asked: {
+      info,
+      transforms: transforms === undefined ? undefined : readTransforms(transforms),
+      annotations: {
+        tags: tags === undefined ? [] : checkTags(tags),
+        metadata: metadata === undefined ? {} : checkMetadata(metadata),
+      },
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import type { Client } from '../../core/clients/client.ts'
+import type { Trash } from '../../core/ports/file-index.ts'
+import type { UploadedFile } from '../../service/upload/upload.ts'
+import { uploadToWire } from './file.ts'
+
+/** Where files are found by those who ask. */
+export interface Place {
+  client: Client
+  /** Without a slash at its end. */
+  baseUrl: string
+}
+
+/** The ten fields of an upload's record, and all else that is known of the file. */
+export function fileToWire({ trash, ...file }: UploadedFile & { trash?: Trash | undefined }, place: Place) {
+  const { mediaType, sha256, storedAt, tags = [], metadata = {} } = file.record
+  return {
+    ...uploadToWire(file, { ...place, options: {} }),
+    mediaType,
+    sha256,
+    uploadedAt: iso(storedAt),
+    tags,
+    metadata,
+    ...(trash ? { deletedAt: iso(trash.at), deletedUntil: iso(trash.until) } : {}),
+  }
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString()
+}

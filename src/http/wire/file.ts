@@ -1,0 +1,54 @@
+import type { Client } from '../../core/clients/client.ts'
+import type { EagerTransform } from '../../service/delivery/eager-transforms.ts'
+import type { Information } from '../../service/delivery/file-info.ts'
+import type { UploadedFile } from '../../service/upload/upload.ts'
+import { informationToWire } from '../delivery/info-routes.ts'
+import { deliveryUrl } from './urls.ts'
+
+/** The ten fields of an upload's record, as docs/reference/http-api.md has them: these and no other. */
+export function uploadToWire(
+  { name, record, bucketUrl }: UploadedFile,
+  { client, baseUrl, options }: { client: Client; baseUrl: string; options: object },
+) {
+  const { key, sourceName, format } = name
+  return {
+    sourceName,
+    src: deliveryUrl(name, { baseUrl, token: client.token }),
+    originalSrc: bucketUrl,
+    originalName: record.originalName,
+    s3PathOriginal: key,
+    s3Path: key,
+    options,
+    size: record.size,
+    mimeType: format.group,
+    format: format.name,
+  }
+}
+
+/** What the form has asked for; empty when that is nothing. */
+export function optionsToWire(
+  { name }: UploadedFile,
+  {
+    client,
+    baseUrl,
+    info,
+    transforms,
+  }: {
+    client: Client
+    baseUrl: string
+    info: Information | undefined
+    transforms: readonly EagerTransform[] | undefined
+  },
+): object {
+  const src = deliveryUrl(name, { baseUrl, token: client.token })
+  const list = transforms?.map(({ query, key, state }) => ({ key, src: `${src}?${inUrl(query)}`, state }))
+  return {
+    ...(info ? { info: informationToWire(info, { withLocation: false }) } : {}),
+    ...(list ? { transforms: list } : {}),
+  }
+}
+
+/** A query as it stands in a URL, whatever was asked for; commas and colons, of ratios and boxes, are fit to be seen. */
+function inUrl(query: string): string {
+  return String(new URLSearchParams(query)).replaceAll('%2C', ',').replaceAll('%3A', ':')
+}

@@ -1,0 +1,236 @@
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { sha256 } from '../../core/bytes/digest.ts'
+import type { EventName } from '../../core/events.ts'
+import type { MediaGroup } from '../../core/media/formats.ts'
+import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
+import {
+  type DetectorPlugin,
+  type Engine,
+  type EngineName,
+  PHASES,
+  type TransformPlugin,
+} from '../../core/plugin-api/plugin.ts'
+import { didYouMean } from '../../core/text/did-you-mean.ts'
+import { checkDetector } from './check-detector.ts'
+import { checkEventPlugin, checkTargets } from './check-event-plugin.ts'
+import { checkParameters } from './check-parameter.ts'
+import { checkName } from './check-record.ts'
+import { checkOptions, checkTransform, withChoices } from './check-transform.ts'
+import { ChainError, PluginError } from './plugin-error.ts'
+import { SHIPPED_ORDER } from './shipped-order.ts'
+
+/** A folder of plugin files, looked through with its subfolders. */
+export interface PluginFolder {
+  path: string
+  /** `.js` or `.ts` */
+  extension: string
+  /** Whether what is in it came with Sluice: a release's own plugins need no fingerprint of their text. */
+  shipped: boolean
+  /** Whether it need not exist. */
+  optional?: boolean
+}
+
+/** What the operator says of the chain: `config/chain.json`. */
+export interface ChainSettings {
+  /** Names of plugins in the order they shall run; the others stay where phase and name put them. */
+  order: readonly string[]
+  disabled: readonly string[]
+  /** Names in a query that are passed over. */
+  ignoredParams: readonly string[]
+  /** Options by plugin. */
+  options: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+/** A transform plugin that has been checked, with what the chain says of it. */
+export interface LoadedPlugin {
+  plugin: TransformPlugin
+  media: readonly MediaGroup[]
+  options: Readonly<Record<string, unknown>>
+  /** Undefined when the plugin is as shipped; else a digest of what makes it different. */
+  fingerprint: string | undefined
+}
+
+/** An event plugin that has been checked, with what the chain says of it. */
+export interface LoadedEventPlugin {
+  plugin: EventPlugin
+  options: Readonly<Record<string, unknown>>
+  /** Whom it tells, by event. */
+  targets: ReadonlyMap<EventName, readonly string[]>
+}
+
+/** The detector plugin that has been checked, with what the chain says of it. */
+export interface LoadedDetector {
+  plugin: DetectorPlugin
+  options: Readonly<Record<string, unknown>>
+  /** As {@link LoadedPlugin.fingerprint}. */
+  fingerprint: string | undefined
+}
+
+export interface PluginSet {
+  /** In the order in which they run. */
+  transforms: readonly LoadedPlugin[]
+  events: readonly LoadedEventPlugin[]
+  /** At most one. */
+  detector?: LoadedDetector
+}
+
+/**
+ * Loads and checks all plugins of `folders`. Nothing is skipped in silence: one that is broken stops the start.
+ *
+ * @throws PluginError, ChainError
+ */
+export async function loadPlugins({
+  folders,
+  engines,
+  chain,
+}: {
+  folders: readonly PluginFolder[]
+  engines: ReadonlyMap<EngineName, Engine>
+  chain: ChainSettings
+}): Promise<PluginSet> {
+  const transforms: Array<LoadedPlugin & { file: string }> = []
+  const events: LoadedEventPlugin[] = []
+  let detector: LoadedDetector | undefined
+  const fileOf = new Map<string, string>()
+  // Shipped plugins that would be part of every plan, were they not disabled.
+  const missing: string[] = []
+  for (const folder of folders) {
+    for (const file of await filesOf(folder)) {
+      const candidate = await importDefault(file)
+      const name = checkName(file, candidate)
+      const earlier = fileOf.get(name)
+      if (earlier) throw new PluginError(file, `the name ${name} is taken by ${earlier}`)
+      fileOf.set(name, file)
+      if (chain.disabled.includes(name)) {
+        if (folder.shipped && 'always' in candidate && candidate.always) missing.push(name)
+        continue
+      }
+      if ('on' in candidate) {
+        const plugin = checkEventPlugin(file, candidate)
+        const options = { ...plugin.options, ...chain.options[name] }
+        events.push({ plugin, options, targets: checkTargets(file, plugin, options) })
+        continue
+      }
+      if ('detect' in candidate) {
+        const plugin = checkDetector(file, candidate, engines)
+        if (detector)
+          throw new PluginError(file, `${detector.plugin.name} detects already: disable one of them`)
+        const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
+        detector = { plugin, options: { ...plugin.options, ...chain.options[name] }, fingerprint }
+        continue
+      }
+      const checked = checkTransform(file, candidate, engines)
+      const options = { ...checked.options, ...chain.options[name] }
+      checkOptions(file, checked, options)
+      const plugin = checkTransform(file, withChoices(file, checked, options), engines)
+      const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
+      transforms.push({
+        file,
+        plugin,
+        media: plugin.media ?? engines.get(plugin.engine)?.media ?? [],
+        options,
+        fingerprint,
+      })
+    }
+  }
+  checkParameters(transforms, chain.ignoredParams)
+  checkChain(chain, fileOf)
+  return {
+    transforms: inOrder(transforms, chain.order).map((one) => without(missing, one)),
+    events,
+    ...(detector ? { detector } : {}),
+  }
+}
+
+/** Disabling a shipped `always` plugin changes every plan, so its name joins the fingerprint. */
+function without(missing: readonly string[], loaded: LoadedPlugin): LoadedPlugin {
+  if (missing.length === 0) return loaded
+  const { fingerprint, plugin } = loaded
+  return { ...loaded, fingerprint: sha256(JSON.stringify([fingerprint ?? plugin.name, ...missing])) }
+}
+
+/**
+ * Links are followed, and each file is taken once, under the first of its names: a mounted Kubernetes ConfigMap is a
+ * folder of links into a hidden folder beside them.
+ */
+async function filesOf({ path, extension, optional }: PluginFolder): Promise<string[]> {
+  const names = await readdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && optional) return []
+    throw new PluginError(path, `the folder cannot be read: ${error.message}`, error)
+  })
+  const files = new Map<string, string>()
+  for (const name of names.sort()) {
+    const hidden = name.split('/').some((segment) => segment.startsWith('.') || segment === 'node_modules')
+    if (hidden || !name.endsWith(extension) || name.endsWith('.d.ts')) continue
+    const file = join(path, name)
+    const real = await realpath(file)
+    if ((await stat(real)).isFile() && !files.has(real)) files.set(real, file)
+  }
+  return [...files.values()]
+}
+
+async function importDefault(file: string): Promise<object> {
+  let module: { default?: unknown }
+  try {
+    module = await import(pathToFileURL(file).href)
+  } catch (cause) {
+    throw new PluginError(
+      file,
+      `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    )
+  }
+  if (typeof module.default !== 'object' || module.default === null) {
+    throw new PluginError(
+      file,
+      `expected a plugin object as the default export but found ${typeof module.default}`,
+    )
+  }
+  return module.default
+}
+
+function checkChain({ order, disabled, options }: ChainSettings, fileOf: ReadonlyMap<string, string>): void {
+  for (const [key, names] of Object.entries({ order, disabled, options: Object.keys(options) })) {
+    for (const name of names) {
+      if (fileOf.has(name)) continue
+      throw new ChainError(key, `there is no plugin called ${name}${didYouMean(name, fileOf.keys())}`)
+    }
+  }
+  for (const [i, name] of order.entries()) {
+    if (order.indexOf(name) < i) throw new ChainError('order', `it names ${name} twice`)
+  }
+}
+
+/**
+ * Undefined for a plugin as it was shipped in its first version. A drop-in's text is part of the digest, so that an
+ * edited one never serves what an earlier one made, whether its author raised the version or not.
+ */
+async function fingerprintOf(
+  plugin: TransformPlugin | DetectorPlugin,
+  file: string,
+  shipped: boolean,
+  options: Readonly<Record<string, unknown>> | undefined,
+): Promise<string | undefined> {
+  const version = plugin.version ?? 1
+  if (shipped && version === 1 && options === undefined) return undefined
+  const text = shipped ? '' : sha256(await readFile(file))
+  return sha256(JSON.stringify([plugin.name, version, options ?? {}, text]))
+}
+
+/** By phase and name; then those that a list names exchange their places until they stand in its order. */
+export function inOrder<L extends LoadedPlugin>(transforms: readonly L[], order: readonly string[]): L[] {
+  const natural = [...transforms].sort(
+    (a, b) =>
+      PHASES.indexOf(a.plugin.phase) - PHASES.indexOf(b.plugin.phase) ||
+      (a.plugin.name < b.plugin.name ? -1 : 1),
+  )
+  return arranged(arranged(natural, SHIPPED_ORDER), order)
+}
+
+function arranged<L extends LoadedPlugin>(natural: readonly L[], order: readonly string[]): L[] {
+  const listed = order.flatMap((name) => natural.filter(({ plugin }) => plugin.name === name))
+  let next = 0
+  return natural.map((one) => (order.includes(one.plugin.name) ? (listed[next++] ?? one) : one))
+}

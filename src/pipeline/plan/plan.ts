@@ -1,0 +1,183 @@
+import { sha256 } from '../../core/bytes/digest.ts'
+import type { ClientRules, PresetSettings } from '../../core/clients/client.ts'
+import { variantOf } from '../../core/files/variant.ts'
+import { type Format, knownFormat, MEDIA_GROUPS, type MediaGroup } from '../../core/media/formats.ts'
+import {
+  canonicalValue,
+  type ParameterSpec,
+  type ParameterSpecs,
+  type ParameterValue,
+} from '../../core/plugin-api/parameter.ts'
+import type { PlanRequest } from '../../core/plugin-api/plugin.ts'
+import type { LoadedDetector, LoadedPlugin } from '../load/load.ts'
+import { inOrder } from '../load/load.ts'
+import { readPresets } from './presets.ts'
+import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
+
+/** What is to be done to a source, and the name of the outcome. */
+export interface Plan {
+  /** In the order in which they run; none: the original is what was asked for. */
+  steps: readonly Step[]
+  /** The canonical text that names the derivative, with the entry's name where that is several files; empty without steps. */
+  variant: string
+  /** Whether another `Accept` header could have led to another plan. */
+  variesByAccept: boolean
+  /** What is done otherwise than asked, for the caller. */
+  notes: readonly string[]
+  /** What the steps may ask what is in the picture. */
+  detector?: LoadedDetector
+}
+
+export interface Step extends LoadedPlugin {
+  /** What the plugin gets: values asked for, and defaults. */
+  params: Values
+}
+
+type Values = Readonly<Record<string, ParameterValue>>
+
+export interface PlanInput {
+  /** Names and values of the query, decoded, in any order. */
+  query: Iterable<readonly [name: string, value: string]>
+  /** The source's. */
+  format: Format
+  /** The request's `Accept` header; empty when there is none. */
+  accept: string
+  /** Formats that an earlier plan for this request has failed with. */
+  tooSmall?: readonly string[]
+  /** Of the client whose file it is. */
+  rules?: ClientRules | undefined
+}
+
+export type Planner = (input: PlanInput) => Plan
+
+/** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
+export function createPlanner(
+  transforms: readonly LoadedPlugin[],
+  ignored: readonly string[],
+  {
+    presets: presetsByGroup = new Map(),
+    detector,
+    autoAccept,
+  }: {
+    presets?: Presets
+    detector?: LoadedDetector
+    /** The `Accept` header that plugins get in place of every caller's: answers do not vary by it then. */
+    autoAccept?: string
+  } = {},
+): Planner {
+  const forGroup = (group: MediaGroup) => ({
+    plugins: transforms.filter(({ media }) => media.includes(group)),
+    known: knownTo(transforms, group),
+  })
+  /** The plugins of a plan: one that makes a file of another group comes first, whatever the order, then those for that. */
+  const chainFor = (plugins: readonly LoadedPlugin[], asked: ReadonlyMap<string, unknown>) => {
+    const maker = plugins.find(
+      ({ plugin }) =>
+        plugin.makes !== undefined && Object.keys(plugin.params).some((name) => asked.has(name)),
+    )
+    if (maker?.plugin.makes === undefined) return plugins
+    const { group } = knownFormat(maker.plugin.makes)
+    return [maker, ...transforms.filter((other) => other !== maker && other.media.includes(group))]
+  }
+  const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
+  /** Of a client's own, read once: those of everyone, and in their place those of the same name that fit the plugins. */
+  const owns = new WeakMap<PresetSettings, Map<MediaGroup, PresetsOfGroup>>()
+  const presetsFor = (group: MediaGroup, { presets: own }: ClientRules): PresetsOfGroup => {
+    const common = presetsByGroup.get(group) ?? new Map()
+    if (!own) return common
+    const known = owns.get(own) ?? new Map<MediaGroup, PresetsOfGroup>()
+    owns.set(own, known)
+    const merged = known.get(group) ?? withOwn(common, readPresets(own, transforms).presets.get(group))
+    known.set(group, merged)
+    return merged
+  }
+  return ({ query, format, accept, tooSmall = [], rules = {} }) => {
+    const { plugins, known } = groups.get(format.group) ?? forGroup(format.group)
+    const presets = presetsFor(format.group, rules)
+    const asked = readQuery(query, { known, presets, ignored, rules })
+    let variesByAccept = false
+    let detects = false
+    const notes: string[] = []
+    const request: Omit<PlanRequest, 'options' | 'format'> = {
+      accept() {
+        if (autoAccept !== undefined) return autoAccept
+        variesByAccept = true
+        return accept
+      },
+      tooSmall,
+      named: new Set(asked.keys()),
+      detects() {
+        detects = detector !== undefined
+        return detects
+      },
+      note: (text) => notes.push(text),
+    }
+    const named = new Map<string, string | undefined>()
+    const steps: Step[] = []
+    const chain = asked.size === 0 ? [] : chainFor(plugins, asked)
+    for (const loaded of chain) {
+      const { plugin, options } = loaded
+      const names = Object.keys(plugin.params)
+      if (!plugin.always && !names.some((name) => asked.has(name))) continue
+      const given = withDefaults(plugin.params, Object.fromEntries(asked))
+      const resolved = plugin.resolve
+        ? plugin.resolve(given as never, { ...request, options, format: formatBefore(loaded, chain, format) })
+        : given
+      if (resolved === 'original') return { steps: [], variant: '', variesByAccept, notes }
+      if (resolved === undefined) continue
+      const params = withDefaults(plugin.params, resolved)
+      for (const [name, value] of naming(loaded, params))
+        named.set(name, value === undefined ? undefined : canonicalValue(value))
+      steps.push({ ...loaded, params })
+    }
+    const asking = detects ? detector : undefined
+    const entry = steps.find(({ plugin }) => plugin.entry !== undefined)?.plugin.entry
+    const text = steps.length === 0 ? '' : variantOf(named, fingerprint(steps, asking))
+    const variant = entry === undefined ? text : `${text}/${entry}`
+    return { steps, variant, variesByAccept, notes, ...(asking ? { detector: asking } : {}) }
+  }
+}
+
+function withOwn(common: PresetsOfGroup, own: PresetsOfGroup = new Map()): PresetsOfGroup {
+  return new Map([...common, ...own])
+}
+
+/** The format of what the plugin gets: the source's, or that which the first of the chain makes of it. */
+function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], format: Format): Format {
+  const made = first?.plugin.makes
+  return made === undefined || loaded === first ? format : knownFormat(made)
+}
+
+/**
+ * The values that tell this step from what the plugin does unasked: equal outcomes have one name, whether a default was
+ * spelt out or not. A plugin that runs because it was asked to has at least one.
+ */
+function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue | undefined]> {
+  const all = Object.entries(params)
+  if (plugin.entry !== undefined) return all.map(([name, value], i) => [name, i === 0 ? undefined : value])
+  const special = all.filter(([name, value]) => value !== defaultOf(plugin.params[name]))
+  return special.length > 0 || plugin.always ? special : all.slice(0, 1)
+}
+
+/** The values of these parameters, in their order. */
+function withDefaults(specs: ParameterSpecs, values: Readonly<Record<string, unknown>>): Values {
+  return Object.fromEntries(
+    Object.entries(specs).flatMap(([name, spec]) => {
+      const value = (Object.hasOwn(values, name) ? values[name] : undefined) ?? defaultOf(spec)
+      return value === undefined ? [] : [[name, value as ParameterValue]]
+    }),
+  )
+}
+
+function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined {
+  return spec && 'default' in spec ? spec.default : undefined
+}
+
+/** Undefined for a plan of shipped plugins in their shipped order: its derivatives have the plain name. */
+function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
+  const natural = inOrder(steps, [])
+  const shipped = steps.every((step, i) => step.fingerprint === undefined && step === natural[i])
+  if (shipped && detector?.fingerprint === undefined) return undefined
+  const parts = [...steps, ...(detector ? [detector] : [])]
+  return sha256(JSON.stringify(parts.map(({ fingerprint, plugin }) => fingerprint ?? plugin.name)))
+}

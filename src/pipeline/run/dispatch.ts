@@ -1,0 +1,172 @@
+import { joinSignals } from '../../core/async/any-signal.ts'
+import type { CpuTime } from '../../core/budgets/cpu-time.ts'
+import type { Asset } from '../../core/bytes/asset.ts'
+import { formatOfMediaType } from '../../core/media/formats.ts'
+import type { Engine, EngineContext, EngineName, Forecast } from '../../core/plugin-api/plugin.ts'
+import type { Metrics } from '../../core/ports/metrics.ts'
+import { ofAsset, takesTooLong } from '../../core/problem.ts'
+import type { Plan } from '../plan/plan.ts'
+import { type NamedFile, namedFiles } from '../plan/referenced-files.ts'
+import { isLasting } from '../plan/runs-as-job.ts'
+import type { Admission } from './admission.ts'
+import { measured, type Timed } from './measured.ts'
+import { type Runner, runsOfOneEngine, type WorkContext, type WorkRunner } from './run.ts'
+import { createSpentHere, type Spent } from './spending.ts'
+
+export interface DispatchOptions {
+  engines: ReadonlyMap<EngineName, Engine>
+  admit: Admission
+  /** Admits looks at the header of a source, which are short: in lines of their own, so that none waits for a transformation. */
+  look: Admission
+  /** What callers may spend. Media jobs are not charged: their number is limited. */
+  cpuTime: CpuTime
+  /** Runs plans in this process. */
+  here: Runner
+  /** Runs them where they can be ended at any time: when `timeoutMs` of the limits are over. */
+  elsewhere: Runner
+  /** What those that run here may take together. */
+  room: { bytes: number; atOnce: number }
+  /** Time for those that may hang; the others have that of the limits. */
+  hangMs: number
+  /** Is told of each, also of those that are refused by their header. */
+  metrics: Pick<Metrics, 'transformed'>
+}
+
+/** A context that is called with what is spent. */
+type Spending = EngineContext & { spent: Spent }
+
+/**
+ * A runner that looks at the source's header first, waits for its turn, and then chooses: here, unless the work may hang
+ * or would take more memory or threads than this process can spare.
+ */
+export function createDispatcher({
+  engines,
+  admit,
+  look,
+  cpuTime,
+  here,
+  elsewhere,
+  room,
+  hangMs,
+  metrics,
+}: DispatchOptions): WorkRunner {
+  const spentHere = createSpentHere()
+  let bytesHere = 0
+  let runningHere = 0
+  /** Runs steps of one engine, whose turn has come, where they fit. */
+  const runSteps = async (plan: Plan, forecast: Forecast, context: Spending): Promise<Asset> => {
+    const { bytes, mayHang, ownProcess, source } = forecast
+    const { limits } = context
+    if (ownProcess) return inTime(here, plan, source, context)
+    if (mayHang) {
+      const timeoutMs = Math.min(hangMs, limits.timeoutMs)
+      return elsewhere(plan, source, { ...context, limits: { ...limits, timeoutMs } })
+    }
+    if (bytesHere + bytes > room.bytes || runningHere >= room.atOnce) return elsewhere(plan, source, context)
+    bytesHere += bytes
+    runningHere += 1
+    try {
+      return await spentHere(() => inTime(here, plan, source, context), context.spent)
+    } finally {
+      bytesHere -= bytes
+      runningHere -= 1
+    }
+  }
+  /** Does a transformation, and charges for it in whatever way it ends. */
+  async function paid(work: (spent: Spent) => Promise<Asset>, payer: WorkContext): Promise<Asset> {
+    let cpuMs = 0
+    try {
+      return await work((more) => {
+        cpuMs += more
+      })
+    } finally {
+      // Not awaited: the response does not depend on it.
+      if (cpuMs > 0)
+        cpuTime.charge(payer, cpuMs).catch((err) => payer.log.warn({ err }, 'CPU time could not be charged'))
+    }
+  }
+  return (plan, source, context) => {
+    const { signal, clientId, caller } = context
+    const isJob = isLasting(plan)
+    const inParts = (spent: Spent) => async (timed: Timed) => {
+      let asset = source
+      /**
+       * Others of this payer may have used up its CPU time while this one waited. What the work spends is charged to the payer, and
+       * its turn is paid with it.
+       */
+      const checked =
+        <T>(work: (spent: Spent) => Promise<T>) =>
+        async (spentOfTurn: Spent) => {
+          if (!isJob) await cpuTime.check(context)
+          return timed(() =>
+            work((more) => {
+              spentOfTurn(more)
+              spent(more)
+            }),
+          )
+        }
+      // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
+      for (const steps of runsOfOneEngine(plan.steps)) {
+        const part = { ...plan, steps }
+        const glance = checked((more) => spentHere(() => forecastOf(engines, part, asset, context), more))
+        const forecast = await look(glance, { signal, bytes: 0, clientId, caller })
+        const { bytes } = forecast
+        const work = checked((more) => runSteps(part, forecast, { ...context, spent: more }))
+        // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
+        asset = isLasting(part)
+          ? await work(() => {})
+          : await admit(work, { signal, bytes, clientId, caller })
+      }
+      return asset
+    }
+    const work = (spent: Spent) => measured(inParts(spent), { metrics, signal })
+    return isJob ? work(() => {}) : paid(work, context)
+  }
+}
+
+/** The limit of all its passes together; the engine has that of each. @throws Problem 422 */
+async function inTime(run: Runner, ...[plan, source, context]: Parameters<Runner>): Promise<Asset> {
+  const over = new AbortController()
+  const { group } = formatOfMediaType(source.mediaType)
+  const timer = setTimeout(() => over.abort(takesTooLong(group)), context.limits.timeoutMs)
+  const { signal, leave } = joinSignals([context.signal, over.signal])
+  try {
+    return await run(plan, source, { ...context, signal })
+  } finally {
+    clearTimeout(timer)
+    leave()
+  }
+}
+
+async function forecastOf(
+  engines: DispatchOptions['engines'],
+  ...[{ steps }, source, context]: Parameters<Runner>
+): Promise<Forecast> {
+  const first = steps[0]
+  const engine = first && engines.get(first.plugin.engine)
+  const forecast = (await engine?.forecast(source, steps, context)) ?? {
+    bytes: source.size,
+    mayHang: false,
+    source,
+  }
+  for (const file of namedFiles(steps)) {
+    const { bytes, mayHang } = await forecastOfNamed(engines, file, context)
+    forecast.bytes += bytes
+    forecast.mayHang ||= mayHang
+  }
+  return forecast
+}
+
+/** A watermark is drawn beside the picture, and is as able to hang as that. */
+async function forecastOfNamed(
+  engines: DispatchOptions['engines'],
+  { param, key, step }: NamedFile,
+  context: EngineContext,
+): Promise<Pick<Forecast, 'bytes' | 'mayHang'>> {
+  const asset = await context.asset(key)
+  const engine = engines.get(step.plugin.engine)
+  if (!engine) return { bytes: asset.size, mayHang: false }
+  return engine.forecast(asset, [], context).catch((cause) => {
+    throw ofAsset(param, cause)
+  })
+}

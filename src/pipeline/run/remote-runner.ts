@@ -1,0 +1,83 @@
+import type { Asset } from '../../core/bytes/asset.ts'
+import type { Log } from '../../core/log.ts'
+import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { Children } from '../../core/ports/children.ts'
+import type { PluginSet } from '../load/load.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Runner } from './run.ts'
+
+/** A plan as another process gets it, which has the same plugins: functions cannot be sent. */
+interface SentPlan {
+  variant: string
+  steps: ReadonlyArray<{ name: string; fingerprint: string | undefined; params: LoadedParams }>
+  /** The detector that it asks. */
+  detector?: { name: string; fingerprint: string | undefined }
+}
+type LoadedParams = Plan['steps'][number]['params']
+
+interface SentTask {
+  plan: SentPlan
+  limits: TransformLimits
+}
+
+/** A runner whose plans are carried out by other processes, which can be ended in the middle of it. */
+export function createRunnerApart(children: Children): Runner {
+  return (plan, source, context) => {
+    const { asset, signal, limits, log, spent } = context
+    const task: SentTask = { plan: sentPlan(plan), limits }
+    return children.run({ task, source, asset, signal, timeoutMs: limits.timeoutMs, spent, log })
+  }
+}
+
+/** What such a process does: runs each plan with the plugins that it has loaded itself. */
+export function workApart(run: Runner, plugins: Pick<PluginSet, 'transforms' | 'detector'>) {
+  return async (task: unknown, given: { source: Asset; asset(name: string): Promise<Asset>; log: Log }) => {
+    const { plan, limits } = task as SentTask
+    const { asset, log } = given
+    // Whoever would abort it kills this process.
+    const { signal } = new AbortController()
+    // What is rendered here is in memory: there is nothing to remove.
+    const context = { signal, limits, log, asset, afterwards() {}, storePart: noParts }
+    return run(receivedPlan(plan, plugins), given.source, context)
+  }
+}
+
+/** Several files come of what runs for minutes, which is never apart. */
+async function noParts(name: string): Promise<never> {
+  throw new Error(`expected one file of a transformation in a process apart but it stores ${name}`)
+}
+
+function sentPlan({ variant, steps, detector }: Plan): SentPlan {
+  return {
+    variant,
+    steps: steps.map(({ plugin, fingerprint, params }) => ({ name: plugin.name, fingerprint, params })),
+    ...(detector ? { detector: { name: detector.plugin.name, fingerprint: detector.fingerprint } } : {}),
+  }
+}
+
+/**
+ * The plan, of this process's plugins.
+ * @throws Error when a plugin is not what it was in the process that made the plan: a drop-in that was edited meanwhile
+ */
+function receivedPlan(
+  { variant, steps, detector }: SentPlan,
+  plugins: Pick<PluginSet, 'transforms' | 'detector'>,
+): Plan {
+  const detectors = plugins.detector ? [plugins.detector] : []
+  return {
+    variant,
+    variesByAccept: false,
+    notes: [],
+    steps: steps.map(({ params, ...sent }) => ({ ...sameAs(sent, plugins.transforms), params })),
+    ...(detector ? { detector: sameAs(detector, detectors) } : {}),
+  }
+}
+
+function sameAs<L extends { plugin: { name: string }; fingerprint: string | undefined }>(
+  { name, fingerprint }: { name: string; fingerprint: string | undefined },
+  all: readonly L[],
+): L {
+  const loaded = all.find(({ plugin }) => plugin.name === name)
+  if (loaded && loaded.fingerprint === fingerprint) return loaded
+  throw new Error(`the plugin ${name} has changed since the server was started: start it again`)
+}

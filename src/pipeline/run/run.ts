@@ -1,0 +1,126 @@
+import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
+import type { Asset } from '../../core/bytes/asset.ts'
+import { type Box, clippedBox } from '../../core/geometry/box.ts'
+import { formatOfMediaType } from '../../core/media/formats.ts'
+import type { EachFrame, Engine, EngineContext, EngineName, Opened } from '../../core/plugin-api/plugin.ts'
+import { Problem } from '../../core/problem.ts'
+import type { LoadedDetector } from '../load/load.ts'
+import type { Plan, Step } from '../plan/plan.ts'
+
+/** Carries out a plan that has steps. @throws Problem 422 for a source that cannot be transformed */
+export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Promise<Asset>
+
+/** A {@link Runner} that has to know whose work it does. */
+export type WorkRunner = (plan: Plan, source: Asset, context: WorkContext) => Promise<Asset>
+
+export interface WorkContext extends EngineContext, CpuPayer {}
+
+/**
+ * Makes a runner over the engines. Consecutive steps of one engine share a draft: one decode and one encode, whatever
+ * their number. A change of engine renders, and opens what was rendered.
+ */
+export function createRunner(engines: ReadonlyMap<EngineName, Engine>): Runner {
+  return async (plan, source, context) => {
+    let asset = source
+    for (const steps of runsOfOneEngine(plan.steps)) {
+      asset = await runEngine(engines, { ...plan, steps }, asset, context)
+    }
+    return asset
+  }
+}
+
+async function runEngine(
+  engines: ReadonlyMap<EngineName, Engine>,
+  { steps, detector }: Plan,
+  source: Asset,
+  context: EngineContext,
+): Promise<Asset> {
+  const name = steps[0]?.plugin.engine
+  const engine = name && engines.get(name)
+  if (!engine) throw new Error(`there is no engine called ${name}`)
+  const format = formatOfMediaType(source.mediaType)
+  const openings = steps.map(({ plugin, params }) => plugin.opening?.(params, { format }))
+  const opening = Object.assign({}, ...openings)
+  const opened = await engine.open(source, opening, context)
+  let { draft, source: facts } = opened
+  const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
+  let doing = ''
+  // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
+  const rendered = new Map<typeof draft, Asset>()
+  const render = async (unrendered: typeof draft) => {
+    const asset = await engine.render(unrendered, context)
+    rendered.set(unrendered, asset)
+    return asset
+  }
+  let pass: string[] = []
+  const settle = async (unsettled: typeof draft, each?: EachFrame) => {
+    const settled = await engine.settle({ draft: unsettled, source: facts }, context, each)
+    facts = settled.source
+    pass = []
+    return settled
+  }
+  const frames = (unsettled: typeof draft) => engine.frames({ draft: unsettled, source: facts }, context)
+  const detect = detector?.plugin.engine === name ? detection(detector, context) : undefined
+  try {
+    for (const [i, { plugin, params, options }] of steps.entries()) {
+      context.signal.throwIfAborted()
+      if (plugin.newPass && i > 0) {
+        doing = `rendering what comes before ${plugin.name}`
+        draft = (await settle(draft)).draft
+      }
+      doing = `the plugin ${plugin.name}`
+      rendered.clear()
+      const tools = { source: facts, options, pass, settle, frames, detect, render, open }
+      const outcome = await plugin.transform(draft, params, { ...context, ...tools })
+      if (isOpened(outcome)) ({ draft, source: facts } = outcome)
+      else draft = outcome ?? draft
+      pass = [...pass, plugin.name]
+    }
+    doing = `rendering ${steps.map(({ plugin }) => plugin.name).join(', ')}`
+    return rendered.get(draft) ?? (await engine.render(draft, context))
+  } catch (cause) {
+    context.signal.throwIfAborted()
+    if (cause instanceof Problem) throw cause
+    await engine.verify(source, opening, context)
+    throw new Error(`${doing} failed`, { cause })
+  } finally {
+    await engine.close?.(opened)
+  }
+}
+
+function isOpened(outcome: unknown): outcome is Opened {
+  return typeof outcome === 'object' && outcome !== null && 'draft' in outcome && 'source' in outcome
+}
+
+/** @returns what the detector sees, with what is outside the picture cut off */
+function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
+  return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
+    if (!('width' in source)) throw new Error(`the detector ${plugin.name} looks at pictures only`)
+    const boxes: unknown = await plugin.detect('clone' in draft ? draft.clone() : draft, {
+      source,
+      options,
+      signal,
+      log,
+    })
+    if (!Array.isArray(boxes) || !boxes.every(isBox)) {
+      const expected = 'expected an array of boxes with left, top, width and height, in pixels'
+      throw new Error(`the detector ${plugin.name}: ${expected}, but received ${JSON.stringify(boxes)}`)
+    }
+    return boxes.flatMap((box) => clippedBox(box, source) ?? [])
+  }
+}
+
+function isBox(box: Partial<Box> | undefined): box is Box {
+  return [box?.left, box?.top, box?.width, box?.height].every((number) => Number.isFinite(number))
+}
+
+/** Consecutive steps of one engine, together. */
+export function runsOfOneEngine(steps: readonly Step[]): Step[][] {
+  const runs: Step[][] = []
+  for (const step of steps) {
+    const last = runs.at(-1)
+    if (last?.[0]?.plugin.engine === step.plugin.engine) last.push(step)
+    else runs.push([step])
+  }
+  return runs
+}

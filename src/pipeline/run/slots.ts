@@ -1,0 +1,62 @@
+import { slotShares } from '../../core/budgets/shares.ts'
+import type { Waiter } from './waiting-list.ts'
+
+/** Who would run, and what that takes. */
+export type Candidate = Pick<Waiter, 'caller' | 'bytes' | 'isHeavy'>
+
+/** How many may run at once. */
+export interface SlotLimits {
+  atOnce: number
+  /** Bytes that the heavy ones that run together may take; one that would take more runs when no other does. */
+  heavyBytes: number
+}
+
+/** The slots in which work runs. */
+export interface Slots {
+  readonly running: number
+  readonly heavyRunning: number
+  /** Whether a slot is free, and this caller may have one more. */
+  isFreeFor(candidate: Candidate): boolean
+  /** Whether this one has a place among the heavy ones, and enough memory. */
+  fits(candidate: Candidate): boolean
+  take(candidate: Candidate): void
+  release(candidate: Candidate): void
+}
+
+/** Slots as {@link slotShares} divides them. */
+export function createSlots({ atOnce, heavyBytes }: SlotLimits): Slots {
+  const shares = slotShares(atOnce)
+  const running = new Set<Candidate>()
+  let bytesOfHeavy = 0
+  const count = (matches: (candidate: Candidate) => boolean) => [...running].filter(matches).length
+  const heavy = () => count(({ isHeavy }) => isHeavy)
+
+  return {
+    get running() {
+      return running.size
+    },
+    get heavyRunning() {
+      return heavy()
+    },
+    isFreeFor({ caller, isHeavy }) {
+      if (running.size >= atOnce) return false
+      if (caller.isTrusted) return true
+      const strangers = [...running].filter((each) => !each.caller.isTrusted)
+      const ofAddress = strangers.filter((each) => each.caller.address === caller.address)
+      if (strangers.length >= shares.strangers || ofAddress.length >= shares.perAddress) return false
+      return !isHeavy || ofAddress.filter((each) => each.isHeavy).length < shares.heavyPerAddress
+    },
+    fits({ isHeavy, bytes }) {
+      if (!isHeavy || heavy() === 0) return true
+      return heavy() < shares.heavy && bytesOfHeavy + bytes <= heavyBytes
+    },
+    take(candidate) {
+      running.add(candidate)
+      if (candidate.isHeavy) bytesOfHeavy += candidate.bytes
+    },
+    release(candidate) {
+      running.delete(candidate)
+      if (candidate.isHeavy) bytesOfHeavy -= candidate.bytes
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import type { Accounts } from '../../core/budgets/accounts.ts'
+import type { WaitingLimits } from '../../core/budgets/shares.ts'
+import type { Caller } from '../../core/clients/caller.ts'
+import { busy } from '../../core/problem.ts'
+
+/** One that waits. */
+export interface Waiter {
+  clientId: string
+  caller: Caller
+  bytes: number
+  isHeavy: boolean
+  begin(): void
+}
+
+/** Those that wait for their turn. */
+export interface WaitingList {
+  readonly size: number
+  /** How many heavy ones wait. */
+  heavy(): number
+  /** @throws Problem 503 for one more of this client and caller when it has no place left */
+  checkRoom(newcomer: Pick<Waiter, 'clientId' | 'caller'>): void
+  add(waiter: Waiter): void
+  remove(waiter: Waiter): void
+  /** Whose turn it is in one of the two lines, among those that may run. */
+  first(line: { isHeavy: boolean; mayRun: (waiter: Waiter) => boolean }): Waiter | undefined
+  /** The turn of this one has come. */
+  take(waiter: Waiter): void
+}
+
+export function createWaitingList(limits: WaitingLimits, accounts: Accounts): WaitingList {
+  // In the order in which they came.
+  const waiters = new Set<Waiter>()
+  let lastWasTrusted = false
+  const count = (matches: (waiter: Waiter) => boolean) => [...waiters].filter(matches).length
+
+  return {
+    get size() {
+      return waiters.size
+    },
+    heavy: () => count(({ isHeavy }) => isHeavy),
+    checkRoom({ clientId, caller }) {
+      if (waiters.size >= limits.atMost) throw tooManyWait('')
+      if (caller.isTrusted) return
+      const strangers = [...waiters].filter((waiter) => !waiter.caller.isTrusted)
+      if (strangers.length >= limits.strangers) throw tooManyWait('')
+      const ofAddress = strangers.filter((waiter) => waiter.caller.address === caller.address)
+      if (ofAddress.length >= limits.perAddress) throw tooManyWait(' from your address')
+      const ofClient = strangers.filter((waiter) => waiter.clientId === clientId)
+      if (ofClient.length >= limits.perClient) throw tooManyWait(' of this client')
+    },
+    add: (waiter) => void waiters.add(waiter),
+    remove: (waiter) => void waiters.delete(waiter),
+    first({ isHeavy, mayRun }) {
+      let first: Waiter | undefined
+      for (const waiter of waiters) {
+        if (waiter.isHeavy !== isHeavy || !mayRun(waiter)) continue
+        if (first === undefined || isBefore(waiter, first)) first = waiter
+      }
+      return first
+    },
+    take(waiter) {
+      waiters.delete(waiter)
+      lastWasTrusted = waiter.caller.isTrusted
+      accounts.begin(payerOf(waiter))
+    },
+  }
+
+  function isBefore(one: Waiter, other: Waiter): boolean {
+    // Each gets every second turn while both wait, however much either has spent.
+    if (one.caller.isTrusted !== other.caller.isTrusted) return one.caller.isTrusted !== lastWasTrusted
+    return accounts.compare(payerOf(one), payerOf(other)) < 0
+  }
+}
+
+/** Work with a secret is paid from an account of its own: strangers spend nothing of it. */
+export function payerOf({ clientId, caller }: Pick<Waiter, 'clientId' | 'caller'>) {
+  return caller.isTrusted
+    ? { clientId: `${clientId} trusted`, address: caller.address }
+    : { clientId, address: caller.address }
+}
+
+function tooManyWait(whose: string) {
+  return busy(`too many transformations${whose} wait already; try again in a few seconds`)
+}

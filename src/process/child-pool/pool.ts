@@ -1,0 +1,101 @@
+import type { Log } from '../../core/log.ts'
+import type { Children } from '../../core/ports/children.ts'
+import { type Child, openChild } from './child-process.ts'
+
+export interface PoolOptions {
+  /** The program of a child, which calls `workForParent`. */
+  script: string
+  /** What each child is told first; can be sent between processes. */
+  setup: unknown
+  /** All of a child's environment: it works on strangers' files, and gets none of the service's secrets. */
+  env: Readonly<Record<string, string>>
+  /** Children at once. */
+  most: number
+  /** A child that takes more is killed. */
+  maxMemoryBytes: number
+  /** A child that has nothing to do for so long ends. */
+  idleMs?: number
+  log: Log
+}
+
+/** Children that work, each for one task at a time, and can be killed in the middle of it. */
+export interface Pool extends Children {
+  /** The process ids of all that live. */
+  pids(): number[]
+  /** Kills all of them. */
+  close(): Promise<void>
+}
+
+const IDLE_MS = 60_000
+
+/** Children are started as they are needed, and kept for the next task. One that was killed is replaced. */
+export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions): Pool {
+  const children = new Set<Child>()
+  const idle = new Map<Child, NodeJS.Timeout>()
+  const waiting: Array<(child: Child) => void> = []
+  let closed = false
+
+  function start(): Child {
+    const child = openChild(options)
+    children.add(child)
+    void child.ended.then(() => {
+      children.delete(child)
+      clearTimeout(idle.get(child))
+      idle.delete(child)
+      // Whoever waits would else wait for the others.
+      if (!closed && waiting.length > 0) waiting.shift()?.(start())
+    })
+    return child
+  }
+
+  function giveBack(child: Child): void {
+    if (child.isSpent()) {
+      child.kill()
+      void child.ended.then(replace)
+      return
+    }
+    const next = waiting.shift()
+    if (next) next(child)
+    else keep(child)
+  }
+
+  function keep(child: Child): void {
+    child.rest()
+    idle.set(child, setTimeout(() => child.kill(), idleMs).unref())
+  }
+
+  /** So that the next task need not wait for a start. */
+  function replace(): void {
+    if (!closed && idle.size === 0 && children.size < most) keep(start())
+  }
+
+  async function take(): Promise<Child> {
+    for (const [child, timer] of idle) {
+      clearTimeout(timer)
+      idle.delete(child)
+      if (!child.isSpent()) return child
+    }
+    if (children.size < most) return start()
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+
+  return {
+    async run(task) {
+      task.signal.throwIfAborted()
+      if (closed) throw new Error('the pool is closed')
+      const child = await take()
+      try {
+        task.signal.throwIfAborted()
+        return await child.run(task)
+      } finally {
+        giveBack(child)
+      }
+    },
+    pids: () => [...children].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
+    async close() {
+      closed = true
+      for (const child of children) child.kill()
+      await Promise.all([...children].map(({ ended }) => ended))
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import { FINDINGS, type Finding, type FindingKind } from '../../core/files/finding.ts'
+
+/** Where a command's outcome is shown. */
+export interface CommandOutput {
+  /** What the command tells while it works. */
+  told(item: unknown): void
+  /** Its answer, at the end. */
+  answer(value: unknown): void
+  /** Findings so far: the command was not in vain, but not all is well. */
+  readonly findings: number
+  /** Takes back what must not stay on the terminal. */
+  clear(): void
+}
+
+type Told = { finding?: Finding; progress?: Readonly<Record<string, number>> }
+type Write = (text: string) => void
+
+/** A JSON line for each finding, and one for the answer. */
+export function jsonOutput(write: Write): CommandOutput {
+  let findings = 0
+  return {
+    told(item) {
+      const { finding } = item as Told
+      if (!finding) return
+      findings += 1
+      write(`${JSON.stringify({ finding })}\n`)
+    },
+    answer: (value) => write(`${JSON.stringify(value)}\n`),
+    get findings() {
+      return findings
+    },
+    clear() {},
+  }
+}
+
+/**
+ * For people. `show` makes text of the answer.
+ * @param status where the progress goes, one line that replaces itself; absent where nobody would see it
+ */
+export function humanOutput({
+  write,
+  status,
+  show,
+}: {
+  write: Write
+  status: Write | undefined
+  show: (answer: unknown) => string
+}): CommandOutput {
+  const counts = new Map<FindingKind, number>()
+  let isShown = false
+  const clear = () => {
+    if (isShown) status?.('\r\u001b[K')
+    isShown = false
+  }
+  return {
+    told(item) {
+      const { finding, progress } = item as Told
+      if (finding) {
+        clear()
+        counts.set(finding.kind, (counts.get(finding.kind) ?? 0) + 1)
+        write(printable(`${findingLine(finding)}\n`))
+      }
+      if (progress && status) {
+        status(
+          `\r\u001b[K${Object.entries(progress)
+            .map(([name, count]) => `${count} ${name}`)
+            .join(', ')}`,
+        )
+        isShown = true
+      }
+    },
+    answer(value) {
+      clear()
+      if (counts.size > 0) write(`\n${meanings(counts)}\n`)
+      write(printable(show(value)))
+    },
+    get findings() {
+      return [...counts.values()].reduce((sum, count) => sum + count, 0)
+    },
+    clear,
+  }
+}
+
+/** Text as a terminal may show it: what would move its cursor or turn its lines around is spelled out. */
+function printable(text: string): string {
+  return text.replace(
+    /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Why a command has failed, and what is at the bottom of it. */
+export function failureText(error: Error): string {
+  let root = error
+  while (root.cause instanceof Error) root = root.cause
+  const reason = root.message || root.name
+  return printable(error.message.includes(reason) ? error.message : `${error.message} (${reason})`)
+}
+
+const KIND_WIDTH = Math.max(...Object.keys(FINDINGS).map(({ length }) => length))
+
+function findingLine({ kind, clientId, key, detail }: Finding): string {
+  return `${kind.padEnd(KIND_WIDTH)}  ${clientId.padEnd(11)}  ${key}${detail ? `  (${detail})` : ''}`
+}
+
+function meanings(counts: ReadonlyMap<FindingKind, number>): string {
+  return columns([...counts].map(([kind, count]) => [String(count), kind, FINDINGS[kind]]))
+}
+
+/** Rows as lines, each column as wide as its widest cell. */
+export function columns(rows: ReadonlyArray<readonly string[]>): string {
+  const widths: number[] = []
+  for (const row of rows)
+    for (const [i, { length }] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, length)
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}

@@ -1,0 +1,159 @@
+import {
+  type Client,
+  type ClientRules,
+  FIRST_CLIENT_ID,
+  isValid,
+  type KeptSecret,
+} from '../../core/clients/client.ts'
+import type { ClientStorage, StorageConnection } from '../../core/clients/client-storage.ts'
+import type { SecretScope } from '../../core/clients/grant.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import type { UrlKey } from '../../core/signing/signed-url.ts'
+import { noSuchClient } from '../clients/change-existing.ts'
+import type { ClientChanges, Clients, Tokens } from '../clients/clients.ts'
+import type { NewSecret } from '../clients/credentials.ts'
+import type { StorageSettings } from '../clients/storage-settings.ts'
+import type { ClientStorages } from './client-storage.ts'
+import type { RemoveClient, RemoveClientOptions } from './remove-client.ts'
+
+/** The clients as an operator manages them, on the command line and over HTTP: no secret is shown but a new one. */
+export interface ManagedClients {
+  /** The first client first, then by age. */
+  list(): Promise<ShownClient[]>
+  /** @throws Problem 404 */
+  show(id: string): Promise<ShownClient>
+  /** @throws as {@link Clients.create}; with a bucket of its own as {@link ClientStorages.forNew} */
+  create(changes: ClientChanges & { storage?: StorageSettings | undefined }): Promise<ShownClient & Tokens>
+  /** @throws as {@link Clients.update} */
+  update(id: string, changes: ClientChanges): Promise<ShownClient>
+  /** @throws as {@link ClientStorages.set} */
+  setStorage(id: string, settings: StorageSettings | undefined): Promise<ShownClient>
+  /** @throws as {@link Clients.rotate} */
+  rotate(id: string, options: { keepOldMs: number }): Promise<ShownClient & Tokens>
+  /** @throws as {@link Clients.addSecret} */
+  addSecret(id: string, secret: NewSecret): Promise<ShownSecret & Pick<Tokens, 'secretClientToken'>>
+  /** @throws as {@link Clients.removeSecret} */
+  removeSecret(id: string, secretId: string): Promise<ShownClient>
+  /** @throws as {@link Clients.addUrlKey} */
+  addUrlKey(id: string): Promise<ShownClient & { urlKey: UrlKey }>
+  /** @throws as {@link Clients.removeUrlKey} */
+  removeUrlKey(id: string, version: number): Promise<ShownClient>
+  /** @throws as {@link RemoveClient} */
+  remove(id: string, options: RemoveClientOptions): Promise<{ originals: number }>
+}
+
+/** A client without its secrets, and without what is kept of them. Instants as ISO 8601. */
+export interface ShownClient {
+  id: string
+  name?: string
+  clientToken: string
+  createdAt: string
+  state: 'active' | 'removing'
+  rules?: ClientRules
+  /** The versions of the keys of its signed URLs. */
+  urlKeys?: number[]
+  /** The bucket that it has of its own, without the secret of its key. */
+  storage?: StorageConnection
+  /** Until when the last of the secrets that a rotation has replaced works. */
+  oldSecretUntil?: string
+  /** Those with a scope. */
+  secrets?: ShownSecret[]
+}
+
+export interface ShownSecret extends SecretScope {
+  id: string
+  name?: string
+  /** For good without it. */
+  until?: string
+}
+
+export function createManagedClients({
+  clients,
+  store,
+  storages,
+  removeClient,
+  now = Date.now,
+}: {
+  clients: Clients
+  store: ClientStore
+  storages: ClientStorages
+  removeClient: RemoveClient
+  now?: () => number
+}): ManagedClients {
+  const shown = (client: Client) => shownClient(client, now())
+  return {
+    async list() {
+      await store.refresh()
+      return [...store.list()].sort(byAge).map(shown)
+    },
+    async show(id) {
+      await store.refresh()
+      const client = store.find(id)
+      if (!client) throw noSuchClient(id)
+      return shown(client)
+    },
+    async create({ storage, ...changes }) {
+      const { client, tokens } = storage
+        ? await storages.forNew(storage, (own) => clients.create(changes, own))
+        : await clients.create(changes)
+      return { ...shown(client), ...tokens }
+    },
+    update: async (id, changes) => shown(await clients.update(id, changes)),
+    setStorage: async (id, settings) => shown(await storages.set(id, settings)),
+    async rotate(id, options) {
+      const { client, tokens } = await clients.rotate(id, options)
+      return { ...shown(client), ...tokens }
+    },
+    async addSecret(id, options) {
+      const { kept, secret } = await clients.addSecret(id, options)
+      return { ...shownSecret(kept), secretClientToken: secret }
+    },
+    removeSecret: async (id, secretId) => shown(await clients.removeSecret(id, secretId)),
+    async addUrlKey(id) {
+      const { client, urlKey } = await clients.addUrlKey(id)
+      return { ...shown(client), urlKey }
+    },
+    removeUrlKey: async (id, version) => shown(await clients.removeUrlKey(id, version)),
+    remove: removeClient,
+  }
+}
+
+function shownClient(
+  { id, name, token, createdAt, secrets, urlKeys, rules, storage, removing }: Client,
+  now: number,
+): ShownClient {
+  const valid = secrets.filter((one) => isValid(one, now))
+  const scoped = valid.filter(({ scope }) => scope)
+  const ends = valid.filter(({ scope }) => !scope).flatMap(({ validUntil }) => validUntil ?? [])
+  return {
+    id,
+    ...(name === undefined ? {} : { name }),
+    clientToken: token,
+    createdAt: new Date(createdAt).toISOString(),
+    state: removing ? 'removing' : 'active',
+    ...(rules ? { rules } : {}),
+    ...(urlKeys?.active.length ? { urlKeys: urlKeys.active.map(({ version }) => version) } : {}),
+    ...(storage ? { storage: shownStorage(storage) } : {}),
+    ...(ends.length > 0 ? { oldSecretUntil: new Date(Math.max(...ends)).toISOString() } : {}),
+    ...(scoped.length > 0 ? { secrets: scoped.map(shownSecret) } : {}),
+  }
+}
+
+function shownStorage({ sealedSecret: _, address: __, ...shown }: ClientStorage): StorageConnection {
+  return shown
+}
+
+function shownSecret({ id = '', name, scope, validUntil }: KeptSecret): ShownSecret {
+  return {
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...scope,
+    ...(validUntil === undefined ? {} : { until: new Date(validUntil).toISOString() }),
+  }
+}
+
+function byAge(one: Client, other: Client): number {
+  if (one.id === FIRST_CLIENT_ID) return -1
+  if (other.id === FIRST_CLIENT_ID) return 1
+  return one.createdAt - other.createdAt
+}

@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import type { Command, CommandRun, Commands } from '../../core/command.ts'
+import type { Finding } from '../../core/files/finding.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import { USAGE_NAMES, type UsageName } from '../../core/ports/usage.ts'
+import { badParameter } from '../../core/problem.ts'
+import { dayOf, daysBefore } from '../../core/text/day.ts'
+import type { DeleteDerivatives } from '../derivatives/command.ts'
+import type { Usage } from '../files/usage.ts'
+import type { Check } from '../maintenance/check.ts'
+import { walkedClients } from '../maintenance/each-client.ts'
+import type { Reindex } from '../maintenance/reindex.ts'
+import type { Walk } from '../maintenance/scan.ts'
+import type { Sweep } from '../maintenance/sweep.ts'
+import type { SweepPuts } from '../maintenance/sweep-partial-writes.ts'
+import type { SweepResumables } from '../upload/sweep-resumables.ts'
+import type { ManagedClients } from './clients.ts'
+
+/** What a command tells before its answer. */
+export type Told = { finding: Finding } | { progress: object }
+
+// A terminal shows no more, and a socket need not carry it.
+const PROGRESS_EVERY_MS = 200
+
+const storageSettings = z.strictObject({
+  bucket: z.string(),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  endpoint: z.string().optional(),
+  region: z.string().optional(),
+  prefix: z.string().optional(),
+  forcePathStyle: z.boolean().optional(),
+  publicUrl: z.string().optional(),
+})
+const presetParameters = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+
+/** What an operator may ask for, each with its arguments as one object; times in milliseconds. */
+export function createCommands({
+  clients,
+  store,
+  deleteDerivatives,
+  check,
+  reindex,
+  sweep,
+  sweepPuts,
+  usage,
+  sweepResumables,
+  now = Date.now,
+}: {
+  clients: ManagedClients
+  store: ClientStore
+  deleteDerivatives: DeleteDerivatives
+  check: Check
+  reindex: Reindex
+  sweep: Sweep
+  sweepPuts: SweepPuts
+  usage: Usage
+  sweepResumables: SweepResumables
+  now?: () => number
+}): Commands {
+  return {
+    'client create': command(
+      z.strictObject({ name: z.string().optional(), storage: storageSettings.optional() }),
+      (created) => clients.create(created),
+    ),
+    'client storage': command(
+      z.strictObject({ id: z.string(), storage: storageSettings.or(z.literal(false)) }),
+      ({ id, storage }) => clients.setStorage(id, storage || undefined),
+    ),
+    'client list': command(z.strictObject({}), () => clients.list()),
+    'client show': command(z.strictObject({ id: z.string() }), ({ id }) => clients.show(id)),
+    'client rotate': command(
+      z.strictObject({ id: z.string(), keepOldMs: z.int().min(0) }),
+      ({ id, keepOldMs }) => clients.rotate(id, { keepOldMs }),
+    ),
+    'client secret add': command(
+      z.strictObject({
+        id: z.string(),
+        name: z.string().optional(),
+        only: z.enum(['upload', 'read']).optional(),
+        folder: z.string().optional(),
+        validMs: z.int().min(1).optional(),
+      }),
+      ({ id, name, validMs, only, folder }) =>
+        clients.addSecret(id, {
+          ...{ name, validMs },
+          scope: { ...(only ? { only } : {}), ...(folder === undefined ? {} : { folder }) },
+        }),
+    ),
+    'client secret remove': command(
+      z.strictObject({ id: z.string(), secretId: z.string() }),
+      ({ id, secretId }) => clients.removeSecret(id, secretId),
+    ),
+    'client set': command(
+      z.strictObject({
+        id: z.string(),
+        signedUrls: z.boolean().optional(),
+        presetsOnly: z.boolean().optional(),
+        allowedWidths: z.array(z.number()).or(z.literal(false)).optional(),
+        variantLimit: z.number().or(z.literal(false)).optional(),
+        derivativesMaxBytes: z.number().or(z.literal(false)).optional(),
+        fetchHosts: z
+          .array(z.string())
+          .or(z.literal(['any', false]))
+          .optional(),
+        fetchDenyHosts: z.array(z.string()).or(z.literal(false)).optional(),
+        keepDeletedSeconds: z.number().or(z.literal(false)).optional(),
+        dedupe: z.literal('reuse').or(z.literal(false)).optional(),
+        uploadMaxBytes: z.number().or(z.literal(false)).optional(),
+        rates: z.record(z.string(), z.number().or(z.literal(false))).optional(),
+        presets: z.record(z.string(), presetParameters).or(z.literal(false)).optional(),
+      }),
+      ({ id, ...rules }) => clients.update(id, { rules }),
+    ),
+    'client key add': command(z.strictObject({ id: z.string() }), ({ id }) => clients.addUrlKey(id)),
+    'client key remove': command(
+      z.strictObject({ id: z.string(), version: z.int().min(1) }),
+      ({ id, version }) => clients.removeUrlKey(id, version),
+    ),
+    'client remove': command(
+      z.strictObject({ id: z.string(), files: z.boolean() }),
+      async ({ id, files }, { signal, tell }) => {
+        const progress = nowAndThen(tell)
+        return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
+      },
+    ),
+    'derivatives delete': command(
+      z.strictObject({ clientId: z.string(), path: z.string() }),
+      (request, { signal }) => deleteDerivatives(request, signal),
+    ),
+    check: command(
+      z.strictObject({ clientId: z.string().optional(), digests: z.boolean().optional() }),
+      ({ clientId, digests = false }, run) => check({ ...walk(clientId, run), digests }),
+    ),
+    reindex: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
+      reindex(walk(clientId, run)),
+    ),
+    /** Of the last 30 days, today among them. */
+    usage: command(z.strictObject({ clientId: z.string().optional() }), async ({ clientId }) => {
+      const to = dayOf(now())
+      const told = []
+      for (const { id } of await walkedClients(store, clientId)) {
+        const { stored, days } = await usage.of(id, { from: daysBefore(to, 29), to })
+        const sum = (name: UsageName) => days.reduce((total, day) => total + day[name], 0)
+        const counts = Object.fromEntries(USAGE_NAMES.map((name) => [name, sum(name)]))
+        told.push({ clientId: id, ...stored, counts })
+      }
+      return told
+    }),
+    sweep: command(z.strictObject({}), async () => ({
+      ended: (await sweep()) + (await sweepResumables()),
+      halfWritten: await sweepPuts(),
+    })),
+  }
+}
+
+function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Promise<unknown>): Command {
+  return async (received, run) => {
+    const parsed = args.safeParse(received)
+    if (!parsed.success)
+      // Not what they are: there may be a secret among them.
+      throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received: 'others' })
+    return work(parsed.data, run)
+  }
+}
+
+function walk(clientId: string | undefined, { signal, tell }: CommandRun): Walk {
+  return {
+    clientId,
+    signal,
+    found: (finding) => tell({ finding } satisfies Told),
+    progress: nowAndThen(tell),
+  }
+}
+
+/** Tells the progress at once, and then no more often than anyone can read it. */
+function nowAndThen(tell: CommandRun['tell']) {
+  let last = Number.NEGATIVE_INFINITY
+  return async (progress: object): Promise<void> => {
+    const at = performance.now()
+    if (at < last + PROGRESS_EVERY_MS) return
+    last = at
+    await tell({ progress } satisfies Told)
+  }
+}

@@ -1,0 +1,183 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { type Client, FIRST_CLIENT_ID, isClientId } from '../../core/clients/client.ts'
+import { keyMeaning, type ObjectKey, remoteRecordPrefix } from '../../core/files/object-key.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import type { EventBus } from '../../core/ports/event-bus.ts'
+import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import { Problem, unavailable } from '../../core/problem.ts'
+import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
+import { AT_ONCE } from '../maintenance/scan.ts'
+import type { Removals } from '../originals/delete.ts'
+import { deleteAll } from '../originals/delete-objects.ts'
+import type { SweepResumables } from '../upload/sweep-resumables.ts'
+import type { HasFiles } from './has-files.ts'
+
+/**
+ * Removes a client: first its access, for good, then its files, then its record. Broken off, by a crash or by `signal`,
+ * it goes on where it was when it is called again, with `files` or without when it has been asked for them before.
+ *
+ * @returns how many originals were deleted by this call
+ * @throws Problem 404 when there is no such client, nor files of one that `files` could be about; 409 for the first one,
+ *   and for one that has files unless `files`; 503 when an upload, transformation or delete of its goes on for too long,
+ *   or bucket or index are away
+ */
+export type RemoveClient = (id: string, options: RemoveClientOptions) => Promise<{ originals: number }>
+
+export interface RemoveClientOptions {
+  /** Whether its files may be deleted with it. */
+  files: boolean
+  signal: AbortSignal
+  /** @param originals deleted so far */
+  progress(originals: number): Promise<void>
+}
+
+// As long as a transformation may take to end that was begun before: its deadline, and a sweep's grace.
+const WAIT_MS = 150_000
+const LOOK_AGAIN_MS = 500
+
+export function createRemoveClient({
+  clients,
+  index,
+  buckets,
+  removals,
+  hasFiles,
+  resumables,
+  events,
+  learnMs,
+  now = Date.now,
+}: {
+  clients: ClientStore
+  index: FileIndex
+  buckets: Buckets
+  removals: Removals
+  hasFiles: HasFiles
+  resumables: Pick<SweepResumables, 'ofClient'>
+  events: EventBus
+  /** How long other processes may go on accepting the tokens of a client that has been removed here. */
+  learnMs: number
+  now?: () => number
+}): RemoveClient {
+  /** @param removing what it is to be, of what it is; undefined when the removal is taken back */
+  async function mark(
+    id: string,
+    removing: (present: Client['removing']) => Client['removing'],
+  ): Promise<void> {
+    await clients.change(id, (client) => {
+      if (!client) throw noSuchClient(id)
+      const { removing: before, ...active } = client
+      const after = removing(before)
+      return after ? { ...active, removing: after } : active
+    })
+    events.emit('client.changed', { clientId: id })
+  }
+
+  /** A client whose record is gone, and whose files are not. */
+  async function lost(id: string): Promise<Client | undefined> {
+    if (!isClientId(id)) return undefined
+    const client: Client = { id, token: '', secrets: [], createdAt: 0 }
+    return (await hasFiles(client)) ? client : undefined
+  }
+
+  /** From now on its tokens are nobody's. Begun anew on each call: the one before may have died before others heard. */
+  async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
+    const { id } = client
+    const areSpokenOf = files || client.removing?.files === true
+    const check = async () => {
+      if (!areSpokenOf && (await hasFiles(client)))
+        throw clientConflict(`the client ${id} has files, and it was not asked to delete them with it`)
+    }
+    try {
+      await check()
+      await mark(id, (before) => ({ files: areSpokenOf || before?.files === true }))
+      await wait(learnMs, signal)
+      // Some may have come since the first look.
+      await check()
+      // From here on nobody takes it back.
+      await mark(id, (before) => {
+        if (!before) throw clientConflict(`the removal of ${id} was taken back by another one; call it again`)
+        return { files: true }
+      })
+    } catch (error) {
+      // Nobody has spoken of files, and perhaps the operator has left.
+      if (!areSpokenOf && clients.find(id)?.removing)
+        await mark(id, (before) => (before?.files ? before : undefined))
+      throw error
+    }
+  }
+
+  return async (id, options) => {
+    const { signal, progress } = options
+    await clients.refresh()
+    const known = clients.find(id)
+    const client = known ?? (options.files ? await lost(id) : undefined)
+    if (!client) throw noSuchClient(id)
+    if (id === FIRST_CLIENT_ID)
+      throw clientConflict('the first client cannot be removed: the service starts with it')
+    if (known) await endAccess(known, options)
+
+    // Before its files: one that is complete may be becoming one.
+    await resumables.ofClient(id)
+    const bucket = buckets.of(client)
+    let originals = 0
+    const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
+      const meaning = keyMeaning(key)
+      if (!meaning) {
+        if (key.startsWith(remoteRecordPrefix)) await deleteAll(bucket, [key])
+        return 'gone'
+      }
+      try {
+        await removals.remove(client, { full: meaning.original }, 'for good')
+        originals += 1
+        await progress(originals)
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 404) throw error
+        // No original that could be deleted, only what is left of one, or what will be one.
+        if ((await index.find({ clientId: id, key: meaning.original.key })).original) return 'left'
+        const { failed } = await bucket.delete([key])
+        if (failed[0]) throw unavailable('a file could not be deleted yet', { cause: failed[0].error })
+      }
+      return 'gone'
+    }
+    const removeEntry = async ({ ref, original }: IndexedFile): Promise<'gone' | 'left'> => {
+      if (original.state !== 'pending' && original.state !== 'gone') await remove(ref.key)
+      else await removals.sweep(client, ref)
+      return (await index.find(ref)).original ? 'left' : 'gone'
+    }
+
+    for (let until = now() + WAIT_MS; ; ) {
+      let left = 0
+      const before = originals
+      for await (const outcome of mapAtOnce(index.list(id), { atOnce: AT_ONCE, signal, work: removeEntry }))
+        if (outcome === 'left') left += 1
+      // Originals first: what belongs to one goes with it, and the rest is what is left of others.
+      for (const isTurn of [isOriginal, () => true]) {
+        const work = async (key: ObjectKey) => (isTurn(key) ? remove(key) : 'gone')
+        for await (const outcome of mapAtOnce(bucket.list(''), { atOnce: AT_ONCE, signal, work }))
+          if (outcome === 'left') left += 1
+      }
+      signal.throwIfAborted()
+      if (left === 0) break
+      if (originals > before) until = now() + WAIT_MS
+      if (now() > until)
+        throw unavailable(
+          `the client ${id} has no access any more, but ${left} of its files are still being stored or deleted; remove it again to go on`,
+        )
+      await wait(LOOK_AGAIN_MS, signal)
+    }
+    await resumables.ofClient(id)
+    await clients.remove(id)
+    events.emit('client.changed', { clientId: id })
+    return { originals }
+  }
+}
+
+function isOriginal(key: ObjectKey): boolean {
+  return keyMeaning(key)?.kind === 'original'
+}
+
+/** @throws `signal.reason`, which the timer would hide */
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
+}

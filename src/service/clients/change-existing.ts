@@ -1,0 +1,35 @@
+import type { Client } from '../../core/clients/client.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import type { EventBus } from '../../core/ports/event-bus.ts'
+import { Problem } from '../../core/problem.ts'
+
+/** Changes a client that is there to stay, and tells of it. @throws what `make` throws; Problem 404, 409, 503 */
+export type ChangeKnown = (id: string, make: (client: Client) => Client | Promise<Client>) => Promise<Client>
+
+export function createChangeKnown({ store, events }: { store: ClientStore; events: EventBus }): ChangeKnown {
+  return async (id, make) => {
+    await store.refresh()
+    if (!store.find(id)) throw noSuchClient(id)
+    const client = await store.change(id, (present) => {
+      if (!present) throw noSuchClient(id)
+      if (present.removing) throw clientConflict(`${id} is being removed`)
+      return make(present)
+    })
+    events.emit('client.changed', { clientId: id })
+    return client
+  }
+}
+
+/** 404, for the operator. */
+export function noSuchClient(id: string): Problem {
+  return new Problem({
+    status: 404,
+    code: 'client_not_found',
+    detail: `there is no client with the id ${JSON.stringify(id)}`,
+  })
+}
+
+/** 409: what cannot be done with a client as it is. */
+export function clientConflict(detail: string): Problem {
+  return new Problem({ status: 409, code: 'client_conflict', detail })
+}

@@ -1,0 +1,129 @@
+import {
+  type Client,
+  digestSecret,
+  isValid,
+  type KeptSecret,
+  newClientId,
+  newSecretToken,
+} from '../../core/clients/client.ts'
+import type { SecretScope } from '../../core/clients/grant.ts'
+import { parseFolder } from '../../core/files/object-key.ts'
+import { Problem } from '../../core/problem.ts'
+import type { UrlKey } from '../../core/signing/signed-url.ts'
+import { clipped } from '../../core/text/truncate.ts'
+import { type ChangeKnown, clientConflict } from './change-existing.ts'
+import { checkClientName } from './name.ts'
+import type { UrlKeys } from './url-keys.ts'
+
+/** A secret that is to be made for some of what a client's own is for. */
+export interface NewSecret {
+  name?: string | undefined
+  scope: SecretScope
+  /** Milliseconds from now. */
+  validMs?: number | undefined
+}
+
+/** What a client has beside its own secret: secrets for some of what that is for, and keys to sign URLs with. */
+export interface ClientCredentials {
+  /**
+   * Gives a client one more secret, for some of what its own are for.
+   * @param options `validMs`: for good without it
+   * @throws Problem 400, 404 when there is no such client, 409 when it is being removed, or has 100 of them
+   */
+  addSecret(id: string, options: NewSecret): Promise<{ client: Client; kept: KeptSecret; secret: string }>
+  /** Ends one of these. @throws Problem 404 when there is no such client or secret, 409 */
+  removeSecret(id: string, secretId: string): Promise<Client>
+  /**
+   * Gives a client one more key to sign delivery URLs with; those that it has go on counting.
+   * @throws Problem 404 when there is no such client, 409 when it is being removed, or has ten of them
+   */
+  addUrlKey(id: string): Promise<{ client: Client; urlKey: UrlKey }>
+  /**
+   * Ends a key, and all URLs signed with it.
+   * @throws Problem 404 when there is no such client or key, 409 when it is being removed, and for the last key of one that
+   *   takes signed URLs only
+   */
+  removeUrlKey(id: string, version: number): Promise<Client>
+}
+
+// One is looked for in them at each request.
+const SECRETS_MAX = 100
+// Two during a change; a few more for whoever signs in several places.
+const URL_KEYS_MAX = 10
+
+export function createClientCredentials({
+  changeKnown,
+  urlKeys,
+  now,
+}: {
+  changeKnown: ChangeKnown
+  urlKeys: UrlKeys
+  now: () => number
+}): ClientCredentials {
+  return {
+    async addSecret(id, { name, scope, validMs }) {
+      if (name !== undefined) checkClientName(name)
+      const folder = scope.folder === undefined ? undefined : parseFolder(scope.folder, 'folder')
+      const secret = newSecretToken()
+      const kept: KeptSecret = {
+        id: newClientId(),
+        ...(name === undefined ? {} : { name }),
+        digest: digestSecret(secret),
+        scope: { ...(scope.only ? { only: scope.only } : {}), ...(folder ? { folder } : {}) },
+        ...(validMs === undefined ? {} : { validUntil: now() + validMs }),
+      }
+      const client = await changeKnown(id, (present) => {
+        const secrets = present.secrets.filter((one) => isValid(one, now()))
+        if (secrets.length >= SECRETS_MAX)
+          throw clientConflict(`${id} has ${SECRETS_MAX} secrets: remove one first`)
+        return { ...present, secrets: [...secrets, kept] }
+      })
+      return { client, kept, secret }
+    },
+    removeSecret: (id, secretId) =>
+      changeKnown(id, (present) => {
+        const secrets = present.secrets.filter((one) => one.id !== secretId)
+        if (secrets.length === present.secrets.length) throw noSuchSecret(id, secretId)
+        return { ...present, secrets }
+      }),
+    async addUrlKey(id) {
+      const client = await changeKnown(id, (present) => {
+        const { active = [], last = 0 } = present.urlKeys ?? {}
+        if (active.length >= URL_KEYS_MAX)
+          throw clientConflict(`${id} has ${URL_KEYS_MAX} keys: remove one first`)
+        const version = last + 1
+        return { ...present, urlKeys: { active: [...active, { version, createdAt: now() }], last: version } }
+      })
+      return { client, urlKey: urlKeys.make(id, client.urlKeys?.last ?? 0) }
+    },
+    removeUrlKey: (id, version) =>
+      changeKnown(id, (present) => {
+        const { active = [], last = 0 } = present.urlKeys ?? {}
+        const left = active.filter((one) => one.version !== version)
+        if (left.length === active.length) throw noSuchKey(id, version)
+        if (left.length === 0 && present.rules?.signedUrls) throw clientConflict(needsUrlKey(id))
+        return { ...present, urlKeys: { active: left, last } }
+      }),
+  }
+}
+
+/** Why a client cannot be without a key, or take signed URLs only. */
+export function needsUrlKey(id: string): string {
+  return `${id} takes signed URLs only, which needs a key: add one`
+}
+
+function noSuchKey(id: string, version: number): Problem {
+  return new Problem({
+    status: 404,
+    code: 'key_not_found',
+    detail: `the client ${id} has no key of version ${version}`,
+  })
+}
+
+function noSuchSecret(id: string, secretId: string): Problem {
+  return new Problem({
+    status: 404,
+    code: 'secret_not_found',
+    detail: `the client ${id} has no secret with the id ${JSON.stringify(clipped(secretId))}`,
+  })
+}

@@ -1,0 +1,195 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { joinSignals } from '../../core/async/any-signal.ts'
+import { QUEUE_CALLER } from '../../core/clients/caller.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { Grant } from '../../core/clients/grant.ts'
+import { derivativeKey, type ObjectKey, type OriginalName, parseKey } from '../../core/files/object-key.ts'
+import type { Log } from '../../core/log.ts'
+import type { Format } from '../../core/media/formats.ts'
+import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
+import { badParameter, Problem, unlessStatus } from '../../core/problem.ts'
+import { clipped } from '../../core/text/truncate.ts'
+import type { Derivations } from '../derivatives/derivations.ts'
+import { PUT_OFF_FOR_MS, putOff } from './defer.ts'
+import type { Deliveries } from './deliver.ts'
+
+/** A derivative that is made before anybody asks for it. */
+export interface EagerTransform {
+  /** As it was asked for. */
+  query: string
+  key: ObjectKey
+  state: JobStatus['state']
+}
+
+/** Makes derivatives in the background, by way of the queue: they outlive the process that was asked for them. */
+export interface EagerTransforms {
+  /**
+   * Whether these can be made of a file of this format by whoever has this grant.
+   * @throws Problem 400, with its number among them as `transform`
+   */
+  check(grant: Pick<Grant, 'client' | 'folder'>, format: Format, queries: readonly string[]): void
+  /** Has them made of a stored original. Those that cannot be queued have failed: the first request makes them. */
+  begin(client: Client, original: OriginalName, queries: readonly string[]): Promise<EagerTransform[]>
+  /** From now on this process makes what is queued. */
+  work(): void
+  /** Puts back what it is making. Once the jobs have been paused. */
+  stop(): void
+}
+
+const KIND = 'derive'
+
+interface QueuedTransform {
+  clientId: string
+  original: ObjectKey
+  query: string
+  /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
+  until: number
+}
+
+/** One at a time: a core is busy with it, and the others are for requests. */
+const PLAN: WorkOptions = {
+  concurrency: 1,
+  limitMs: 5 * 60_000,
+  attempts: 5,
+  retryMs: 10_000,
+  retryMaxMs: 10 * 60_000,
+}
+
+export function createEagerTransforms({
+  deliveries,
+  derivations,
+  jobs,
+  presentClient,
+  isBusy,
+  patienceMs = 30_000,
+  log,
+  now = Date.now,
+}: {
+  deliveries: Deliveries
+  derivations: Derivations
+  jobs: Jobs
+  /** As another process may just have made it, or changed its rules. @throws Problem 503 */
+  presentClient: (id: string) => Promise<Client | undefined>
+  /** Whether requests wait for their turn. */
+  isBusy: () => boolean
+  /** How long a derivative lets requests go first. */
+  patienceMs?: number
+  log: Log
+  now?: () => number
+}): EagerTransforms {
+  const stopping = new AbortController()
+
+  async function queued(client: Client, original: OriginalName, query: string, derivative: ObjectKey) {
+    const { key } = original
+    const id = `${client.id} ${derivative}`
+    const data: QueuedTransform = {
+      clientId: client.id,
+      original: key,
+      query,
+      until: now() + PUT_OFF_FOR_MS,
+    }
+    try {
+      const lasting = await deliveries.begin({
+        ...{ client, caller: QUEUE_CALLER, query: pairsOf(query), original },
+      })
+      if (lasting) return lasting.state
+      await jobs.enqueue({ kind: KIND, id, data })
+      return 'waiting' as const
+    } catch (error) {
+      log.warn({ err: error, client: client.id, key: derivative }, 'a derivative cannot be queued')
+      return 'failed' as const
+    }
+  }
+
+  async function requestsFirst(signal: AbortSignal): Promise<void> {
+    for (const until = performance.now() + patienceMs; isBusy() && performance.now() < until; )
+      await pause(50, undefined, { signal })
+  }
+
+  /** Resolves when it is stored, or when nobody can want it any more. */
+  async function make({ clientId, original, query }: QueuedTransform, signal: AbortSignal): Promise<void> {
+    const client = await presentClient(clientId)
+    const name = parseKey(original)
+    if (!client || !name) return
+    await requestsFirst(signal)
+    const { group } = name.format
+    const pairs = pairsOf(query)
+    const wanted = { client, caller: QUEUE_CALLER, group, path: original, query: pairs, accept: '', signal }
+    const delivery = await unlessStatus(404, deliveries.deliver(wanted))
+    if (!delivery) return
+    await derivations.ended(client, delivery.key)
+    const isThere = async (path: ObjectKey) =>
+      (await unlessStatus(404, deliveries.object({ client, path }))) !== undefined
+    if ((await isThere(delivery.key)) || !(await isThere(original))) return
+    throw new Error('the derivative was made but could not be stored')
+  }
+
+  return {
+    check({ client, folder }, format, queries) {
+      for (const [i, query] of queries.entries()) {
+        try {
+          const asked = { client, folder, format, query: pairsOf(query), accept: '' }
+          const { steps, variesByAccept } = deliveries.plan(asked)
+          if (steps.length === 0) throw nothingToDo(i, query)
+          if (variesByAccept) throw unknownFormat(i, query)
+        } catch (error) {
+          throw error instanceof Problem ? ofTransform(error, i, query) : error
+        }
+      }
+    },
+
+    async begin(client, original, queries) {
+      const transforms: EagerTransform[] = []
+      for (const query of queries) {
+        const asked = { client, format: original.format, query: pairsOf(query), accept: '' }
+        const key = derivativeKey(original.key, deliveries.plan(asked).variant)
+        transforms.push({ query, key, state: await queued(client, original, query, key) })
+      }
+      return transforms
+    },
+
+    work() {
+      jobs.work<QueuedTransform>(
+        KIND,
+        async ({ data }, run) => {
+          const { signal, leave } = joinSignals([run.signal, stopping.signal])
+          try {
+            await make(data, signal)
+          } catch (error) {
+            throw stopping.signal.aborted ? new NotYet(0) : putOff(error, data.until > now())
+          } finally {
+            leave()
+          }
+        },
+        PLAN,
+      )
+    },
+
+    stop: () => stopping.abort(new DOMException('the process ends', 'AbortError')),
+  }
+}
+
+function pairsOf(query: string): Array<[name: string, value: string]> {
+  return [...new URLSearchParams(query)]
+}
+
+function nothingToDo(i: number, query: string): Problem {
+  const expected = 'at least one parameter of a transformation'
+  return badParameter({ param: `transforms[${i}]`, expected, received: query })
+}
+
+/** Until a request comes nobody knows what its browser takes. */
+function unknownFormat(i: number, query: string): Problem {
+  const expected =
+    'a format by its name (f=auto becomes one only with a request: ask for each that it may become)'
+  return badParameter({ param: `transforms[${i}]`, expected, received: query })
+}
+
+/** The same problem, which says where it is. */
+function ofTransform(problem: Problem, i: number, query: string): Problem {
+  const { status, code, message, members, headers } = problem
+  const place = `transforms[${i}]`
+  const saysIt = members.param === place
+  const detail = saysIt ? message : `${message}, in ${place}: ${JSON.stringify(clipped(query))}`
+  return new Problem({ status, code, detail, members: { ...members, transform: i }, headers, cause: problem })
+}

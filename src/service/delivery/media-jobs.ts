@@ -1,0 +1,254 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pLimit from 'p-limit'
+import { joinSignals } from '../../core/async/any-signal.ts'
+import { QUEUE_CALLER } from '../../core/clients/caller.ts'
+import type { Client } from '../../core/clients/client.ts'
+import {
+  derivativeKey,
+  type ObjectKey,
+  type OriginalName,
+  parseKey,
+  parsePath,
+} from '../../core/files/object-key.ts'
+import { type JobFailure, type JobStatus, type Jobs, mayPass, NotYet } from '../../core/ports/jobs.ts'
+import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/problem.ts'
+import type { Plan, Planner } from '../../pipeline/plan/plan.ts'
+import type { Derivations, DeriveRequest, Reserved } from '../derivatives/derivations.ts'
+import type { FoundOriginal, Originals } from '../originals/originals.ts'
+import { PUT_OFF_FOR_MS, putOff } from './defer.ts'
+import { checkMayBegin, checkPlaces, jobOwner, type MediaJobsFor, type MediaRequest } from './media-places.ts'
+
+/** A derivative that takes minutes to make. */
+export interface WantedMedia extends MediaRequest {
+  client: Client
+  original: FoundOriginal
+  plan: Plan
+  /** What was asked for, by which whoever makes it finds the plan again. */
+  query: MediaRequest['query']
+  /** The `Accept` header. */
+  accept: string
+  /** Called before a new job begins, not for one that exists: what it throws is the answer. */
+  beforeJob?: (() => Promise<void>) | undefined
+  /** Whether it is evicted after all others. */
+  isHeld?: boolean
+}
+
+/** Videos and sounds are made by jobs, one for each derivative however many ask for it. */
+export interface MediaJobs {
+  /**
+   * Has it made, unless somebody is at it or that has failed for good. Answers at once.
+   * @throws Problem 403 when the caller may begin none, 404 when the original is going, 429 when the client has too many under way or the file too many
+   *   derivatives, 503
+   */
+  begin(wanted: WantedMedia): Promise<JobStatus>
+  /**
+   * The same, and waits: answers when it is stored, or is being made and can be played already.
+   * @throws Problem 423 when that is not so after `waitMs`, the failure that its job has ended with
+   */
+  finish(wanted: WantedMedia, options: { waitMs: number; signal: AbortSignal }): Promise<void>
+  /**
+   * What is known of the derivative that a path names: of its job, or that it is stored.
+   * @throws Problem 400, 404 when there is neither, 503
+   */
+  look(client: Client, path: string): Promise<MediaJob>
+  /** From now on this process does such jobs. */
+  work(): void
+  /** Puts back what it is doing. Once the jobs have been paused. */
+  stop(): void
+}
+
+/** How the making of a derivative goes. */
+export interface MediaJob {
+  key: ObjectKey
+  original: OriginalName
+  status: JobStatus
+  /** There is something at its address: all of it, or enough to begin with. */
+  isPlayable: boolean
+}
+
+const KIND = 'media'
+const ATTEMPTS = 3
+
+interface QueuedMedia extends Reserved {
+  query: WantedMedia['query']
+  accept: string
+  isHeld?: boolean
+  /** While there is no room for it, it is put off until this instant, in milliseconds since 1970. */
+  until: number
+}
+
+// Who waits within a request looks so often: a step of Redis each.
+const LOOK_EVERY_MS = 300
+// One that has waited so long has been heard of; asked for more often, nothing comes sooner.
+const RETRY_AFTER_SECONDS = 3
+
+export function createMediaJobs({
+  originals,
+  derivations,
+  plan,
+  jobs,
+  presentClient,
+  urlOf,
+  ensureInstalled,
+  timeoutMs,
+  atMost,
+  allowed,
+  concurrency,
+  retryMs = 10_000,
+  now = Date.now,
+}: {
+  originals: Originals
+  derivations: Derivations
+  plan: Planner
+  jobs: Jobs
+  /** As another process may just have made it, or changed its rules. @throws Problem 503 */
+  presentClient: (id: string) => Promise<Client | undefined>
+  /** Where a job is told of. */
+  urlOf: (client: Client, key: ObjectKey) => string
+  /** Looks whether what is queued can be made here. @throws Problem 501 */
+  ensureInstalled: () => Promise<void>
+  /** For rendering one. */
+  timeoutMs: number
+  /** Places of one client, for jobs that wait or run. */
+  atMost: number
+  /** Who may begin jobs. */
+  allowed: MediaJobsFor
+  /** In this process, at a time. */
+  concurrency: number
+  retryMs?: number
+  now?: () => number
+}): MediaJobs {
+  const stopping = new AbortController()
+  // Each counts what the ones before it have added.
+  const oneAtATime = pLimit(1)
+
+  const refOf = (client: Client, key: ObjectKey) => ({ kind: KIND, id: `${client.id} ${key}` })
+  const keyOf = ({ original, plan }: WantedMedia) => derivativeKey(original.name.key, plan.variant)
+
+  async function begin(wanted: WantedMedia): Promise<JobStatus> {
+    const { client, original, query, accept, isHeld = false } = wanted
+    const derivative = keyOf(wanted)
+    const ref = refOf(client, derivative)
+    const known = await jobs.status(ref)
+    if (known && known.state !== 'done') return known
+    checkMayBegin(wanted, allowed)
+    await ensureInstalled()
+    return oneAtATime(async () => {
+      const meanwhile = await jobs.status(ref)
+      if (meanwhile && meanwhile.state !== 'done') return meanwhile
+      await wanted.beforeJob?.()
+      const owner = jobOwner(client.id, wanted.caller)
+      checkPlaces(wanted, await jobs.openOf(KIND, owner), atMost)
+      const deadline = await derivations.reserve({
+        ...original,
+        client,
+        plan: wanted.plan,
+        timeoutMs,
+        isHeld,
+      })
+      const data: QueuedMedia = {
+        ...{ clientId: client.id, original: original.name.key, derivative, deadline, isHeld },
+        ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
+      }
+      await jobs.enqueue({ ...ref, owner, data })
+      return (await jobs.status(ref)) ?? { state: 'waiting', attempts: 0, progress: 0 }
+    })
+  }
+
+  /** Resolves when it is stored; or with false, when nobody can want it any more. */
+  async function make(
+    { clientId, original, derivative, query, accept, isHeld = false }: QueuedMedia,
+    how: Pick<DeriveRequest, 'signal' | 'progress' | 'isTriedAgain'>,
+  ): Promise<boolean> {
+    const client = await presentClient(clientId)
+    const name = parseKey(original)
+    const found = client && name && (await originals.resolve(client, { full: name }))
+    if (!client || !name || !found) return false
+    const planned = plan({ query, format: name.format, accept, rules: client.rules })
+    // Plugins or rules have changed since: who asks now asks for another one.
+    if (derivativeKey(original, planned.variant) !== derivative) return false
+    const caller = QUEUE_CALLER
+    const request = { ...found, client, caller, plan: planned, timeoutMs, isHeld, ...how }
+    const asset = await unlessStatus(404, unlessStatus(429, derivations.derive(request)))
+    await derivations.ended(client, derivative)
+    if (!asset) return false
+    if (await originals.derivativeToRead(client, original, derivative)) return true
+    if (await originals.resolve(client, { full: name }))
+      throw new Error('it was made but could not be stored')
+    return false
+  }
+
+  return {
+    begin,
+
+    async finish(wanted, { waitMs, signal }) {
+      const { client } = wanted
+      const key = keyOf(wanted)
+      const until = performance.now() + waitMs
+      for (let status: JobStatus | undefined = await begin(wanted); status?.state !== 'done'; ) {
+        if (status?.state === 'failed') throw failed(status.failure)
+        if (status?.state === 'running' && (await originals.isPlayable(client, key))) return
+        const leftMs = until - performance.now()
+        if (leftMs <= 0) throw notReady(status?.progress ?? 0, urlOf(client, key))
+        await pause(Math.min(LOOK_EVERY_MS, leftMs), undefined, { signal })
+        status = await jobs.status(refOf(client, key))
+      }
+    },
+
+    async look(client, path) {
+      const { full } = parsePath(path)
+      const found = full?.variant === undefined ? undefined : await originals.resolve(client, { full })
+      if (found?.variant === undefined) throw fileNotFound()
+      const key = derivativeKey(found.name.key, found.variant)
+      const status = await jobs.status(refOf(client, key))
+      const job = { key, original: found.name }
+      if (status && status.state !== 'done') {
+        const isPlayable = status.state === 'running' && (await originals.isPlayable(client, key))
+        return { ...job, status, isPlayable }
+      }
+      if (!(await originals.derivativeToRead(client, found.name.key, key))) throw fileNotFound()
+      return { ...job, status: status ?? { state: 'done', attempts: 0, progress: 1 }, isPlayable: true }
+    },
+
+    work() {
+      jobs.work<QueuedMedia>(
+        KIND,
+        async ({ data, attempt }, { progress, ...run }) => {
+          const { signal, leave } = joinSignals([run.signal, stopping.signal])
+          const isTriedAgain = (error: unknown) => {
+            const thrown = putOff(error, data.until > now())
+            return thrown instanceof NotYet || (attempt < ATTEMPTS && mayPass(thrown))
+          }
+          try {
+            if (!(await make(data, { signal, progress, isTriedAgain }))) await derivations.release(data)
+          } catch (error) {
+            throw stopping.signal.aborted ? new NotYet(0) : putOff(error, data.until > now())
+          } finally {
+            leave()
+          }
+        },
+        // Waiting for the file, rendering and storing each have the time.
+        { concurrency, limitMs: 3 * timeoutMs, attempts: ATTEMPTS, retryMs, retryMaxMs: 6 * retryMs },
+      )
+    },
+
+    stop: () => stopping.abort(new DOMException('the process ends', 'AbortError')),
+  }
+}
+
+/** What a job has failed with, as a request would have. */
+function failed({ status, code, detail, members = {} }: JobFailure): Problem {
+  return new Problem({ status, code, detail, members })
+}
+
+/** 423: it will be there. `progress` from 0 to 1; `job`: where more is told. */
+function notReady(progress: number, job: string): Problem {
+  const { members, headers } = retryAfter(RETRY_AFTER_SECONDS)
+  return new Problem({
+    status: 423,
+    code: 'not_ready',
+    detail: 'this is being made: ask again in a while, or follow its job',
+    members: { progress, job, ...members },
+    headers,
+  })
+}

@@ -1,0 +1,74 @@
+import { jobShares } from '../../core/budgets/jobs.ts'
+import type { Caller } from '../../core/clients/caller.ts'
+import { PRESET_WORD } from '../../core/plugin-api/query-names.ts'
+import type { JobOwner, OpenJobs } from '../../core/ports/jobs.ts'
+import { Problem, retryAfter } from '../../core/problem.ts'
+
+/** Who may begin media jobs: everyone, requests by a preset or a signed URL, or callers with a secret. */
+export type MediaJobsFor = 'everyone' | 'presets' | 'secret'
+
+/** What a media job is requested by. */
+export interface MediaRequest {
+  caller: Caller
+  query: ReadonlyArray<readonly [name: string, value: string]>
+  /** The URL carries the client's signature. */
+  isSigned?: boolean | undefined
+}
+
+/** @throws Problem 403 when this request may begin no media job */
+export function checkMayBegin(request: MediaRequest, allowed: MediaJobsFor): void {
+  if (request.caller.isTrusted || allowed === 'everyone') return
+  if (allowed === 'presets' && isChosenByClient(request)) return
+  const how =
+    allowed === 'presets'
+      ? 'Request a preset alone, or use a signed URL.'
+      : 'Request them in advance, with "transforms" at the upload.'
+  throw new Problem({
+    status: 403,
+    code: 'media_jobs_not_allowed',
+    detail: `New video and audio transformations are restricted on this server (MEDIA_JOBS_FOR=${allowed}). ${how}`,
+    members: { allowed },
+  })
+}
+
+/**
+ * Refuses a job when the places of its client are taken, as {@link jobShares} divides them. All places are for trusted callers.
+ *
+ * @param atMost places of a client
+ * @throws Problem 429
+ */
+export function checkPlaces(request: MediaRequest, open: OpenJobs, atMost: number): void {
+  const shares = jobShares(atMost)
+  if (open.all >= shares.all) throw tooManyJobs(shares.all, 'for this client')
+  if (request.caller.isTrusted) return
+  if (open.sameStranger >= shares.perAddress) throw tooManyJobs(shares.perAddress, 'from one address')
+  const ofStrangers = isChosenByClient(request) ? shares.strangersByClientChoice : shares.strangers
+  if (open.strangers >= ofStrangers) throw tooManyJobs(ofStrangers, 'from callers without a secret')
+}
+
+/** For whom the job is queued. */
+export function jobOwner(client: string, { address, isTrusted }: Caller): JobOwner {
+  return isTrusted ? { client } : { client, stranger: address }
+}
+
+/** A stranger cannot invent these: there are as many as the client has presets, or has signed. */
+function isChosenByClient({ query, isSigned = false }: MediaRequest): boolean {
+  return isSigned || (query.length > 0 && query.every(([name]) => name === PRESET_WORD))
+}
+
+/** 429: the ones before have to end first. */
+function tooManyJobs(limit: number, whose: string): Problem {
+  const seconds = 30
+  const { members, headers } = retryAfter(seconds)
+  return new Problem({
+    status: 429,
+    code: 'too_many_jobs',
+    detail: `Too many video and audio jobs ${whose} (limit ${limit}). Retry after ${seconds} s.`,
+    members: { limit, ...members },
+    headers: {
+      ...headers,
+      'RateLimit-Policy': `"jobs";q=${limit}`,
+      RateLimit: '"jobs";r=0',
+    },
+  })
+}

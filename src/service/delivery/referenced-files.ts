@@ -1,0 +1,45 @@
+import type { Asset } from '../../core/bytes/asset.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { parsePath } from '../../core/files/object-key.ts'
+import type { EngineContext } from '../../core/plugin-api/plugin.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import { assetNotFound } from '../../core/problem.ts'
+import type { Plan } from '../../pipeline/plan/plan.ts'
+import { namedFiles } from '../../pipeline/plan/referenced-files.ts'
+import { bytesToTransform } from '../derivatives/original-bytes.ts'
+import { sourceFacts } from '../derivatives/source-facts.ts'
+import type { Originals } from '../originals/originals.ts'
+
+/** Finds the other files that a plan's parameters of type `key` name, watermarks for example. */
+export interface Assets {
+  /**
+   * Finds all of them, of this client only: before the work begins, so that it may be done by another process.
+   * @returns gives them by key
+   * @throws Problem 404 that names the parameter, 503
+   */
+  of(client: Client, plan: Plan): Promise<EngineContext['asset']>
+}
+
+export function createAssets({ originals, buckets }: { originals: Originals; buckets: Buckets }): Assets {
+  async function find(client: Client, key: string): Promise<Asset | undefined> {
+    const found = await originals.resolveToRead(client, parsePath(key))
+    const asset = found && (await bytesToTransform(buckets.of(client), found.record))
+    return asset && { ...asset, ...sourceFacts(found.record) }
+  }
+
+  return {
+    async of(client, plan) {
+      const assets = new Map<string, Asset>()
+      for (const { param, key } of namedFiles(plan.steps)) {
+        const asset = await find(client, key)
+        if (!asset) throw assetNotFound(param, key)
+        assets.set(key, asset)
+      }
+      return async (key) => {
+        const found = assets.get(key)
+        if (!found) throw new Error(`no parameter of type key names ${key}`)
+        return found
+      }
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { FileRef } from '../../core/ports/file-index.ts'
+
+/** Derivatives of this process that were answered and are still being stored. */
+export interface Answered {
+  /** Registers a derivative of this original. @returns a function to call when it is stored, or cannot be */
+  begin(original: FileRef): () => void
+  /**
+   * Resolves when those of this original have ended, or after a second: a delete waits for them, so that
+   * `derivative.stored` comes before `original.deleted`, which names them.
+   */
+  ended(original: FileRef): Promise<void>
+}
+
+// Storing takes milliseconds on a disk, and less than this on S3. A delete does not wait for a storage that is slow.
+const WAIT_MS = 1000
+
+export function createAnswered({ waitMs = WAIT_MS }: { waitMs?: number } = {}): Answered {
+  const underWay = new Map<string, Set<Promise<void>>>()
+  const nameOf = ({ clientId, key }: FileRef) => `${clientId} ${key}`
+  return {
+    begin(original) {
+      const name = nameOf(original)
+      const all = underWay.get(name) ?? new Set()
+      underWay.set(name, all)
+      let end = () => {}
+      const one = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      all.add(one)
+      return () => {
+        all.delete(one)
+        if (all.size === 0) underWay.delete(name)
+        end()
+      }
+    },
+    async ended(original) {
+      const all = underWay.get(nameOf(original))
+      if (!all) return
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, waitMs)
+      })
+      await Promise.race([Promise.all(all), late])
+      clearTimeout(timer)
+    },
+  }
+}

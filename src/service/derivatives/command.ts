@@ -1,0 +1,58 @@
+import { parseExistingFolder, parsePath } from '../../core/files/object-key.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import type { FileIndex } from '../../core/ports/file-index.ts'
+import { noSuchClient } from '../clients/change-existing.ts'
+import type { RemoveDerivatives } from './remove.ts'
+
+/** What an operator's delete of derivatives has done. */
+export interface DeletedDerivatives {
+  originals: number
+  derivatives: number
+  bytes: number
+}
+
+/** @param path of an original, or of a folder: with a slash at its end. @throws Problem 400, 404, 503 */
+export type DeleteDerivatives = (
+  request: { clientId: string; path: string },
+  signal: AbortSignal,
+) => Promise<DeletedDerivatives>
+
+const PAGE = 100
+
+/** Deletes the derivatives of one original, or of all in a folder and below it. */
+export function createDeleteDerivatives({
+  index,
+  store,
+  removeDerivatives,
+}: {
+  index: FileIndex
+  store: ClientStore
+  removeDerivatives: RemoveDerivatives
+}): DeleteDerivatives {
+  return async ({ clientId, path }, signal) => {
+    const client = store.find(clientId)
+    if (!client) throw noSuchClient(clientId)
+    const deleted: DeletedDerivatives = { originals: 0, derivatives: 0, bytes: 0 }
+    const remove = async (one: string) => {
+      const { derivatives, bytes } = await removeDerivatives(client, parsePath(one))
+      deleted.originals += 1
+      deleted.derivatives += derivatives
+      deleted.bytes += bytes
+    }
+    if (!path.endsWith('/')) {
+      await remove(path)
+      return deleted
+    }
+    const prefix = `${parseExistingFolder(path.slice(0, -1))}/`
+    for (let after: string | undefined; ; ) {
+      const request = { state: 'stored', by: 'key', prefix, limit: PAGE } as const
+      const page = await index.page(clientId, after === undefined ? request : { ...request, after })
+      for (const { record } of page.files) {
+        signal.throwIfAborted()
+        await remove(record.key)
+      }
+      if (page.next === undefined) return deleted
+      after = page.next
+    }
+  }
+}

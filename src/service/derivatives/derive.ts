@@ -1,0 +1,138 @@
+import { createSharedWorks, type SharedWork, shareWork } from '../../core/async/single-flight.ts'
+import { type CpuTime, isOutOfCpuTime } from '../../core/budgets/cpu-time.ts'
+import { createFailures } from '../../core/budgets/failures.ts'
+import { withLastModified } from '../../core/bytes/asset.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
+import type { Locks } from '../../core/ports/locks.ts'
+import { unavailable } from '../../core/problem.ts'
+import { isLasting } from '../../pipeline/plan/runs-as-job.ts'
+import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
+import { createMaker, type MakerOptions, payerOf } from './make.ts'
+
+/** Makes derivatives that are not there yet, and stores them: one run for all callers, in this process and in the others. */
+export function createDerivations({
+  locks,
+  cpuTime,
+  now = Date.now,
+  ...options
+}: Omit<MakerOptions, 'now'> & {
+  locks: Locks
+  cpuTime: Pick<CpuTime, 'check'>
+  now?: () => number
+}): Derivations {
+  const { index, buckets, log } = options
+  const { make, reserve, limitMsOf } = createMaker({ ...options, now })
+  // Locks share across processes and answer only at the end; this one answers local callers as soon as the bytes are
+  // there.
+  const flights = createSharedWorks<MadeAsset>()
+  const failures = createFailures(now)
+  // Makes that are under way, also those that nobody waits for any more.
+  const making = new Set<Promise<void>>()
+
+  function fly(request: DeriveRequest, key: ObjectKey): SharedWork<MadeAsset> {
+    const { client, record } = request
+    return shareWork<MadeAsset>(
+      async (signal, answer) => {
+        let made = false
+        const work = (held: AbortSignal) => {
+          made = true
+          return tracked(make(request, { key, signal: held, answer }))
+        }
+        /** @returns false when the holder was in another process, and its caller has no CPU time left */
+        const shared = () =>
+          locks.share(`derive ${client.id} ${key}`, work, { signal, limitMs: limitMsOf(request) }).then(
+            () => true,
+            (error) => {
+              if (made || !isOutOfCpuTime(error)) throw error
+              return false
+            },
+          )
+        // One of those who waited for that holder is the next one.
+        while (!(await shared())) await checkCpuTime(request)
+        if (made) return
+        const stored = await buckets.of(client).find(key)
+        if (stored) return answer(withLastModified(stored, record.storedAt))
+        // Another process had no room to store it, or its original is deleted: that is a 404.
+        await work(signal)
+      },
+      {
+        limitMs: limitMsOf(request),
+        onLateFailure: (error) =>
+          log.warn({ err: error, client: client.id, key }, 'a derivative was sent but not stored'),
+      },
+    )
+  }
+
+  /** Before the index is written to. The run checks it again when its turn comes. @throws Problem 429 */
+  async function checkCpuTime(request: DeriveRequest): Promise<void> {
+    if (!isLasting(request.plan)) await cpuTime.check(payerOf(request))
+  }
+
+  /**
+   * Joins the flight of this process, or begins it. When the caller who has begun it has no CPU time left, those who have joined
+   * begin another one, until their own time is over.
+   */
+  async function join(request: DeriveRequest, key: ObjectKey): Promise<MadeAsset> {
+    const flight = flightOf(request.client, key)
+    const until = now() + limitMsOf(request)
+    let mayBegin = request.beforeMaking === undefined
+    for (;;) {
+      if (!flights.isUnderWay(flight)) {
+        if (!mayBegin) await request.beforeMaking?.()
+        mayBegin = true
+        await checkCpuTime(request)
+      }
+      let isOwn = false
+      const begin = () => {
+        isOwn = true
+        return fly(request, key)
+      }
+      try {
+        return await flights.join(flight, begin, request.signal)
+      } catch (error) {
+        if (isOwn || !isOutOfCpuTime(error)) throw error
+        if (now() >= until) throw unavailable('the derivative was not rendered in time; try again')
+      }
+    }
+  }
+
+  function tracked(work: Promise<void>): Promise<void> {
+    const ended = work.then(
+      () => void making.delete(ended),
+      () => void making.delete(ended),
+    )
+    making.add(ended)
+    return work
+  }
+
+  return {
+    async derive(request) {
+      const key = derivativeKey(request.name.key, request.plan.variant)
+      const flight = flightOf(request.client, key)
+      // Of these bytes: another file may get the key of a deleted one; and one that is known to be truncated by now is
+      // rendered in another way. Jobs remember their own failures.
+      const { sha256, truncated = false } = request.record
+      const failure = request.timeoutMs === undefined ? `${flight} ${sha256} ${truncated}` : undefined
+      if (failure !== undefined) failures.check(failure)
+      try {
+        return await join(request, key)
+      } catch (error) {
+        if (failure !== undefined) failures.remember(failure, error)
+        throw error
+      }
+    },
+    reserve: (request) => reserve(request, derivativeKey(request.name.key, request.plan.variant)),
+    release: ({ clientId, original, derivative, deadline }) =>
+      index.dropDerivative({ clientId, key: original }, derivative, deadline),
+    ended: (client, key) => flights.ended(flightOf(client, key)),
+    async idle() {
+      await flights.idle()
+      while (making.size > 0) await Promise.all(making)
+    },
+  }
+}
+
+function flightOf({ id }: Client, key: ObjectKey): string {
+  return `${id} ${key}`
+}

@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache'
+import { openWhole } from '../../core/bytes/asset.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { Log } from '../../core/log.ts'
+import { watchEnd } from '../../core/media/image-end/image-end.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import { BROKEN, Problem } from '../../core/problem.ts'
+import type { Annotate } from '../files/annotate.ts'
+import type { FoundOriginal } from '../originals/originals.ts'
+
+/**
+ * Looks for the end of an original that could not be decoded. Originals of a version without that check have no mark in
+ * their record, and may be truncated all the same; a truncated one gets the mark now, in the bucket and the index.
+ *
+ * @param error what the transformation has failed with
+ * @returns the original with its mark, to be transformed again; undefined when it is not truncated, was marked before, or
+ *   cannot be read or marked now
+ */
+export type FindLateTruncation = (
+  client: Client,
+  found: FoundOriginal,
+  error: unknown,
+) => Promise<FoundOriginal | undefined>
+
+// A file is read once for all its failures, which may be as many as requests.
+const REMEMBERED = 10_000
+
+export function createFindLateTruncation({
+  buckets,
+  annotate,
+  log,
+}: {
+  buckets: Buckets
+  annotate: Annotate
+  log: Log
+}): FindLateTruncation {
+  const looks = new LRUCache<string, Promise<FoundOriginal | undefined>>({ max: REMEMBERED })
+
+  async function isTruncated(client: Client, { name, record }: FoundOriginal): Promise<boolean> {
+    const watch = watchEnd(name.format)
+    const asset = watch && (await buckets.of(client).find(name.key, record))
+    if (!watch || !asset) return false
+    for await (const piece of await openWhole(asset)) watch.add(piece)
+    return watch.isTruncated()
+  }
+
+  async function look(client: Client, found: FoundOriginal): Promise<FoundOriginal | undefined> {
+    if (!(await isTruncated(client, found))) return undefined
+    return annotate({
+      client,
+      path: { full: found.name },
+      change: (record) => ({ ...record, truncated: true }),
+      signal: new AbortController().signal,
+    })
+  }
+
+  return async (client, found, error) => {
+    if (!(error instanceof Problem) || error.members.reason !== BROKEN) return undefined
+    if (error.members.param !== undefined || found.record.truncated) return undefined
+    const name = `${client.id} ${found.record.sha256} ${found.name.key}`
+    const known = looks.get(name)
+    const looked = known ?? look(client, found)
+    if (!known) looks.set(name, looked)
+    return looked.catch((err) => {
+      looks.delete(name)
+      log.warn(
+        { err, client: client.id, key: found.name.key },
+        'the end of a picture could not be looked for',
+      )
+      return undefined
+    })
+  }
+}

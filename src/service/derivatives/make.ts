@@ -1,0 +1,163 @@
+import type { CpuPayer } from '../../core/budgets/cpu-time.ts'
+import { bytesOfDerivatives, type DerivativeLimits } from '../../core/budgets/storage.ts'
+import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
+import type { ObjectKey } from '../../core/files/object-key.ts'
+import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
+import { tooManyVariants } from '../../core/limit-problems.ts'
+import type { Log } from '../../core/log.ts'
+import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { EventBus } from '../../core/ports/event-bus.ts'
+import type { FileIndex } from '../../core/ports/file-index.ts'
+import { fileNotFound, Problem, unlessStatus } from '../../core/problem.ts'
+import { isLasting } from '../../pipeline/plan/runs-as-job.ts'
+import type { WorkRunner } from '../../pipeline/run/run.ts'
+import type { Assets } from '../delivery/referenced-files.ts'
+import { deleteParts } from '../originals/delete-objects.ts'
+import type { Originals } from '../originals/originals.ts'
+import { keptProbe } from '../originals/probe-cache.ts'
+import type { Answered } from './answered.ts'
+import { createLeftovers } from './cleanup.ts'
+import type { DeriveRequest, MadeAsset } from './derivations.ts'
+import type { Evict } from './evict.ts'
+import { bytesToTransform } from './original-bytes.ts'
+import { sourceFacts } from './source-facts.ts'
+import { type Claim, createDerivativeSpace } from './space.ts'
+import { createStoring } from './store.ts'
+
+// An aborted put may still land, so a delete waits this long past the deadline.
+const GRACE_MS = 15_000
+
+type Unrendered = Omit<DeriveRequest, 'caller' | 'signal' | 'progress'>
+
+/** Renders and stores derivatives, each call by itself: two calls for one derivative do the work twice. */
+export interface Maker {
+  /**
+   * `pending` → render, parts → answer → put → `stored`, or without a trace when the original is deleted in the meantime. Calls
+   * `answer` once, unless it fails before.
+   */
+  make(
+    request: DeriveRequest,
+    how: { key: ObjectKey; signal: AbortSignal; answer: (asset: MadeAsset) => void },
+  ): Promise<void>
+  /** → `pending`. @returns its deadline, in milliseconds since 1970 @throws Problem 404, 429 */
+  reserve(request: Unrendered, key: ObjectKey): Promise<number>
+  /** How long waiting for a turn, rendering and storing may take together, in milliseconds. */
+  limitMsOf(request: Pick<DeriveRequest, 'timeoutMs'>): number
+}
+
+/** What derivatives are made with. */
+export interface MakerOptions {
+  index: FileIndex
+  buckets: Buckets
+  assets: Assets
+  originals: Pick<Originals, 'resolve'>
+  events: EventBus
+  run: WorkRunner
+  limits: TransformLimits
+  derivativeLimits: DerivativeLimits
+  evict: Evict
+  answered: Answered
+  log: Log
+  /** Milliseconds since 1970. */
+  now: () => number
+}
+
+export function createMaker(options: MakerOptions): Maker {
+  const { index, buckets, assets, originals, events, run, limits, derivativeLimits, evict, log, now } =
+    options
+  const space = createDerivativeSpace({ index, evict, limits: derivativeLimits, log })
+  // Waiting for a turn, rendering, storing: each at most as long as a render may take.
+  const limitMsOf: Maker['limitMsOf'] = ({ timeoutMs = limits.timeoutMs }) => 3 * timeoutMs
+
+  const claimOf = ({ client, record, isHeld = false }: Unrendered, key: ObjectKey): Claim => ({
+    ...{ client, original: record, key, isHeld },
+  })
+
+  /** → `pending`. @returns its deadline, or undefined when there is no room to store it @throws Problem 404 */
+  async function note(request: Unrendered, key: ObjectKey): Promise<number | undefined> {
+    const deadline = now() + limitMsOf(request) + GRACE_MS
+    // Callers can request only one of these.
+    const limited = request.plan.variant !== INFORMATION_VARIANT
+    const begin = () => unlessStatus(404, space.begin(claimOf(request, key), { deadline, limited }))
+    let isStorable = await begin()
+    // The index was emptied after the original was found: a Redis that has come back. The bucket still has it.
+    if (isStorable === undefined && (await originals.resolve(request.client, { full: request.name })))
+      isStorable = await begin()
+    if (isStorable === undefined) throw fileNotFound()
+    return isStorable ? deadline : undefined
+  }
+
+  async function reserve(request: Unrendered, key: ObjectKey): Promise<number> {
+    const deadline = await note(request, key)
+    if (deadline === undefined) throw tooManyVariants(space.atMost(request.client))
+    return deadline
+  }
+
+  /** What is stored by now: another process may have made it since this caller looked. */
+  async function storedBefore({ client, name }: DeriveRequest, key: ObjectKey): Promise<Asset | undefined> {
+    const known = (await index.find({ clientId: client.id, key: name.key }, key)).derivative
+    const entry = known?.state === 'stored' ? known.record : undefined
+    const stored = entry && (await buckets.of(client).find(key, entry))
+    return stored?.size === entry?.size ? stored : undefined
+  }
+
+  function tellFailed({ client, name }: DeriveRequest, key: ObjectKey, error: unknown): void {
+    const { code, message: detail } =
+      error instanceof Problem ? error : { code: 'internal', message: 'the transformation failed' }
+    events.emit('derivative.failed', { clientId: client.id, key, original: name.key, code, detail })
+  }
+
+  async function make(...[request, { key, signal, answer }]: Parameters<Maker['make']>): Promise<void> {
+    const { client, record, plan, timeoutMs = limits.timeoutMs, progress } = request
+    const bucket = buckets.of(client)
+    const stored = await storedBefore(request, key)
+    if (stored) return answer(withLastModified(stored, record.storedAt))
+    const asset = await assets.of(client, plan)
+    // A job's callers come back for what is stored.
+    const deadline = await (isLasting(plan) ? reserve : note)(request, key)
+    const mostOfAll = bytesOfDerivatives(record.size, derivativeLimits.derivativesMaxTimes)
+    const outputMaxBytes = Math.min(limits.outputMaxBytes, mostOfAll)
+    const leftovers = createLeftovers(log, { key })
+    const storing = createStoring(
+      { ...options, bucket, space },
+      { request, key, claim: claimOf(request, key), deadline, maxBytes: outputMaxBytes, signal },
+    )
+    try {
+      const source = await bytesToTransform(bucket, record)
+      if (!source) throw fileNotFound()
+      // Those of a run that was killed.
+      await deleteParts(bucket, key)
+      const rendered = await run(
+        plan,
+        {
+          ...{ ...source, ...sourceFacts(record) },
+          probe: keptProbe(record, { clientId: client.id, index, log }),
+        },
+        {
+          ...{ ...payerOf(request), asset, signal, log, storePart: storing.storePart },
+          limits: { ...limits, timeoutMs, outputMaxBytes },
+          ...(progress ? { progress } : {}),
+          afterwards: leftovers.add,
+        },
+      )
+      await storing.finish(rendered, answer)
+    } catch (error) {
+      await storing
+        .takeBack()
+        .catch((err) => log.warn({ err, key }, 'what is left of a derivative is left to the sweep'))
+      if (!signal.aborted && !request.isTriedAgain?.(error)) tellFailed(request, key, error)
+      throw error
+    } finally {
+      storing.end()
+      await leftovers.remove()
+    }
+  }
+
+  return { make, reserve, limitMsOf }
+}
+
+/** Who pays for the CPU time of a derivative. */
+export function payerOf({ client, caller }: Pick<DeriveRequest, 'client' | 'caller'>): CpuPayer {
+  return { clientId: client.id, caller, rates: client.rules?.rates }
+}

@@ -1,0 +1,37 @@
+import type { ObjectKey } from '../../core/files/object-key.ts'
+import type { Log } from '../../core/log.ts'
+import type { FileIndex, FileRef } from '../../core/ports/file-index.ts'
+
+/** Notes which derivatives are used. Coarse: a read costs a step of the index once in ten minutes at most. */
+export interface NotedUses {
+  /** Answers at once; what cannot be noted is lost. */
+  note(ref: FileRef, derivative: ObjectKey, options: { isHeld: boolean }): void
+}
+
+const EVERY_MS = 10 * 60_000
+// Some 5 MB of names. Past it all are forgotten, and noted again.
+const REMEMBERED = 20_000
+
+export function createNotedUses({
+  index,
+  log,
+  now = Date.now,
+}: {
+  index: Pick<FileIndex, 'noteUse'>
+  log: Log
+  now?: () => number
+}): NotedUses {
+  const notedAt = new Map<string, number>()
+  return {
+    note(ref, derivative, { isHeld }) {
+      const at = now()
+      const name = `${ref.clientId} ${isHeld ? 'held' : ''} ${derivative}`
+      if (at - (notedAt.get(name) ?? Number.NEGATIVE_INFINITY) < EVERY_MS) return
+      if (notedAt.size >= REMEMBERED) notedAt.clear()
+      notedAt.set(name, at)
+      index
+        .noteUse(ref, derivative, { at, isHeld })
+        .catch((err) => log.debug({ err, key: derivative }, 'the use of a derivative could not be noted'))
+    },
+  }
+}

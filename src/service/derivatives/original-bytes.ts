@@ -1,0 +1,34 @@
+import type { Asset } from '../../core/bytes/asset.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
+import type { OriginalRecord } from '../../core/ports/file-index.ts'
+import { emptySource, Problem } from '../../core/problem.ts'
+
+/**
+ * The bytes of a stored original, for those that deliver or transform it; undefined when the bucket has none. An original
+ * never changes, so another size means that other programs have changed the bucket, or that its disk has lost bytes:
+ * caches would store that for a week under the ETag of the right file.
+ *
+ * @throws Problem 500 file_damaged, 503
+ */
+export async function originalBytes(bucket: Bucket, record: OriginalRecord): Promise<Asset | undefined> {
+  const asset = await bucket.find(record.key, record)
+  if (asset && asset.size !== record.size) throw fileDamaged(asset, record)
+  return asset
+}
+
+/** The same for transformations. @throws Problem 422 also for an original without bytes */
+export async function bytesToTransform(bucket: Bucket, record: OriginalRecord): Promise<Asset | undefined> {
+  const asset = await bucket.find(record.key, record)
+  if (asset?.size === 0) throw emptySource()
+  if (asset && asset.size !== record.size) throw fileDamaged(asset, record)
+  return asset
+}
+
+function fileDamaged(asset: Asset, { key, size }: OriginalRecord): Problem {
+  return new Problem({
+    status: 500,
+    code: 'file_damaged',
+    detail: 'the stored file is damaged; the operator must restore it from a backup',
+    cause: new Error(`${key} has ${asset.size} bytes in the bucket, but ${size} were uploaded`),
+  })
+}

@@ -1,0 +1,66 @@
+import type { Client } from '../../core/clients/client.ts'
+import {
+  derivativePrefix,
+  keyMeaning,
+  type ObjectKey,
+  type PathMeanings,
+} from '../../core/files/object-key.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { FileIndex } from '../../core/ports/file-index.ts'
+import { fileNotFound } from '../../core/problem.ts'
+import type { Originals } from '../originals/originals.ts'
+import type { Evict } from './evict.ts'
+import { recordOfDerivative } from './parts.ts'
+
+/** What was deleted. */
+export interface RemovedDerivatives {
+  /** The original's. */
+  key: ObjectKey
+  derivatives: number
+  /** Those of parts included. */
+  bytes: number
+}
+
+/**
+ * Deletes the stored derivatives of an original, held ones too, and nothing else. One in progress is stored afterwards.
+ * @throws Problem 404 when there is no such original, 503 when some may still be there: the sweep continues
+ */
+export type RemoveDerivatives = (client: Client, path: PathMeanings) => Promise<RemovedDerivatives>
+
+export function createRemoveDerivatives({
+  index,
+  buckets,
+  originals,
+  evict,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  originals: Originals
+  evict: Evict
+}): RemoveDerivatives {
+  /** An index that is older than the bucket does not know all of them. */
+  async function adoptUnknown(client: Client, key: ObjectKey): Promise<void> {
+    const ref = { clientId: client.id, key }
+    const bucket = buckets.of(client)
+    for await (const found of bucket.list(derivativePrefix(key))) {
+      if (keyMeaning(found)?.kind !== 'derivative' || (await index.find(ref, found)).derivative) continue
+      const asset = await bucket.find(found)
+      if (asset) await index.adoptDerivative(ref, await recordOfDerivative(bucket, found, asset))
+    }
+  }
+
+  return async (client, path) => {
+    const found = await originals.resolve(client, path)
+    if (!found || found.variant !== undefined) throw fileNotFound()
+    const { key } = found.name
+    await adoptUnknown(client, key)
+    const removed = { key, derivatives: 0, bytes: 0 }
+    const file = await index.look({ clientId: client.id, key })
+    for (const { key: derivative, entry } of file?.derivatives ?? []) {
+      if (entry.state !== 'stored' || !(await evict(client, key, derivative))) continue
+      removed.derivatives += 1
+      removed.bytes += entry.record.size + (entry.record.partsBytes ?? 0)
+    }
+    return removed
+  }
+}

@@ -1,0 +1,123 @@
+import {
+  bytesOfDerivatives,
+  type DerivativeLimits,
+  derivativeShares,
+  mayEvict,
+} from '../../core/budgets/storage.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { ObjectKey } from '../../core/files/object-key.ts'
+import type { Log } from '../../core/log.ts'
+import type { UsedDerivative } from '../../core/ports/derivative-uses.ts'
+import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import { fileNotFound } from '../../core/problem.ts'
+import type { Evict } from './evict.ts'
+
+/** A derivative that is to be stored. */
+export interface Claim {
+  client: Client
+  original: Pick<OriginalRecord, 'key' | 'size'>
+  key: ObjectKey
+  /** Whether it is stored in any case, at the expense of other held ones. */
+  isHeld: boolean
+}
+
+/** Makes room for new derivatives: the least recently used ones are evicted. */
+export interface DerivativeSpace {
+  /**
+   * Notes it as pending; `limited` when it counts against `VARIANT_LIMIT`.
+   * @returns whether it may be stored: false when there is no room, and nothing that could be evicted
+   * @throws Problem 404 when the original is going
+   */
+  begin(claim: Claim, options: { deadline: number; limited: boolean }): Promise<boolean>
+  /** Makes room for its bytes. @returns false when there is none, and nothing that could be evicted */
+  makeRoom(claim: Claim, bytes: number): Promise<boolean>
+  /** How many derivatives the client's originals may have. */
+  atMost(client: Client): number
+}
+
+// Other processes fill what is made room for: then this caller goes on without.
+const ROUNDS = 20
+const AT_ONCE = 50
+
+export function createDerivativeSpace({
+  index,
+  evict,
+  limits,
+  log,
+}: {
+  index: FileIndex
+  evict: Evict
+  limits: DerivativeLimits
+  log: Log
+}): DerivativeSpace {
+  const sharesOf = ({ rules }: Client) => derivativeShares(limits, rules)
+  const atMost = (client: Client) => sharesOf(client).variants
+  const refOf = ({ client, original }: Claim) => ({ clientId: client.id, key: original.key })
+
+  /** Those that this claim may evict. */
+  const evictable = async (claim: Claim, of: Parameters<FileIndex['leastUsed']>[0], count: number) => {
+    const used = await index.leastUsed(of, count)
+    return used.filter(({ key, use }) => key !== claim.key && mayEvict(claim, use))
+  }
+
+  /** @returns whether it is gone now, by this call or another one */
+  async function tryToEvict({ client }: Claim, { original, key }: UsedDerivative): Promise<boolean> {
+    try {
+      await evict(client, original, key)
+      return true
+    } catch (err) {
+      log.warn({ err, client: client.id, key }, 'an eviction is left to the sweep')
+      return false
+    }
+  }
+
+  /** Evicts until `bytes` more fit into one of the sums. */
+  async function evictFor(claim: Claim, bytes: number, scope: 'client' | 'original', most: number) {
+    if (bytes > most) return false
+    const of = scope === 'client' ? { clientId: claim.client.id } : refOf(claim)
+    for (let round = 0; round < ROUNDS; round += 1) {
+      let over = (await index.derivedBytes(refOf(claim)))[scope] + bytes - most
+      if (over <= 0) return true
+      const victims = await evictable(claim, of, AT_ONCE)
+      if (victims.length === 0) return false
+      for (const victim of victims) {
+        if (over <= 0) break
+        if (await tryToEvict(claim, victim)) over -= victim.bytes
+      }
+    }
+    return false
+  }
+
+  return {
+    atMost,
+
+    async begin(claim, { deadline, limited }) {
+      const options = { atMost: atMost(claim.client) }
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const start = await index.beginDerivative(
+          refOf(claim),
+          claim.key,
+          deadline,
+          limited ? options : undefined,
+        )
+        if (start === 'refused') throw fileNotFound()
+        if (start === 'begun') return true
+        const [victim] = await evictable(claim, refOf(claim), 2)
+        if (!victim || !(await tryToEvict(claim, victim))) break
+      }
+      if (!claim.isHeld) return false
+      if ((await index.beginDerivative(refOf(claim), claim.key, deadline)) === 'begun') return true
+      throw fileNotFound()
+    },
+
+    async makeRoom(claim, bytes) {
+      const { client, original, isHeld } = claim
+      const { bytes: ofClient } = sharesOf(client)
+      const ofOriginal = bytesOfDerivatives(original.size, limits.derivativesMaxTimes)
+      const fits =
+        (await evictFor(claim, bytes, 'original', ofOriginal)) &&
+        (ofClient === undefined || (await evictFor(claim, bytes, 'client', ofClient)))
+      return fits || isHeld
+    },
+  }
+}

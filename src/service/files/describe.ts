@@ -1,0 +1,59 @@
+import type { Client } from '../../core/clients/client.ts'
+import { derivativeKey, keyMeaning, type PathMeanings } from '../../core/files/object-key.ts'
+import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import { fileNotFound } from '../../core/problem.ts'
+import type { FoundOriginal, Originals } from '../originals/originals.ts'
+
+export interface FileRequest {
+  client: Client
+  path: PathMeanings
+}
+
+/** The original that a path means. @throws Problem 404 */
+export async function originalOf(
+  originals: Originals,
+  { client, path }: FileRequest,
+): Promise<FoundOriginal> {
+  const found = await originals.resolve(client, path)
+  if (!found || found.variant !== undefined) throw fileNotFound()
+  return found
+}
+
+export type DescribedFile = FoundOriginal & {
+  bucketUrl: string
+  /** By key. */
+  derivatives: IndexedFile['derivatives']
+}
+
+/** What is known of a stored original, and of what was made of it. @throws Problem 404 */
+export type Describe = (request: FileRequest) => Promise<DescribedFile>
+
+export function createDescribe({
+  index,
+  buckets,
+  originals,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  originals: Originals
+}): Describe {
+  return async (request) => {
+    const found = await originalOf(originals, request)
+    const { client } = request
+    const { key } = found.name
+    const known = await index.look({ clientId: client.id, key })
+    if (known?.original.state !== 'stored') throw fileNotFound()
+    const information = derivativeKey(key, INFORMATION_VARIANT)
+    const derivatives = known.derivatives
+      .filter((one) => one.key !== information && keyMeaning(one.key) !== undefined)
+      .sort((one, other) => (one.key < other.key ? -1 : 1))
+    return {
+      name: found.name,
+      record: known.original.record,
+      bucketUrl: buckets.of(client).urlOf(key),
+      derivatives,
+    }
+  }
+}

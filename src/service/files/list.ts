@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '../../core/clients/client.ts'
+import { isWithin } from '../../core/clients/grant.ts'
+import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
+import type { MediaGroup } from '../../core/media/formats.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { FileIndex, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
+import { unavailable } from '../../core/problem.ts'
+
+export interface ListRequest {
+  client: Client
+  state: ListedState
+  by: 'key' | 'storedAt'
+  direction: 'up' | 'down'
+  /** Only what is in it, or below; of {@link parseFolder}. Empty: all. */
+  folder: string
+  group?: MediaGroup | undefined
+  /** A part of the name as it was uploaded, in any case. */
+  search?: string | undefined
+  tag?: string | undefined
+  /** Where to go on, see {@link ListPart}. */
+  after?: string | undefined
+  /** At least 1. */
+  limit: number
+  signal: AbortSignal
+}
+
+export interface NamedFile extends ListedFile {
+  name: OriginalName
+  /** Where it can be fetched from the bucket. */
+  bucketUrl: string
+}
+
+export interface ListPart {
+  /** No more than were asked for; fewer, or none, does not mean that there are no others. */
+  files: NamedFile[]
+  /** The position to go on after; undefined at the end of the list. */
+  next: string | undefined
+}
+
+/** A part of a client's originals. @throws Problem 503 also while the index is being filled */
+export type List = (request: ListRequest) => Promise<ListPart>
+
+// Of a request whose filters leave little over: some 300 ms.
+const LOOKED_AT_MAX = 10_000
+// Looked at without a pause for others.
+const CHUNK = 250
+// Of what clients have said of their files; a record has 20 KB at most.
+const BYTES_MAX = 4 * 1024 * 1024
+// A new index is complete at once; a large one is a 503 within the 5 s that an answer may take.
+const COMPLETE_MS = 3000
+const ASK_AGAIN_MS = 100
+
+export function createList({ index, buckets }: { index: FileIndex; buckets: Buckets }): List {
+  async function completed(signal: AbortSignal): Promise<void> {
+    for (const until = performance.now() + COMPLETE_MS; !(await index.isComplete()); ) {
+      if (performance.now() > until)
+        throw unavailable('the list of files is being made anew; try again in a minute')
+      await pause(ASK_AGAIN_MS)
+      signal.throwIfAborted()
+    }
+  }
+
+  return async (request) => {
+    const { client, state, by, direction, folder, limit, signal } = request
+    await completed(signal)
+    const files: NamedFile[] = []
+    let bytes = 0
+    const bucket = buckets.of(client)
+    const within: Pick<PageRequest, 'prefix'> = folder !== '' && by === 'key' ? { prefix: `${folder}/` } : {}
+    let after = request.after
+    for (let looked = 0; looked < LOOKED_AT_MAX; looked += CHUNK) {
+      signal.throwIfAborted()
+      const go = after === undefined ? {} : { after }
+      // One more than are wanted tells whether there is one.
+      const most = isSifted(request) ? CHUNK : Math.min(CHUNK, limit - files.length + 1)
+      const page = await index.page(client.id, { state, by, direction, ...within, ...go, limit: most })
+      for (const file of page.files) {
+        const name = parseKey(file.record.key)
+        // There is one more, so there is something to go on to.
+        if (files.length === limit || bytes > BYTES_MAX) return { files, next: files.at(-1)?.position }
+        if (!name || !isMeant(name, file, request)) continue
+        files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
+        bytes += roughSize(file)
+      }
+      after = page.next
+      if (after === undefined) break
+    }
+    return { files, next: after }
+  }
+}
+
+/** Whether some of what the index gives may be left out. */
+function isSifted({ folder, group, search, tag }: ListRequest): boolean {
+  return folder !== '' || [group, search, tag].some((filter) => filter !== undefined)
+}
+
+function isMeant(
+  name: OriginalName,
+  { record }: ListedFile,
+  { folder, group, search, tag }: ListRequest,
+): boolean {
+  // Not told by the beginning of its key: that of one without a folder begins with its group, a folder's name perhaps.
+  if (!isWithin(name.folder, folder)) return false
+  if (group && name.format.group !== group) return false
+  if (tag !== undefined && !record.tags?.includes(tag)) return false
+  return search === undefined || folded(record.originalName).includes(folded(search))
+}
+
+function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
+
+function roughSize({ record }: ListedFile): number {
+  const { tags = [], metadata = {} } = record
+  return [...tags, ...Object.entries(metadata).flat()].reduce((sum, text) => sum + text.length, 1000)
+}

@@ -1,0 +1,252 @@
+import { isDeepStrictEqual } from 'node:util'
+import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import type { Asset } from '../../core/bytes/asset.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { Finding, FindingKind } from '../../core/files/finding.ts'
+import {
+  clientRecordPrefix,
+  type KeyMeaning,
+  keyMeaning,
+  type ObjectKey,
+  recordKey,
+  remoteRecordPrefix,
+} from '../../core/files/object-key.ts'
+import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import type {
+  DerivativeRecord,
+  FileIndex,
+  FileRef,
+  OriginalRecord,
+  Trash,
+} from '../../core/ports/file-index.ts'
+import { unlessStatus } from '../../core/problem.ts'
+import { snapshot } from '../../core/storage/small-object.ts'
+import type { Records } from '../originals/records.ts'
+import { createDigestCheck, type DigestCheck } from './digest-check.ts'
+import { withEachClient } from './each-client.ts'
+import { AT_ONCE, type Walk } from './scan.ts'
+
+/** What a check has seen, apart from what it has found. */
+export interface CheckReport {
+  /** Objects of the bucket. */
+  originals: number
+  derivatives: number
+  /** Objects that are none of ours. */
+  others: number
+  /** Uploads, transformations and deletes under way. */
+  inProgress: number
+  findings: Partial<Record<FindingKind, number>>
+  /** Of originals, when their digests were compared. */
+  bytesRead?: number
+}
+
+/**
+ * Compares bucket and index, both ways, and changes nothing. Files may come and go meanwhile: whatever looks wrong is
+ * looked at once more before it is told. It needs little memory for any number of files; one that Redis lists twice
+ * may be told twice.
+ *
+ * @param walk.digests reads all originals as well, and compares their SHA-256 with those in the index
+ * @throws Problem 404 when there is no such client, 503 when bucket or index cannot be read
+ */
+export type Check = (walk: Walk & { digests?: boolean }) => Promise<CheckReport>
+
+/** What was seen of one object or entry. */
+type Seen = KeyMeaning['kind'] | 'other' | 'in progress' | 'entry' | Finding
+
+export function createCheck({
+  index,
+  buckets,
+  clients,
+  records,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  clients: ClientStore
+  records: Pick<Records, 'alone'>
+}): Check {
+  /** One object of the bucket, and whether the index knows it. */
+  async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
+    const meaning = keyMeaning(key)
+    if (!meaning) return RECORD_PREFIXES.some((prefix) => key.startsWith(prefix)) ? 'record' : 'other'
+    const { kind, original } = meaning
+    const bucket = buckets.of(client)
+    const ref = { clientId: client.id, key: original.key }
+    const derivative = meaning.kind === 'part' ? meaning.derivative : kind === 'derivative' ? key : undefined
+    const lookUp = () => index.find(ref, derivative)
+    const known = await lookUp()
+    const isTrashed = known.original?.state === 'trashed'
+    const isSettled = known.original === undefined || known.original.state === 'stored' || isTrashed
+    if (!isSettled || known.derivative?.state === 'pending') return 'in progress'
+    if (derivative ? known.derivative : known.original) return kind
+    // What is found of one that was thrown away goes with it, or is taken in when that comes back.
+    if (isTrashed) return kind
+    const suspect = await suspicion(bucket, { ...meaning, isIndexed: known.original !== undefined })
+    // It may have been deleted, or be known, since it was listed.
+    if (!suspect || !(await bucket.find(key)) || !isDeepStrictEqual(await lookUp(), known)) return kind
+    return { kind: suspect, clientId: client.id, key }
+  }
+
+  /** One original or derivative that the index has as stored, and whether the bucket has it as well. */
+  async function lookAtEntry(
+    client: Client,
+    { ref, entry, digests }: { ref: FileRef; entry: Entry; digests: DigestCheck | undefined },
+  ): Promise<Seen> {
+    const bucket = buckets.of(client)
+    const { key } = entry.record
+    const wrong =
+      entry.kind === 'original'
+        ? await wrongOriginal(bucket, entry, digests)
+        : await wrongDerivative(bucket, entry.record)
+    if (!wrong) return 'entry'
+    const known = await index.find(ref, key)
+    const now = entry.kind === 'original' ? known.original : known.derivative
+    // Deleted or made anew since it was listed.
+    if (!isKept(known.original) || !isKept(now)) return 'entry'
+    if (!isDeepStrictEqual(now.record, entry.record)) return 'entry'
+    return wrong.kind === 'record differs' ? lookAlone(client, ref) : { clientId: client.id, key, ...wrong }
+  }
+
+  /** Once no change is in progress: until it has ended, record and index differ. */
+  function lookAlone(client: Client, ref: FileRef): Promise<Seen> {
+    return records.alone(client, ref.key, async () => {
+      const { original } = await index.find(ref)
+      const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))
+      return wrong ? { clientId: client.id, key: ref.key, ...wrong } : 'entry'
+    })
+  }
+
+  async function clientOf(id: string): Promise<Client | undefined> {
+    if (!clients.find(id)) await clients.refresh()
+    return clients.find(id)
+  }
+
+  async function* entries(clientId: string | undefined): AsyncGenerator<{ ref: FileRef; entry?: Entry }> {
+    for await (const { ref, original, derivatives } of index.list(clientId)) {
+      yield isKept(original) ? { ref, entry: { ...original, kind: 'original' } } : { ref }
+      for (const { entry } of isKept(original) ? derivatives : [])
+        yield entry.state === 'stored'
+          ? { ref, entry: { kind: 'derivative', record: entry.record } }
+          : { ref }
+    }
+  }
+
+  return async ({ clientId, signal, digests: withDigests = false, found, progress }) => {
+    const digests = withDigests ? createDigestCheck({ signal }) : undefined
+    const report: CheckReport = { originals: 0, derivatives: 0, others: 0, inProgress: 0, findings: {} }
+    let looked = 0
+    let findings = 0
+    const note = async (seen: Seen) => {
+      looked += 1
+      if (seen === 'original') report.originals += 1
+      else if (seen === 'derivative') report.derivatives += 1
+      else if (seen === 'other') report.others += 1
+      else if (typeof seen === 'object') {
+        findings += 1
+        report.findings[seen.kind] = (report.findings[seen.kind] ?? 0) + 1
+        await found(seen)
+      }
+      await progress({ looked, findings })
+    }
+
+    await withEachClient(clients, clientId, async (client) => {
+      const work = (key: ObjectKey) => lookAtObject(client, key)
+      for await (const seen of mapAtOnce(buckets.of(client).list(''), { atOnce: AT_ONCE, signal, work }))
+        await note(seen)
+    })
+    const work = async ({ ref, entry }: { ref: FileRef; entry?: Entry }): Promise<Seen> => {
+      const client = await clientOf(ref.clientId)
+      if (client) return entry ? lookAtEntry(client, { ref, entry, digests }) : 'in progress'
+      // Perhaps it has been removed, with its files, since this was listed.
+      const isKnown = (await index.find(ref)).original !== undefined
+      return isKnown ? { kind: 'client unknown', clientId: ref.clientId, key: ref.key } : 'entry'
+    }
+    for await (const seen of mapAtOnce(entries(clientId), { atOnce: AT_ONCE, signal, work })) {
+      // Counted here only: what is under way has an entry, but not always an object yet.
+      if (seen === 'in progress') report.inProgress += 1
+      await note(seen)
+    }
+    return digests ? { ...report, bytesRead: digests.bytesRead() } : report
+  }
+}
+
+// Of clients, and of what remote files are kept as.
+const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
+
+/** Whether the bucket has to have it. */
+function isKept<T extends { state: string }>(
+  entry: T | undefined,
+): entry is Extract<T, { state: 'stored' | 'trashed' }> {
+  return entry?.state === 'stored' || entry?.state === 'trashed'
+}
+
+type StoredOriginal = { record: OriginalRecord; trash?: Trash }
+type Entry = ({ kind: 'original' } & StoredOriginal) | { kind: 'derivative'; record: DerivativeRecord }
+
+/** What an object is that the index does not know; undefined when another object tells as much. */
+async function suspicion(
+  bucket: Bucket,
+  meaning: KeyMeaning & { isIndexed: boolean },
+): Promise<FindingKind | undefined> {
+  const { original, isIndexed } = meaning
+  const has = async (key: ObjectKey) => (await bucket.find(key)) !== undefined
+  switch (meaning.kind) {
+    case 'original':
+      return (await has(recordKey(original.key))) ? 'original not indexed' : 'original without record'
+    case 'derivative':
+      return isIndexed || ((await has(original.key)) && (await has(recordKey(original.key))))
+        ? 'derivative not indexed'
+        : 'derivative without original'
+    case 'part':
+      return (await has(meaning.derivative)) ? undefined : 'part without derivative'
+    case 'record':
+      return (await has(original.key)) ? undefined : 'record without original'
+  }
+}
+
+type Wrong = Pick<Finding, 'kind' | 'detail'>
+
+async function wrongOriginal(
+  bucket: Bucket,
+  { record: known, trash }: StoredOriginal,
+  digests?: DigestCheck,
+): Promise<Wrong | undefined> {
+  const asset = await bucket.find(known.key, known)
+  if (!asset) return { kind: 'original missing' }
+  if (asset.size !== known.size) return sizeDiffers(asset, known)
+  const record = await snapshot(bucket, recordKey(known.key))
+  if (!record) return { kind: 'record missing' }
+  const detail = differences(record.bytes.toString('utf8'), known, trash)
+  if (detail !== undefined) return { kind: 'record differs', detail }
+  const sha256 = digests && (await unlessStatus(404, digests.sha256(asset)))
+  return sha256 === undefined || sha256 === known.sha256
+    ? undefined
+    : { kind: 'bytes differ', detail: `SHA-256 ${sha256}, ${known.sha256} in the index` }
+}
+
+async function wrongDerivative(bucket: Bucket, known: DerivativeRecord): Promise<Wrong | undefined> {
+  const asset = await bucket.find(known.key, known)
+  if (!asset) return { kind: 'derivative missing' }
+  return asset.size === known.size ? undefined : sizeDiffers(asset, known)
+}
+
+function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
+  return { kind: 'size differs', detail: `${asset.size} bytes, ${known.size} in the index` }
+}
+
+/** The members in which a record's text is not what the index knows. */
+function differences(
+  text: string,
+  { probe: _, ...known }: OriginalRecord,
+  trash?: Trash,
+): string | undefined {
+  try {
+    const record = JSON.parse(text)
+    // Others may be there that are not for the index.
+    const expected = { tags: undefined, metadata: undefined, ...known, trash }
+    const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
+    return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
+  } catch {
+    return 'it is no JSON'
+  }
+}

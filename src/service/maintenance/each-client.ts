@@ -1,0 +1,41 @@
+import type { Client } from '../../core/clients/client.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import { Problem } from '../../core/problem.ts'
+import { noSuchClient } from '../clients/change-existing.ts'
+
+/** All clients as they are now, or the one that is asked for. @throws Problem 404 when there is none */
+export async function walkedClients(
+  clients: ClientStore,
+  clientId: string | undefined,
+): Promise<readonly Client[]> {
+  await clients.refresh()
+  if (clientId === undefined) return clients.list()
+  const client = clients.find(clientId)
+  if (!client) throw noSuchClient(clientId)
+  return [client]
+}
+
+/**
+ * Does something with the files of each of {@link walkedClients}, one after the other.
+ *
+ * @throws Problem that names the client, whose bucket may be its own, and away
+ */
+export async function withEachClient(
+  clients: ClientStore,
+  clientId: string | undefined,
+  work: (client: Client) => Promise<void>,
+): Promise<void> {
+  for (const client of await walkedClients(clients, clientId))
+    try {
+      await work(client)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const { status, code, message } = error
+      throw new Problem({
+        status,
+        code,
+        detail: `files of the client ${client.id}: ${message}`,
+        cause: error,
+      })
+    }
+}

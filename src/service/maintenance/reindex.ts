@@ -1,0 +1,151 @@
+import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { FindingKind } from '../../core/files/finding.ts'
+import { keyMeaning, type ObjectKey, recordPrefix } from '../../core/files/object-key.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import { Problem } from '../../core/problem.ts'
+import { recordOfDerivative } from '../derivatives/parts.ts'
+import type { Agree } from '../originals/agree.ts'
+import type { ForgetMissing } from '../originals/forget-missing.ts'
+import type { Originals } from '../originals/originals.ts'
+import { withEachClient } from './each-client.ts'
+import { AT_ONCE, type Walk } from './scan.ts'
+
+/** How many there were, of each kind. */
+export interface ReindexReport {
+  clients: number
+  originals: Filled & {
+    /** The index had them, and the bucket has nothing of them: they were deleted. */
+    removed: number
+  }
+  derivatives: Filled
+}
+
+interface Filled {
+  /** The index knew them. */
+  known: number
+  /** It knows them from now on. */
+  added: number
+  /** It cannot know them; each is told as a finding. */
+  left: number
+}
+
+/**
+ * Fills the index from the bucket: originals from their records, then derivatives from their keys. What the index knows
+ * stays, so this may run beside a live service, break off, and run again; what is deleted meanwhile stays
+ * deleted. Of an original it knows, the index states from now on what the record does, the trash included; one that the bucket has
+ * nothing of is removed from the index. Once it has gone through all clients, lists of originals can be believed.
+ *
+ * @throws Problem 404 when there is no such client, 503 when bucket or index are away
+ */
+export type Reindex = (walk: Walk) => Promise<ReindexReport>
+
+type Outcome = 'known' | 'added' | 'gone' | { kind: FindingKind; detail?: string }
+
+export function createReindex({
+  index,
+  buckets,
+  clients,
+  originals,
+  agree,
+  forgetMissing,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  clients: ClientStore
+  originals: Originals
+  agree: Agree
+  forgetMissing: ForgetMissing
+}): Reindex {
+  async function takeInOriginal(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
+    const meaning = keyMeaning(key)
+    if (meaning?.kind !== 'record') return undefined
+    const full = meaning.original
+    const ref = { clientId: client.id, key: full.key }
+    const { original: known } = await index.find(ref)
+    try {
+      if (known) {
+        // An older version has kept no lists, and has not counted derivatives.
+        if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
+        await agree(client, full.key)
+        await index.countDerivatives(ref)
+        return 'known'
+      }
+      if (await originals.resolve(client, { full })) return 'added'
+      if ((await index.find(ref)).original?.state === 'trashed') return 'added'
+    } catch (error) {
+      // One broken record keeps nobody from the others; an outage does.
+      if (error instanceof Problem) throw error
+      return { kind: 'failed', detail: (error as Error).message }
+    }
+    const isLeft = (await buckets.of(client).find(key)) && !(await index.find(ref)).original
+    return isLeft ? { kind: 'record without original' } : 'gone'
+  }
+
+  async function takeInDerivative(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
+    const meaning = keyMeaning(key)
+    if (meaning?.kind !== 'derivative') return undefined
+    const ref = { clientId: client.id, key: meaning.original.key }
+    const known = await index.find(ref, key)
+    if (known.derivative) return 'known'
+    const asset = await buckets.of(client).find(key)
+    if (!asset) return 'gone'
+    if (known.original) {
+      const record = await recordOfDerivative(buckets.of(client), key, asset)
+      return (await index.adoptDerivative(ref, record)) ? 'added' : 'gone'
+    }
+    const isLeft = (await buckets.of(client).find(key)) && !(await index.find(ref)).original
+    return isLeft ? { kind: 'derivative without original' } : 'gone'
+  }
+
+  return async ({ clientId, signal, found, progress }) => {
+    const report: ReindexReport = {
+      clients: 0,
+      originals: { known: 0, added: 0, left: 0, removed: 0 },
+      derivatives: { known: 0, added: 0, left: 0 },
+    }
+    let looked = 0
+    let findings = 0
+    const fill = async (
+      client: Client,
+      {
+        prefix,
+        filled,
+        work,
+      }: {
+        prefix: string
+        filled: Filled
+        work: (client: Client, key: ObjectKey) => Promise<Outcome | undefined>
+      },
+    ) => {
+      const keys = buckets.of(client).list(prefix)
+      const done = async (key: ObjectKey) => ({ key, outcome: await work(client, key) })
+      for await (const { key, outcome } of mapAtOnce(keys, { atOnce: AT_ONCE, signal, work: done })) {
+        looked += 1
+        if (typeof outcome === 'object') {
+          findings += 1
+          filled.left += 1
+          await found({ clientId: client.id, key, ...outcome })
+        } else if (outcome === 'known' || outcome === 'added') filled[outcome] += 1
+        await progress({ looked, findings })
+      }
+    }
+
+    const { id: run } = await index.run()
+    await withEachClient(clients, clientId, async (client) => {
+      report.clients += 1
+      await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
+    })
+    if (clientId === undefined) await index.noteComplete()
+    await withEachClient(clients, clientId, async (client) => {
+      const work = (file: IndexedFile) => forgetMissing(client, file)
+      for await (const isRemoved of mapAtOnce(index.list(client.id), { atOnce: AT_ONCE, signal, work }))
+        if (isRemoved) report.originals.removed += 1
+      await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
+    })
+    if (clientId === undefined && run !== undefined) await index.noteCompared(run)
+    return report
+  }
+}

@@ -1,0 +1,30 @@
+import type { Log } from '../../core/log.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+
+/**
+ * Removes what is half written and will never be whole, by its age: what was begun under an index that has been emptied
+ * since has no entry that tells of it.
+ *
+ * @returns how many
+ */
+export type SweepPuts = () => Promise<number>
+
+// Longer than any put takes: 78 GiB at 1.4 MB/s.
+const OLDEST_PUT_MS = 16 * 3_600_000
+
+export function createSweepPuts({
+  buckets,
+  clients,
+  log,
+}: {
+  buckets: Buckets
+  clients: ClientStore
+  log: Log
+}): SweepPuts {
+  return async () => {
+    const halfWritten = await buckets.sweep(OLDEST_PUT_MS, clients.list())
+    if (halfWritten > 0) log.info({ halfWritten }, 'removed what was half written')
+    return halfWritten
+  }
+}

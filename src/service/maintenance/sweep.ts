@@ -1,0 +1,117 @@
+import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { Log } from '../../core/log.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import type { FileIndex, Overdue } from '../../core/ports/file-index.ts'
+import type { RecordChange } from '../../core/ports/record-changes.ts'
+import { recordOfDerivative } from '../derivatives/parts.ts'
+import type { Agree } from '../originals/agree.ts'
+import type { Removals } from '../originals/delete.ts'
+import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
+import { AT_ONCE } from './scan.ts'
+
+/**
+ * Ends what no process works on any more, at the start and every minute. A changed record is taken over by the index. Deletes
+ * are completed, and incomplete uploads deleted; an upload with its record and a derivative with its bytes are kept, since a put
+ * is all or nothing. One that fails is tried again the next time. Called while it runs, it answers with the outcome of that run.
+ *
+ * @returns how many were ended
+ */
+export type Sweep = () => Promise<number>
+
+// Many changes may be of clients that are not known: the records are asked once for all of them.
+const HEARD_MS = 1000
+
+type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
+
+export function createSweep({
+  index,
+  buckets,
+  clients,
+  removals,
+  agree,
+  log,
+  now = Date.now,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  clients: ClientStore
+  removals: Removals
+  agree: Agree
+  log: Log
+  now?: () => number
+}): Sweep {
+  async function settleDerivative(
+    client: Client,
+    { ref, derivative, deadline }: OverdueDerivative,
+  ): Promise<void> {
+    const bucket = buckets.of(client)
+    const asset = await bucket.find(derivative)
+    const kept =
+      asset &&
+      (await index.finishDerivative(ref, await recordOfDerivative(bucket, derivative, asset), {
+        at: now(),
+        isHeld: false,
+      }))
+    if (kept) return
+    if (asset) await deleteDerivative(bucket, derivative)
+    else {
+      await bucket.abortPuts(derivative)
+      // Whoever makes it anew stores later ones.
+      await deleteParts(bucket, derivative, { before: deadline })
+    }
+    await index.dropDerivative(ref, derivative, deadline)
+  }
+
+  async function end(item: Overdue): Promise<boolean> {
+    const { ref } = item
+    try {
+      const client = clients.find(ref.clientId)
+      if (!client) return false
+      if (item.kind === 'original') await removals.sweep(client, ref)
+      else await settleDerivative(client, item)
+      return true
+    } catch (error) {
+      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      return false
+    }
+  }
+
+  /** Makes the index state what the bucket has of a change whose process has died. */
+  async function endChange(change: RecordChange): Promise<boolean> {
+    const { ref } = change
+    try {
+      // Another process may have added the client just now.
+      if (!clients.find(ref.clientId)) await clients.refresh({ maxAgeMs: HEARD_MS })
+      const client = clients.find(ref.clientId)
+      if (client) await agree(client, ref.key)
+      // The files of a removed client are deleted; those of one that is not known yet may differ from the index.
+      else if ((await index.find(ref)).original) return false
+      await index.endChange(change)
+      return true
+    } catch (error) {
+      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      return false
+    }
+  }
+
+  async function sweep(): Promise<number> {
+    let ended = 0
+    const changes = await index.overdueChanges(now())
+    for await (const hasEnded of mapAtOnce(changes, { atOnce: AT_ONCE, work: endChange }))
+      if (hasEnded) ended += 1
+    for await (const hasEnded of mapAtOnce(index.overdue(now()), { atOnce: AT_ONCE, work: end }))
+      if (hasEnded) ended += 1
+    if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives, changes and deletes')
+    return ended
+  }
+
+  let running: Promise<number> | undefined
+  return () => {
+    running ??= sweep().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}

@@ -1,0 +1,41 @@
+import type { Client } from '../../core/clients/client.ts'
+import { type ObjectKey, parsePath, recordKey } from '../../core/files/object-key.ts'
+import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
+import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import type { Originals } from './originals.ts'
+
+/**
+ * Removes the entry of an original of which the bucket has neither bytes nor record: it was deleted, and the index has
+ * lost that step. Nothing in the bucket is touched, so an entry that was removed by mistake can be taken in again.
+ *
+ * @returns whether there was such an entry
+ */
+export type ForgetMissing = (client: Client, file: IndexedFile) => Promise<boolean>
+
+export function createForgetMissing({
+  index,
+  buckets,
+  originals,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  originals: Originals
+}): ForgetMissing {
+  return async (client, { ref, original }) => {
+    if (original.state !== 'stored' && original.state !== 'trashed') return false
+    const bucket = buckets.of(client)
+    if (await isThere(bucket, ref.key)) return false
+    if (!(await index.beginRemoval(ref, { cause: 'purge', leaseUntil: 0, now: 0 }))) return false
+    const forgotten = await index.finishRemoval(ref, Number.MAX_SAFE_INTEGER)
+    // A backup may have been restored at this moment.
+    if (await bucket.find(ref.key)) await originals.resolve(client, parsePath(ref.key))
+    return forgotten
+  }
+}
+
+/** Asked in two ways: a store that answers 404 to all reads must not empty the index. */
+async function isThere(bucket: Bucket, key: ObjectKey): Promise<boolean> {
+  if ((await bucket.find(key)) || (await bucket.find(recordKey(key)))) return true
+  for await (const listed of bucket.list(key)) if (listed === key) return true
+  return false
+}

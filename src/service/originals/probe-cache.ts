@@ -1,0 +1,18 @@
+import type { KeptProbe } from '../../core/bytes/asset.ts'
+import type { Log } from '../../core/log.ts'
+import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+
+/** The place for what the headers of a client's original say: its record in the index. Should it not be kept, nothing is lost. */
+export function keptProbe(
+  record: OriginalRecord,
+  { clientId, index, log }: { clientId: string; index: FileIndex; log: Log },
+): KeptProbe {
+  return {
+    text: record.probe,
+    async keep(probe) {
+      await index
+        .amend(clientId, record, { ...record, probe })
+        .catch((cause) => log.warn({ err: cause, key: record.key }, 'a probe was not kept'))
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
+import { alone } from '../../core/async/exclusive.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { FileIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import type { Locks } from '../../core/ports/locks.ts'
+import { fileNotFound, unavailable } from '../../core/problem.ts'
+import { deleteAll } from './delete-objects.ts'
+
+/** The records of originals in the bucket, which one at a time may change, across all processes. */
+export interface Records {
+  /** Runs `work` while nobody else changes the record of this original. */
+  alone<T>(
+    client: Client,
+    key: ObjectKey,
+    work: (signal: AbortSignal) => Promise<T>,
+    options?: { signal?: AbortSignal },
+  ): Promise<T>
+  /** Writes it anew. */
+  put(client: Client, record: OriginalRecord, options: { trash?: Trash; signal: AbortSignal }): Promise<void>
+  /** Makes what was put the index's as well. @throws Problem 404 when the original went meanwhile: then the record goes, too */
+  amend(client: Client, record: OriginalRecord): Promise<OriginalRecord>
+  /** Takes a record back that was put of an original that went meanwhile. */
+  takeBack(client: Client, key: ObjectKey): Promise<void>
+}
+
+// Of three requests to a slow S3, and those to the index.
+const LIMIT_MS = 15_000
+// What else changes a record in the index is a probe, once.
+const ATTEMPTS = 5
+
+export function createRecords({
+  index,
+  buckets,
+  locks,
+}: {
+  index: FileIndex
+  buckets: Buckets
+  locks: Locks
+}): Records {
+  async function takeBack(client: Client, key: ObjectKey): Promise<void> {
+    const bucket = buckets.of(client)
+    // An index that was emptied does not know it, and it is there all the same.
+    if (!(await bucket.find(key))) await deleteAll(bucket, [recordKey(key)])
+  }
+
+  return {
+    alone: (client, key, work, options = {}) =>
+      alone(locks, `record ${client.id} ${key}`, work, { ...options, limitMs: LIMIT_MS }),
+
+    async put(client, record, { trash, signal }) {
+      const bytes = Readable.from([serializeRecord(record, trash)])
+      const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal }
+      await buckets.of(client).put(recordKey(record.key), bytes, options)
+    },
+
+    async amend(client, record) {
+      const { key } = record
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+        const { original } = await index.find({ clientId: client.id, key })
+        if (original?.state !== 'stored') {
+          await takeBack(client, key)
+          throw fileNotFound()
+        }
+        const { probe, ...known } = original.record
+        if (isDeepStrictEqual(known, record)) return original.record
+        const amended = probe === undefined ? record : { ...record, probe }
+        if (await index.amend(client.id, original.record, amended)) return amended
+      }
+      throw unavailable('the file was changed again and again meanwhile')
+    },
+
+    takeBack,
+  }
+}
+
+/** An original's record as it lies in the bucket. */
+export function serializeRecord({ probe: _, ...record }: OriginalRecord, trash?: Trash): Buffer {
+  return Buffer.from(JSON.stringify(trash ? { ...record, trash } : record))
+}

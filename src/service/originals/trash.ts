@@ -1,0 +1,110 @@
+import type { Client } from '../../core/clients/client.ts'
+import {
+  countDerivatives,
+  type ObjectKey,
+  type OriginalName,
+  originalsMeant,
+  type PathMeanings,
+} from '../../core/files/object-key.ts'
+import type { EventBus } from '../../core/ports/event-bus.ts'
+import type { FileIndex } from '../../core/ports/file-index.ts'
+import { fileNotFound, Problem } from '../../core/problem.ts'
+import type { Removed } from './delete.ts'
+import type { FoundOriginal, Originals } from './originals.ts'
+import type { Records } from './records.ts'
+
+/**
+ * Originals that were deleted and can still be had back. The index is told first of what is thrown away, and last of what comes
+ * back, the record in the bucket in between: whatever is broken off, an index that has to be filled anew has the file.
+ */
+export interface Trashing {
+  /**
+   * From now on there is no such file for those who deliver and transform; its bytes stay.
+   * @returns undefined when it is not there, or nothing could bring it back
+   */
+  throwAway(
+    client: Client,
+    key: ObjectKey,
+    options: { keepMs: number },
+  ): Promise<Required<Removed> | undefined>
+  /** Brings the original back that a path means. @throws Problem 404, also once its time is over, 409 when it is not deleted */
+  restore(client: Client, meanings: PathMeanings): Promise<FoundOriginal>
+}
+
+export function createTrashing({
+  index,
+  originals,
+  records,
+  events,
+  now = Date.now,
+}: {
+  index: FileIndex
+  originals: Originals
+  records: Records
+  events: EventBus
+  now?: () => number
+}): Trashing {
+  async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
+    const { key } = name
+    const ref = { clientId: client.id, key }
+    // One that the index has lost comes back as what it was.
+    if (!(await index.find(ref)).original) await originals.resolve(client, { full: name })
+    const known = (await index.find(ref)).original
+    if (known?.state === 'stored') throw notDeleted()
+    if (known?.state !== 'trashed' || known.trash.until <= now()) return undefined
+    const work = async (signal: AbortSignal) => {
+      const present = await originals.inBucket(client, key)
+      if (!present) return undefined
+      const { record } = present
+      await records.put(client, record, { signal })
+      if (!(await index.restore(ref, now()))) {
+        // It was brought back by somebody else, or deleted for good.
+        await records.takeBack(client, key)
+        return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
+      }
+      const { originalName, mediaType, size, sha256 } = record
+      events.emit('original.restored', { clientId: client.id, key, originalName, mediaType, size, sha256 })
+      return { name, record }
+    }
+    return records.alone(client, key, work)
+  }
+
+  return {
+    throwAway: (client, key, { keepMs }) => {
+      const ref = { clientId: client.id, key }
+      const work = async (signal: AbortSignal) => {
+        const present = await originals.inBucket(client, key)
+        if (!present) return undefined
+        const at = now()
+        const taken = await index.trash(ref, { at, until: at + keepMs })
+        const { original } = await index.find(ref)
+        // Thrown away for good since, or not there. Or it is what somebody had begun who got no further.
+        if (original?.state !== 'trashed' || (!taken && present.trash)) return undefined
+        const { trash } = original
+        await records.put(client, present.record, { trash, signal })
+        if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
+        const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
+        const { until } = trash
+        events.emit('original.trashed', { clientId: client.id, key, derivatives, until })
+        return { key, derivatives: countDerivatives(derivatives), until }
+      }
+      return records.alone(client, key, work)
+    },
+
+    async restore(client, meanings) {
+      for (const name of originalsMeant(meanings)) {
+        const restored = await restoreOne(client, name)
+        if (restored) return restored
+      }
+      throw fileNotFound()
+    },
+  }
+}
+
+function notDeleted(): Problem {
+  return new Problem({
+    status: 409,
+    code: 'not_deleted',
+    detail: 'expected a deleted file to restore but this one is not deleted',
+  })
+}

@@ -1,0 +1,148 @@
+import { Readable } from 'node:stream'
+import { LRUCache } from 'lru-cache'
+import { sha256 } from '../../core/bytes/digest.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { type ObjectKey, type OriginalName, parseKey, remoteRecordKey } from '../../core/files/object-key.ts'
+import type { Format, MediaGroup } from '../../core/media/formats.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
+import type { Locks } from '../../core/ports/locks.ts'
+import { Problem } from '../../core/problem.ts'
+import { snapshot } from '../../core/storage/small-object.ts'
+import type { Originals } from '../originals/originals.ts'
+import type { Remotes } from './source.ts'
+import type { RemoteUpload } from './upload.ts'
+
+export interface KeepRequest {
+  client: Client
+  /** IP address of the caller, as limits count it. */
+  address: string
+  /** What the file has to be. */
+  group: MediaGroup
+  /** As of `parseRemoteUrl`. */
+  url: string
+  /** Asked before it is fetched: what it throws is the answer. */
+  beforeFetching: () => Promise<void>
+  signal: AbortSignal
+}
+
+/** Remote files that have become originals. */
+export interface KeptRemotes {
+  /**
+   * The original that a remote file is kept as; fetched and stored when there is none, or none any more.
+   * @throws Problem as `Remotes` and the upload do; 422 for a file of another group
+   */
+  keep(request: KeepRequest): Promise<OriginalName>
+}
+
+// Where the last ones are, so that each delivery need not ask the bucket: a kilobyte or less for each.
+const REMEMBERED = 10_000
+// What may come beside the fetch: the last part of an upload, and records.
+const STORE_MS = 60_000
+
+/**
+ * Which original a URL has become is noted in the bucket, by the digest of the URL: after the original's bytes and before its
+ * own record, which is its commit. So a crash leaves a note of nothing, which the next request replaces, and never an original
+ * that nobody would find.
+ */
+export function createKeptRemotes({
+  remotes,
+  remoteUpload,
+  originals,
+  buckets,
+  locks,
+  timeoutMs,
+}: {
+  remotes: Remotes
+  remoteUpload: RemoteUpload
+  originals: Originals
+  buckets: Buckets
+  locks: Locks
+  /** For a fetch. */
+  timeoutMs: number
+}): KeptRemotes {
+  const remembered = new LRUCache<string, ObjectKey>({ max: REMEMBERED })
+
+  /** The original of a key, if it is still there. */
+  async function originalOf(client: Client, key: string | undefined): Promise<OriginalName | undefined> {
+    const full = key === undefined ? undefined : parseKey(key)
+    return full && (await originals.resolveToRead(client, { full }))?.name
+  }
+
+  async function noted(client: Client, digest: string): Promise<OriginalName | undefined> {
+    const note = await snapshot(buckets.of(client), remoteRecordKey(digest))
+    return note && originalOf(client, keyIn(note.bytes))
+  }
+
+  async function find(client: Client, digest: string): Promise<OriginalName | undefined> {
+    const place = `${client.id} ${digest}`
+    const known = await originalOf(client, remembered.get(place))
+    if (known) return known
+    const found = await noted(client, digest)
+    if (found) remembered.set(place, found.key)
+    else remembered.delete(place)
+    return found
+  }
+
+  /** Alone among all processes. @returns the key */
+  async function store({ client, address, group, url }: KeepRequest, digest: string, signal: AbortSignal) {
+    const found = await noted(client, digest)
+    if (found) return found.key
+    let key: ObjectKey | undefined
+    const { name } = await remoteUpload({
+      ...{ client, asker: 'anyone', address, url, signal },
+      check: (format) => checkGroup(format, group),
+      async begin(original) {
+        key = original.key
+      },
+      async confirm() {
+        const note = Readable.from([Buffer.from(JSON.stringify({ key }))])
+        const bucket = buckets.of(client)
+        await bucket.put(remoteRecordKey(digest), note, { mediaType: 'application/json', signal })
+      },
+    })
+    return name.key
+  }
+
+  return {
+    async keep(request) {
+      const { client, group, url, beforeFetching, signal } = request
+      remotes.check(client, 'anyone')
+      const digest = sha256(url)
+      let name = await find(client, digest)
+      if (!name) {
+        remotes.checkUrl({ client, asker: 'anyone', url })
+        await beforeFetching()
+        const key = await locks.share(
+          `keep ${client.id} ${group} ${digest}`,
+          (held) => store(request, digest, held),
+          { signal, limitMs: timeoutMs + STORE_MS },
+        )
+        name = parseKey(key)
+        if (!name) throw new Error(`not an original's key: ${key}`)
+        remembered.set(`${client.id} ${digest}`, name.key)
+      }
+      checkGroup(name.format, group)
+      return name
+    },
+  }
+}
+
+/** @throws Problem 422 for a file that is, by its bytes, of another group than its URL says */
+export function checkGroup({ group, name }: Format, expected: MediaGroup): void {
+  if (group === expected) return
+  throw new Problem({
+    status: 422,
+    code: 'wrong_type',
+    detail: `expected a remote file of type ${expected} but its bytes are ${group}/${name}`,
+    members: { expected, received: `${group}/${name}` },
+  })
+}
+
+function keyIn(note: Buffer): string | undefined {
+  try {
+    const { key } = JSON.parse(note.toString('utf8'))
+    return typeof key === 'string' ? key : undefined
+  } catch {
+    return undefined
+  }
+}

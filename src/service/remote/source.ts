@@ -1,0 +1,127 @@
+import type { Readable } from 'node:stream'
+import { parse as parseDisposition } from 'content-disposition'
+import type { Client } from '../../core/clients/client.ts'
+import { namesHost } from '../../core/net/host-patterns.ts'
+import { urlNotAllowed } from '../../core/net/remote-url.ts'
+import type { FetchAccess, Fetched, Fetcher } from '../../core/ports/fetcher.ts'
+import { Problem } from '../../core/problem.ts'
+import { type Asker, createFetchPlaces, type FetchPlaceRequest } from './fetch-places.ts'
+
+export interface RemoteRequest extends FetchPlaceRequest {
+  client: Client
+  /** As of `parseRemoteUrl`. */
+  url: string
+  /** For all of it. */
+  timeoutMs: number
+  maxBytes: number
+  signal: AbortSignal
+}
+
+/** A remote file that is coming in. */
+export interface RemoteFile {
+  /** As its server calls it; may be empty. */
+  name: string
+  /** As its server says; undefined when that is no date. Milliseconds since 1970. */
+  changedAt: number | undefined
+  /** The caller consumes or destroys it. Fails when it is cut. */
+  bytes: Readable
+}
+
+/** Files of other servers. */
+export interface Remotes {
+  /** @throws Problem 403 when this client's files come from nowhere else */
+  check(client: Client, asker: Asker): void
+  /** @throws Problem as `check`, and 400 for a host that is not on its lists: where a redirect leads is the fetcher's to check */
+  checkUrl(request: Pick<RemoteRequest, 'client' | 'asker' | 'url'>): void
+  /**
+   * @throws Problem 400 for where we do not go, 403, 404 when there is no such file, 413, 502, 503 when too many are being
+   *   fetched, 504
+   */
+  open(request: RemoteRequest): Promise<RemoteFile>
+}
+
+export function createRemotes({ fetcher }: { fetcher: Fetcher }): Remotes {
+  const takePlace = createFetchPlaces()
+
+  async function fetched({ client, asker, address, ...request }: RemoteRequest): Promise<Fetched> {
+    const access = accessOf(client, asker)
+    const givePlace = takePlace({ client, asker, address })
+    try {
+      const answer = await fetcher.fetch({ ...request, access })
+      answer.body.once('close', givePlace)
+      return answer
+    } catch (error) {
+      givePlace()
+      throw error
+    }
+  }
+
+  return {
+    check: (client, asker) => void accessOf(client, asker),
+    checkUrl({ client, asker, url }) {
+      const { allowHosts, denyHosts = [] } = accessOf(client, asker)
+      const { hostname } = new URL(url)
+      if (namesHost(denyHosts, hostname) || (allowHosts && !namesHost(allowHosts, hostname)))
+        throw urlNotAllowed('a host that may be fetched from')
+    },
+    async open(request) {
+      const { status, headers, body, url } = await fetched(request)
+      if (status !== 200) {
+        body.destroy()
+        throw remoteStatus(status)
+      }
+      const changedAt = Date.parse(headers['last-modified'] ?? '')
+      return {
+        name: dispositionName(headers['content-disposition']) || urlName(url),
+        changedAt: Number.isNaN(changedAt) ? undefined : changedAt,
+        bytes: body,
+      }
+    },
+  }
+}
+
+/** An open list is only for those who have a secret: a URL is in anybody's hands. */
+function accessOf({ rules = {} }: Client, asker: Asker): FetchAccess {
+  const { fetchHosts = asker === 'secret' ? 'any' : [], fetchDenyHosts } = rules
+  if (fetchHosts.length === 0) throw fetchNotAllowed()
+  return {
+    ...(fetchHosts === 'any' ? {} : { allowHosts: fetchHosts }),
+    ...(fetchDenyHosts ? { denyHosts: fetchDenyHosts } : {}),
+  }
+}
+
+function fetchNotAllowed(): Problem {
+  return new Problem({
+    status: 403,
+    code: 'fetch_not_allowed',
+    detail: 'expected a client whose operator has said which servers may be fetched from (fetch hosts)',
+  })
+}
+
+function remoteStatus(remote: number): Problem {
+  const members = { remoteStatus: remote }
+  if (remote === 404 || remote === 410) {
+    const detail = `the remote server has no such file: it answered ${remote}`
+    return new Problem({ status: 404, code: 'remote_not_found', detail, members })
+  }
+  const detail = `expected the remote server to answer 200 but received ${remote}`
+  return new Problem({ status: 502, code: 'remote_status', detail, members })
+}
+
+/** @see RFC 6266 */
+function dispositionName(header: string | undefined): string {
+  try {
+    return header === undefined ? '' : (parseDisposition(header).parameters.filename ?? '')
+  } catch {
+    return ''
+  }
+}
+
+function urlName(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(last)
+  } catch {
+    return last
+  }
+}

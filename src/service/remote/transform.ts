@@ -1,0 +1,211 @@
+import { Readable } from 'node:stream'
+import { createSharedUses, type Held } from '../../core/async/ref-counted.ts'
+import { shareWork } from '../../core/async/single-flight.ts'
+import { createFailures } from '../../core/budgets/failures.ts'
+import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
+import type { Caller } from '../../core/clients/caller.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { cleanFileName } from '../../core/files/file-name.ts'
+import { isOfLimit } from '../../core/limit-problems.ts'
+import type { Log } from '../../core/log.ts'
+import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
+import { sniff } from '../../core/media/sniff/sniff.ts'
+import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { Spool } from '../../core/ports/spool.ts'
+import { tooSmallFormat } from '../../core/problem.ts'
+import { conceals } from '../../pipeline/plan/concealing.ts'
+import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
+import type { WorkRunner } from '../../pipeline/run/run.ts'
+import type { Delivery } from '../delivery/deliver.ts'
+import type { Assets } from '../delivery/referenced-files.ts'
+import { createLeftovers, type Leftovers } from '../derivatives/cleanup.ts'
+import { sourceNotes } from '../derivatives/source-facts.ts'
+import { measured, metered, newMeter, takeHead } from '../upload/incoming-bytes.ts'
+import { checkGroup } from './keep.ts'
+import type { Remotes } from './source.ts'
+import { emptyRemote } from './upload.ts'
+
+export interface RemotePictureRequest {
+  client: Client
+  caller: Caller
+  /** As of `parseRemoteUrl`. */
+  url: string
+  /** What is to be done with it; none: as it is. */
+  query: ReadonlyArray<readonly [name: string, value: string]>
+  /** The `Accept` header; empty when there is none. */
+  accept: string
+  /** Asked before it is fetched: what it throws is the answer. */
+  beforeFetching: () => Promise<void>
+  signal: AbortSignal
+}
+
+/** A picture of another server to send, transformed or as it is. */
+export interface RemotePicture
+  extends Pick<Delivery, 'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'notes'> {
+  /** The same for the same bytes of the source and the same transformation. */
+  etag: string
+}
+
+/** Pictures of other servers, transformed on the fly: nothing of them is stored. */
+export interface RemotePictures {
+  /**
+   * Equal requests at the same time are one fetch, in this process.
+   * @returns what has to be released when it has been sent
+   * @throws Problem as `Remotes` do; 422 for what is no picture, or cannot be transformed; 400, 403 for the query
+   */
+  deliver(request: RemotePictureRequest): Promise<Held<RemotePicture>>
+  /** Resolves when nothing is left in the temporary folder. */
+  idle(): Promise<void>
+}
+
+// What is larger would wait in memory for slow readers.
+const MEMORY_MAX_BYTES = 8 * 1024 * 1024
+
+export function createRemotePictures({
+  remotes,
+  spool,
+  plan,
+  assets,
+  run,
+  limits,
+  timeoutMs,
+  onLimit,
+  log,
+  now = Date.now,
+}: {
+  remotes: Remotes
+  spool: Spool
+  plan: Planner
+  assets: Assets
+  run: WorkRunner
+  limits: TransformLimits
+  /** For a fetch. */
+  timeoutMs: number
+  onLimit: 'refuse' | 'original'
+  log: Log
+  now?: () => number
+}): RemotePictures {
+  const uses = createSharedUses<RemotePicture>()
+  const failures = createFailures(now)
+
+  /** @param leftovers are removed when the picture has been sent */
+  async function make(
+    { client, caller, url, query, accept }: RemotePictureRequest,
+    { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
+  ): Promise<RemotePicture> {
+    const file = await remotes.open({
+      ...{ client, asker: 'anyone', address: caller.address, url, timeoutMs, signal },
+      maxBytes: limits.sourceMaxBytes,
+    })
+    try {
+      const incoming = await takeHead(file.bytes)
+      if (incoming.head.length === 0) throw emptyRemote()
+      const { format, mediaType } = await sniff(incoming.head, file.name)
+      checkGroup(format, 'image')
+      const input: PlanInput = { query, format, accept, rules: client.rules }
+      // Before the rest is fetched for a parameter that does not fit.
+      plan(input)
+      const meter = newMeter(format)
+      const bytes = Readable.from(metered(incoming, { meter }), { objectMode: false })
+      const spooled = await spool(bytes, { mediaType, signal })
+      leftovers.add(spooled.remove)
+      const changedAt = Math.min(file.changedAt ?? now(), now())
+      const source = { ...withLastModified(spooled.asset, changedAt), ...measured(meter) }
+      return await transformed(source, { client, caller, input, name: file.name, signal, leftovers })
+    } finally {
+      file.bytes.destroy()
+    }
+  }
+
+  /** By another plan when the first one's format cannot hold the picture. */
+  async function transformed(
+    source: Asset & { sha256: string },
+    work: {
+      client: Client
+      caller: Caller
+      input: PlanInput
+      name: string
+      signal: AbortSignal
+      leftovers: Leftovers
+    },
+  ): Promise<RemotePicture> {
+    const { client, caller, input, name, signal, leftovers } = work
+    const planned = plan(input)
+    const { variesByAccept, notes } = planned
+    const original = {
+      ...{
+        asset: source,
+        etag: `fetch/${source.sha256}`,
+        originalName: cleanFileName(name) || `file.${input.format.extension}`,
+      },
+      ...{ newFormat: undefined, variesByAccept, notes },
+    }
+    if (planned.steps.length === 0) return original
+    const failure = `${client.id} ${source.sha256} ${planned.variant}`
+    try {
+      failures.check(failure)
+      const rendered = await run(planned, source, {
+        ...{ clientId: client.id, caller, rates: client.rules?.rates },
+        asset: await assets.of(client, planned),
+        async storePart() {
+          throw new Error('a picture has no parts')
+        },
+        ...{ limits, signal, log, afterwards: leftovers.add },
+      })
+      const asset = withLastModified(
+        await inLittleMemory(rendered, { signal, leftovers }),
+        +source.lastModified,
+      )
+      const newFormat = otherFormat(asset, input.format)
+      const allNotes = [...notes, ...sourceNotes(source)]
+      return { ...original, asset, newFormat, notes: allNotes, etag: `${original.etag}_${planned.variant}` }
+    } catch (error) {
+      failures.remember(failure, error)
+      const tooSmall = tooSmallFormat(error)
+      if (tooSmall !== undefined) {
+        const next = { ...input, tooSmall: [...(input.tooSmall ?? []), tooSmall] }
+        if (plan(next).variant !== planned.variant) return transformed(source, { ...work, input: next })
+      }
+      if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
+      return { ...original, notes: [], insteadFor: error.code }
+    }
+  }
+
+  async function inLittleMemory(
+    rendered: Asset,
+    { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
+  ): Promise<Asset> {
+    if (rendered.size <= MEMORY_MAX_BYTES || rendered.file !== undefined) return rendered
+    const spooled = await spool(await rendered.open({ signal }), { mediaType: rendered.mediaType, signal })
+    leftovers.add(spooled.remove)
+    return spooled.asset
+  }
+
+  function begin(request: RemotePictureRequest) {
+    const leftovers = createLeftovers(log, {})
+    return {
+      work: shareWork<RemotePicture>(
+        async (signal, answer) => answer(await make(request, { signal, leftovers })),
+        // Waiting for a turn, rendering, and once more for another format.
+        { limitMs: timeoutMs + 3 * limits.timeoutMs },
+      ),
+      end: leftovers.remove,
+    }
+  }
+
+  return {
+    async deliver(request) {
+      const { client, url, query, accept, beforeFetching, signal } = request
+      remotes.checkUrl({ client, asker: 'anyone', url })
+      await beforeFetching()
+      const name = JSON.stringify([client.id, client.rules ?? {}, url, query, accept])
+      return uses.hold(name, () => begin(request), signal)
+    },
+    idle: uses.idle,
+  }
+}
+
+function otherFormat({ mediaType }: Asset, source: Format): Format | undefined {
+  const format = formatOfMediaType(mediaType)
+  return format.mediaType === source.mediaType ? undefined : format
+}

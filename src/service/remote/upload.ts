@@ -1,0 +1,64 @@
+import type { Client } from '../../core/clients/client.ts'
+import type { Format } from '../../core/media/formats.ts'
+import { Problem } from '../../core/problem.ts'
+import type { Upload, UploadedFile, UploadRequest } from '../upload/upload.ts'
+import type { FetchPlaceRequest } from './fetch-places.ts'
+import type { Remotes } from './source.ts'
+
+export interface RemoteUploadRequest
+  extends FetchPlaceRequest,
+    Pick<UploadRequest, 'annotations' | 'begin' | 'confirm'> {
+  client: Client
+  /** As of `parseRemoteUrl`. */
+  url: string
+  /** In the place of the name that its server gives it. */
+  name?: string | undefined
+  /** As asked for. */
+  folder?: string | undefined
+  check?: (format: Format) => void
+  signal: AbortSignal
+}
+
+/** Stores a file of another server, whole or not at all. @throws what `Remotes` and {@link Upload} throw; Problem 422 when it is empty */
+export type RemoteUpload = (request: RemoteUploadRequest) => Promise<UploadedFile>
+
+export function createRemoteUpload({
+  remotes,
+  upload,
+  timeoutMs,
+  maxBytes,
+}: {
+  remotes: Remotes
+  upload: Upload
+  timeoutMs: number
+  maxBytes: number
+}): RemoteUpload {
+  return async ({ asker, address, url, name, folder, ...request }) => {
+    const { client, signal } = request
+    // Within the upload, so that nothing is fetched for a folder that cannot be.
+    async function* files() {
+      const file = await remotes.open({ client, asker, address, url, timeoutMs, maxBytes, signal })
+      try {
+        yield { name: name ?? file.name, bytes: file.bytes }
+      } finally {
+        file.bytes.destroy()
+      }
+    }
+    try {
+      const [stored] = await upload({ ...request, folder, files: files() })
+      if (!stored) throw new Error('one file was to be stored, and none was')
+      return stored
+    } catch (error) {
+      throw error instanceof Problem && error.code === 'empty_file' ? emptyRemote() : error
+    }
+  }
+}
+
+/** 422: nothing is wrong with the request. */
+export function emptyRemote(): Problem {
+  return new Problem({
+    status: 422,
+    code: 'empty_file',
+    detail: 'expected a remote file with content but received one of 0 bytes',
+  })
+}

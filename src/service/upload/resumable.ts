@@ -1,0 +1,309 @@
+import type { Readable } from 'node:stream'
+import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
+import { folderWithin, type Grant, isWithin } from '../../core/clients/grant.ts'
+import { isFileId, newFileId, parseFolder, storedKey } from '../../core/files/object-key.ts'
+import type { ResumableRef } from '../../core/files/resumable-key.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
+import type { Locks } from '../../core/ports/locks.ts'
+import { badParameter, Problem, tooLarge, unavailable } from '../../core/problem.ts'
+import { unauthorized } from '../clients/access.ts'
+import type { ResumableOriginals } from './finish-resumable.ts'
+import type { BegunUpload, LinkUploads } from './link-uploads.ts'
+import { type Checksum, offsetOf, type ResumablePieces } from './pieces.ts'
+import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
+import type { UploadedFile } from './upload.ts'
+import type { OpenedLink, SignedLinks } from './upload-links.ts'
+
+/** An upload in several requests, as it is at the moment. */
+export interface ResumableUpload {
+  /** Bytes of the whole; undefined while its sender does not know. */
+  size: number | undefined
+  /** Bytes that have come. */
+  offset: number
+  /** As its sender gave it. */
+  metadata: ResumableRecord['metadata']
+  /** Milliseconds since 1970. */
+  expiresAt: number
+  /** Whether it has become an original. */
+  isStored: boolean
+}
+
+/** Whoever may do something with uploads: by a secret; or by the address of one, where that was begun by a signed link. */
+export type Bearer = Grant & { byAddress?: true }
+
+/** Uploads in several requests. Another client's, or one outside of a grant's folder, is not found. */
+export interface Resumables {
+  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 409 for a link that is used or busy, 413 */
+  create(grant: Bearer, upload: NewResumable): Promise<ResumableUpload>
+  /**
+   * How many bytes one may have: one that is there, or that is to be begun, by a link or without.
+   * @throws Problem 403, 404
+   */
+  maxBytesOf(grant: Bearer, upload: { id?: string | undefined; link?: string | undefined }): Promise<number>
+  /** @throws Problem 404 */
+  find(grant: Bearer, id: string): Promise<ResumableUpload>
+  /** Says how long an upload will be that has begun without. @throws Problem 400, 404, 413 */
+  declareSize(grant: Bearer, id: string, size: number): Promise<void>
+  /**
+   * Keeps the bytes from an offset on; with a checksum all or none.
+   * @returns the offset of the next one
+   * @throws Problem 401 when its client has been removed, 460 when the bytes are not those of the checksum
+   */
+  append(grant: Bearer, id: string, bytes: AppendedBytes): Promise<number>
+  /**
+   * Makes an original of an upload that is complete: one, whoever asks and however often. One that is refused for good is
+   * ended.
+   * @throws Problem 404, also when the original has been deleted since; 409 while bytes are missing; 503
+   */
+  finish(grant: Bearer, id: string): Promise<UploadedFile>
+  /** Ends an upload, whatever has come of it; an original that it has become stays. @throws Problem 404, 503 */
+  remove(grant: Bearer, id: string): Promise<void>
+  /** Breaks off what is being stored, for a sweep to go on with, and begins no more. */
+  stop(): Promise<void>
+}
+
+export interface NewResumable extends Pick<ResumableRecord, 'metadata'> {
+  id: string
+  size: number | undefined
+  /** As its sender calls it; may be empty. */
+  originalName: string
+  /** As asked for; checked here. */
+  folder: string | undefined
+  /** The signed link that it is begun by, its path and query. */
+  link?: string | undefined
+}
+
+export interface AppendedBytes {
+  offset: number
+  bytes: Readable
+  checksum?: Checksum | undefined
+}
+
+// 78 GiB, as much as S3 takes, from there and back, at 45 MB/s.
+const FINISH_LIMIT_MS = 3_600_000
+// Whoever has never got the answer to what began an upload begins another one; of what is being sent there is a piece by then.
+const BEGUN_MS = 60_000
+
+export function createResumables({
+  bucket,
+  pieces,
+  resumableOriginals,
+  locks,
+  admits,
+  signedLinks,
+  linkUploads,
+  maxBytes,
+  expireMs,
+  now = Date.now,
+}: {
+  /** The first client's: what has come of all uploads lies in it. */
+  bucket: Bucket
+  pieces: ResumablePieces
+  resumableOriginals: ResumableOriginals
+  locks: Locks
+  /** Whether a client may still store files. */
+  admits: (client: Client) => Promise<boolean>
+  signedLinks: Pick<SignedLinks, 'read' | 'reopen'>
+  linkUploads: LinkUploads
+  /** Of the whole. */
+  maxBytes: number
+  /** How long it is kept: of an unfinished one from its beginning on, of a finished one what it has become. */
+  expireMs: number
+  now?: () => number
+}): Resumables {
+  const end = new AbortController()
+  const storing = new Set<Promise<unknown>>()
+
+  const refOf = ({ client }: Grant, id: string): ResumableRef => ({ clientId: client.id, id })
+
+  async function read(grant: Bearer, id: string): Promise<ResumableRecord> {
+    const record = isFileId(id) ? await readResumable(bucket, refOf(grant, id)) : undefined
+    const isFound = record && isWithin(record.folder, grant.folder ?? '')
+    if (!isFound || (grant.byAddress && record.link === undefined)) throw uploadNotFound()
+    return record
+  }
+
+  function limitOf(client: Client, link: string | undefined): number {
+    const ofLink = link === undefined ? undefined : signedLinks.reopen(link).link.maxBytes
+    return Math.min(uploadMaxBytes(client, maxBytes), ofLink ?? maxBytes)
+  }
+
+  function checkSize(client: Client, size: number | undefined, link: string | undefined) {
+    if (size === 0) throw emptyUpload()
+    const limit = limitOf(client, link)
+    if (size !== undefined && size > limit) throw tooLarge('an upload', limit)
+  }
+
+  /** Where it is to lie: a link says that, and nobody else. */
+  function folderOf(grant: Grant, { folder, link }: NewResumable): string {
+    if (link === undefined) return parseFolder(folderWithin(folder, grant), 'folder')
+    const { folder: own } = signedLinks.read(link).link
+    if (folder === undefined || folder === own) return own
+    throw badParameter({ param: 'folder', expected: "none, or the link's own,", received: folder })
+  }
+
+  function upTo(offset: number, { size, metadata, createdAt, stored }: ResumableRecord): ResumableUpload {
+    // One that is complete is finished, however old it is.
+    const from = stored?.at ?? (offset === size ? now() : createdAt)
+    return { size, offset, metadata, expiresAt: from + expireMs, isStored: stored !== undefined }
+  }
+
+  /** As JSON, since others may wait for it in another process. @returns the original's key */
+  async function store(client: Client, ref: ResumableRef, signal: AbortSignal): Promise<string> {
+    const record = await read({ client }, ref.id)
+    if (record.stored) return record.stored.key
+    const { size } = record
+    if (size === undefined || offsetOf(await pieces.list(ref)) !== size) throw notComplete()
+    let current = record
+    const rename = async (fileId: string) => {
+      current = { ...record, fileId }
+      await writeResumable(bucket, ref, current)
+    }
+    const stored = resumableOriginals.store({ client, ref, record: { ...record, size }, rename, signal })
+    const key = await stored.catch(async (error) => {
+      if (isRefusedForGood(error)) await discard(client, ref, record)
+      throw error
+    })
+    await writeResumable(bucket, ref, { ...current, stored: { key, at: now() } })
+    await endOfLink(client, ref, record)
+    await pieces.delete(ref)
+    return key
+  }
+
+  async function discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void> {
+    await pieces.delete(ref)
+    await deleteResumable(bucket, ref)
+    await endOfLink(client, ref, record)
+  }
+
+  async function endOfLink(client: Client, { id }: ResumableRef, { link }: ResumableRecord): Promise<void> {
+    if (link === undefined) return
+    const opened = openedOf(link)
+    if (opened) await linkUploads.end(client, opened.link, id)
+  }
+
+  /** Undefined for one whose client or key is gone. */
+  function openedOf(link: string): OpenedLink | undefined {
+    try {
+      return signedLinks.reopen(link)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Of one that was begun by a link; ends it when nothing has come of it. */
+  async function isUnderWay(client: Client, { id, at }: BegunUpload): Promise<boolean> {
+    const ref = { clientId: client.id, id }
+    const record = await readResumable(bucket, ref)
+    if (record?.stored) return false
+    if ((record?.createdAt ?? at) + BEGUN_MS > now()) return true
+    if (!record) return false
+    if ((await pieces.list(ref)).length > 0) return true
+    await discard(client, ref, record)
+    return false
+  }
+
+  return {
+    async create(grant, asked) {
+      const { id, size, originalName, metadata, link } = asked
+      checkSize(grant.client, size, link)
+      const record: ResumableRecord = {
+        fileId: newFileId(),
+        createdAt: now(),
+        originalName,
+        folder: folderOf(grant, asked),
+        ...(link === undefined ? {} : { link }),
+        ...(size === undefined ? {} : { size }),
+        ...(metadata ? { metadata } : {}),
+      }
+      const { client } = grant
+      if (link !== undefined)
+        await linkUploads.begin(client, signedLinks.read(link).link, {
+          id,
+          isUnderWay: (begun) => isUnderWay(client, begun),
+        })
+      await writeResumable(bucket, refOf(grant, id), record)
+      return upTo(0, record)
+    },
+
+    async maxBytesOf(grant, { id, link }) {
+      return limitOf(grant.client, id === undefined ? link : (await read(grant, id)).link)
+    },
+
+    async find(grant, id) {
+      const record = await read(grant, id)
+      const come = record.stored ? (record.size ?? 0) : offsetOf(await pieces.list(refOf(grant, id)))
+      return upTo(come, record)
+    },
+
+    async declareSize(grant, id, size) {
+      const record = await read(grant, id)
+      checkSize(grant.client, size, record.link)
+      await writeResumable(bucket, refOf(grant, id), { ...record, size })
+    },
+
+    async append({ client }, id, { offset, bytes, checksum }) {
+      const check = async () => {
+        if (!(await admits(client))) throw unauthorized('but its client has been removed meanwhile')
+      }
+      const ref = { clientId: client.id, id }
+      if (checksum) return pieces.appendChecked(ref, { offset, bytes, check, checksum })
+      return pieces.append(ref, { offset, bytes, check })
+    },
+
+    async finish(grant, id) {
+      const { client } = grant
+      const ref = refOf(grant, id)
+      const { stored } = await read(grant, id)
+      const work = (signal: AbortSignal) => {
+        const running = store(client, ref, signal).finally(() => storing.delete(running))
+        storing.add(running)
+        return running
+      }
+      const share = () =>
+        locks.share(`resumable ${client.id} ${id}`, work, { signal: end.signal, limitMs: FINISH_LIMIT_MS })
+      return resumableOriginals.find(client, storedKey(stored?.key ?? (await share())))
+    },
+
+    async remove(grant, id) {
+      await discard(grant.client, refOf(grant, id), await read(grant, id))
+    },
+
+    async stop() {
+      end.abort(unavailable('the service is ending; ask again in a few seconds'))
+      await Promise.allSettled(storing)
+    },
+  }
+}
+
+const FOR_GOOD = new Set([400, 401, 413, 415])
+
+/** Whether it will be refused whenever it is tried again. A 403 is not: its link counts again once `APP_SECRET` is right. */
+function isRefusedForGood(error: unknown): boolean {
+  return error instanceof Problem && (FOR_GOOD.has(error.status) || error.code === 'link_used')
+}
+
+/** 404 */
+export function uploadNotFound(): Problem {
+  return new Problem({
+    status: 404,
+    code: 'upload_not_found',
+    detail: 'there is no such upload, or not any more',
+  })
+}
+
+function notComplete(): Problem {
+  return new Problem({
+    status: 409,
+    code: 'upload_incomplete',
+    detail: 'expected all bytes of this upload first',
+  })
+}
+
+function emptyUpload(): Problem {
+  return new Problem({
+    status: 400,
+    code: 'empty_file',
+    detail: 'expected an upload with content but received one of 0 bytes',
+  })
+}

@@ -1,0 +1,145 @@
+import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import type { Client } from '../../core/clients/client.ts'
+import type { ObjectKey } from '../../core/files/object-key.ts'
+import {
+  type ResumableRef,
+  resumableMeaning,
+  resumablePiecePrefix,
+  resumableRecordKey,
+  resumableRecordPrefix,
+} from '../../core/files/resumable-key.ts'
+import type { Log } from '../../core/log.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
+import type { ClientStore } from '../../core/ports/client-store.ts'
+import { Problem } from '../../core/problem.ts'
+import { offsetOf, type ResumablePieces } from './pieces.ts'
+import type { Resumables } from './resumable.ts'
+import { deleteResumable, readResumable } from './resumable-record.ts'
+
+/** Ends uploads in several requests that nobody goes on with. */
+export interface SweepResumables {
+  /**
+   * Goes once over all: what is complete and was not stored, in a process that died, becomes an original, or goes when it has
+   * expired and is still refused; what has expired goes, and so do those of clients that are gone, and pieces of no upload. One
+   * that fails is tried again the next time.
+   * @returns how many were ended
+   */
+  (): Promise<number>
+  /** Deletes all of a client, whose access has ended. @throws Problem 503 */
+  ofClient(clientId: string): Promise<void>
+}
+
+// What was in order then needs no second look before: a process that dies meanwhile looks at all when it starts anew.
+const LOOK_AGAIN_MS = 600_000
+// Storing one takes 32 MiB on S3.
+const AT_ONCE = 2
+
+export function createSweepResumables({
+  bucket,
+  clients,
+  resumables,
+  pieces,
+  expireMs,
+  log,
+  now = Date.now,
+}: {
+  /** The first client's: what has come of all uploads lies in it. */
+  bucket: Bucket
+  clients: ClientStore
+  resumables: Pick<Resumables, 'finish'>
+  pieces: ResumablePieces
+  expireMs: number
+  log: Log
+  now?: () => number
+}): SweepResumables {
+  async function remove(ref: ResumableRef): Promise<void> {
+    await pieces.delete(ref)
+    await deleteResumable(bucket, ref)
+  }
+
+  /** @returns whether there was something to end */
+  async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean> {
+    const record = await readResumable(bucket, ref)
+    if (!record) return false
+    const { size, createdAt, stored } = record
+    const hasExpired = (stored?.at ?? createdAt) + expireMs <= now()
+    if (client && !stored && offsetOf(await pieces.list(ref)) === size) {
+      try {
+        await resumables.finish({ client }, ref.id)
+        return true
+      } catch (error) {
+        if (!hasExpired || !isRefusal(error)) throw error
+      }
+    }
+    if (client && !hasExpired) return false
+    await remove(ref)
+    return true
+  }
+
+  let lookedAt = new Map<ObjectKey, number>()
+  async function ofRecord(key: ObjectKey, seen: typeof lookedAt): Promise<boolean> {
+    const ref = resumableMeaning(key)?.ref
+    if (!ref) return false
+    const before = lookedAt.get(key)
+    if (before !== undefined && before + Math.min(LOOK_AGAIN_MS, expireMs) > now()) {
+      seen.set(key, before)
+      return false
+    }
+    try {
+      // It may be of one that another process has added just now.
+      if (!clients.find(ref.clientId)) await clients.refresh()
+      const client = clients.find(ref.clientId)
+      const hasEnded = await end(client?.removing ? undefined : client, ref)
+      if (!hasEnded) seen.set(key, now())
+      return hasEnded
+    } catch (error) {
+      log.warn({ err: error, client: ref.clientId }, 'a sweep leaves an upload for the next one')
+      return false
+    }
+  }
+
+  let piecesLookedAt = Number.NEGATIVE_INFINITY
+  async function endStrayPieces(): Promise<void> {
+    if (piecesLookedAt + LOOK_AGAIN_MS > now()) return
+    const refs = new Map<string, ResumableRef>()
+    for await (const key of bucket.list(resumablePiecePrefix)) {
+      const ref = resumableMeaning(key)?.ref
+      if (ref) refs.set(resumableRecordKey(ref), ref)
+    }
+    for (const ref of refs.values()) {
+      // Its record comes before the first piece, and goes after the last one.
+      const record = await readResumable(bucket, ref)
+      if (!record || record.stored) await pieces.delete(ref)
+    }
+    piecesLookedAt = now()
+  }
+
+  async function sweep(): Promise<number> {
+    const seen: typeof lookedAt = new Map()
+    let ended = 0
+    const work = (key: ObjectKey) => ofRecord(key, seen)
+    for await (const hasEnded of mapAtOnce(bucket.list(resumableRecordPrefix), { atOnce: AT_ONCE, work }))
+      if (hasEnded) ended += 1
+    lookedAt = seen
+    await endStrayPieces()
+    if (ended > 0) log.info({ ended }, 'ended uploads in several requests')
+    return ended
+  }
+
+  return Object.assign(sweep, {
+    async ofClient(clientId: string) {
+      const refs = new Map<string, ResumableRef>()
+      for (const prefix of [resumableRecordPrefix, resumablePiecePrefix])
+        for await (const key of bucket.list(`${prefix}${clientId}/`)) {
+          const ref = resumableMeaning(key)?.ref
+          if (ref) refs.set(ref.id, ref)
+        }
+      for (const ref of refs.values()) await remove(ref)
+    },
+  })
+}
+
+/** Not an outage, and no other upload that is running. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500 && error.code !== 'link_busy'
+}

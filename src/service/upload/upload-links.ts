@@ -1,0 +1,229 @@
+import { createHmac } from 'node:crypto'
+import { joinSignals } from '../../core/async/any-signal.ts'
+import type { Client } from '../../core/clients/client.ts'
+import { fileIdOf, newFileId, type OriginalName, parseFolder } from '../../core/files/object-key.ts'
+import type { Format } from '../../core/media/formats.ts'
+import { badParameter, Problem } from '../../core/problem.ts'
+import type { AppKeys } from '../../core/signing/derive-key.ts'
+import {
+  EXPIRES_MAX_SECONDS,
+  LINK_MAX_LENGTH,
+  linkEnd,
+  linkMediaTypes,
+  linkTarget,
+  linkTypes,
+  NO_FOLDER,
+  readLinkTarget,
+  type SignedLink,
+  USES_MAX,
+} from '../../core/signing/upload-link.ts'
+import type { Originals } from '../originals/originals.ts'
+import type { LinkUses } from './link-uses.ts'
+import type { Upload, UploadedFile, UploadRequest } from './upload.ts'
+
+/** What a link is to be for. */
+export interface LinkRequest {
+  folder: string | undefined
+  /** From 1 to {@link EXPIRES_MAX_SECONDS}. */
+  expiresInSeconds: number
+  /** From 1. */
+  maxBytes?: number | undefined
+  /** At least one. */
+  types?: readonly string[] | undefined
+  /** From 1 to {@link USES_MAX}; 1 when absent. */
+  uses?: number | undefined
+  /** When it ends at the latest, in milliseconds since 1970: as the secret does that it is asked for with. */
+  until?: number | undefined
+}
+
+/** A link, and whose it is. */
+export interface OpenedLink {
+  client: Client
+  link: SignedLink
+}
+
+/** Links by which files are uploaded without a secret. */
+export interface SignedLinks {
+  /**
+   * @param baseUrl without a slash at its end
+   * @returns the link, of at most {@link LINK_MAX_LENGTH} characters, and when it ends, in milliseconds since 1970
+   * @throws Problem 400
+   */
+  sign(client: Client, request: LinkRequest, baseUrl: string): { url: string; expiresAt: number }
+  /**
+   * The link that a request was sent to, by its path and query as they came.
+   * @throws Problem 403 for what is no link, or ended
+   */
+  read(target: string): OpenedLink
+  /** The same of a link by which something was begun: it may have ended since. @throws Problem 403 */
+  reopen(target: string): OpenedLink
+  /** Looks whether a link may be used still. @throws Problem 409, 503 */
+  check(opened: OpenedLink): Promise<void>
+  /**
+   * Uploads one file by a link.
+   * @param request `id`: the file's; absent: of the link
+   * @throws Problem 409 for a link that is used or busy, 413, 415 for a type that it is not for; as an upload
+   */
+  upload(
+    opened: OpenedLink,
+    request: Pick<UploadRequest, 'files' | 'check' | 'id' | 'sniffed' | 'signal'>,
+  ): Promise<UploadedFile[]>
+}
+
+export function createSignedLinks({
+  keys,
+  uses,
+  upload,
+  originals,
+  findClient,
+  now = Date.now,
+}: {
+  keys: AppKeys
+  uses: LinkUses
+  upload: Upload
+  originals: Originals
+  findClient: (id: string) => Client | undefined
+  now?: () => number
+}): SignedLinks {
+  const keyOf = (clientId: string) => keys(`upload links of ${clientId}`)
+
+  /** Of a link for several files nobody can tell one from the others: whoever has it would find what others upload. */
+  function fileId({ id, uses: count }: SignedLink, number: number): string {
+    if (count === 1) return id
+    return fileIdOf(createHmac('sha256', keys('files of upload links')).update(`${id} ${number}`).digest())
+  }
+
+  function reopen(target: string): OpenedLink {
+    const link = readLinkTarget(target, keyOf)
+    const client = link && findClient(link.clientId)
+    if (!link || !client || client.removing) throw invalidLink()
+    return { client, link }
+  }
+
+  function leftSeconds(until = Number.POSITIVE_INFINITY): number {
+    return Math.max(1, Math.ceil((until - now()) / 1000))
+  }
+
+  /** What counts the uses may have been emptied; the file is there. */
+  async function refuseStored(client: Client, name: OriginalName): Promise<void> {
+    if (await originals.resolve(client, { full: name }))
+      throw new Problem({ status: 409, code: 'link_used', detail: 'the file of this link is stored already' })
+  }
+
+  return {
+    sign(client, { folder, expiresInSeconds, maxBytes, types, uses: count = 1, until }, baseUrl) {
+      checkInteger(expiresInSeconds, { param: 'expiresIn', max: EXPIRES_MAX_SECONDS, unit: 'seconds' })
+      if (maxBytes !== undefined) checkInteger(maxBytes, { param: 'maxBytes', unit: 'bytes' })
+      checkInteger(count, { param: 'uses', max: USES_MAX, unit: 'uses' })
+      const link: SignedLink = {
+        id: newFileId(),
+        clientId: client.id,
+        folder: checkedFolder(folder),
+        issuedAt: Math.floor(now() / 1000),
+        expiresInSeconds: Math.min(expiresInSeconds, leftSeconds(until)),
+        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...(types ? { types: linkTypes(types) } : {}),
+        uses: count,
+      }
+      const url = `${baseUrl}${linkTarget(link, keyOf(client.id))}`
+      if (url.length > LINK_MAX_LENGTH) throw tooLong(url)
+      return { url, expiresAt: linkEnd(link) }
+    },
+
+    read(target) {
+      const opened = reopen(target)
+      const end = linkEnd(opened.link)
+      if (now() >= end) throw expiredLink(end)
+      return opened
+    },
+
+    reopen,
+
+    async check({ client, link }) {
+      await uses.check(client, link)
+    },
+
+    async upload({ client, link }, { files, check, id, sniffed, signal }) {
+      const use = await uses.reserve(client, link)
+      const joined = joinSignals([signal, use.signal])
+      try {
+        const stored = await upload({
+          // By name, never by a spread: a caller may hold more, such as tags, that a link does not set.
+          ...{ client, files, signal: joined.signal },
+          ...(sniffed ? { sniffed } : {}),
+          folder: link.folder === '' ? undefined : link.folder,
+          id: id ?? fileId(link, use.number),
+          ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),
+          check(format) {
+            checkType(link, format)
+            check?.(format)
+          },
+          async begin(name) {
+            await refuseStored(client, name)
+            await use.note(name.key)
+          },
+          confirm: use.confirm,
+        })
+        await use.finish()
+        return stored
+      } catch (error) {
+        await use.release()
+        throw error
+      } finally {
+        joined.leave()
+      }
+    },
+  }
+}
+
+/** @throws Problem 400 for anything but an integer from 1 */
+function checkInteger(
+  value: number,
+  { param, unit, max }: { param: string; unit: string; max?: number },
+): void {
+  if (Number.isSafeInteger(value) && value >= 1 && (max === undefined || value <= max)) return
+  const bounds = max === undefined ? 'from 1' : `from 1 to ${max}`
+  throw badParameter({ param, expected: `a whole number of ${unit} ${bounds}`, received: value })
+}
+
+function checkedFolder(folder: string | undefined): string {
+  if (folder === NO_FOLDER)
+    throw badParameter({ param: 'folder', expected: `another folder than "${NO_FOLDER}"`, received: folder })
+  return parseFolder(folder, 'folder')
+}
+
+/** @throws Problem 415 */
+function checkType({ types }: SignedLink, { name, group, mediaType }: Format): void {
+  if (!types || types.includes(name) || types.includes(group)) return
+  const expected = linkMediaTypes(types)
+  throw new Problem({
+    status: 415,
+    code: 'type_not_allowed',
+    detail: `expected a file of ${expected.join(' or ')}, which this link is for, but its bytes are ${mediaType}`,
+    members: { expected: expected.join(', '), received: mediaType },
+  })
+}
+
+function tooLong(url: string): Problem {
+  return badParameter({
+    param: 'folder',
+    expected: `a folder and types that fit into a link of ${LINK_MAX_LENGTH} characters`,
+    received: `what makes ${url.length}`,
+  })
+}
+
+function invalidLink(): Problem {
+  return new Problem({
+    status: 403,
+    code: 'link_invalid',
+    detail: 'expected a signed link as it was made, every character of it',
+  })
+}
+
+function expiredLink(end: number): Problem {
+  return new Problem({
+    status: 403,
+    code: 'link_expired',
+    detail: `this link ended at ${new Date(end).toISOString()}: ask for a new one`,
+  })
+}

@@ -1,0 +1,287 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { expect } from 'chai'
+import { type S3BucketOptions, s3Buckets } from '../../../../src/adapters/bucket/s3/s3.ts'
+import { FIRST_CLIENT_ID, newClientId } from '../../../../src/core/clients/client.ts'
+import {
+  clientRecordKey,
+  derivativeKey,
+  parseFolder,
+  parsePath,
+  recordKey,
+  storedKey,
+} from '../../../../src/core/files/object-key.ts'
+import { Problem } from '../../../../src/core/problem.ts'
+import { bucketContract } from '../../../contracts/bucket.ts'
+import { rejection } from '../../../support/rejection.ts'
+import type { Fate, SeenRequest } from '../../../support/servers/s3-proxy.ts'
+import { s3Server } from '../../../support/servers/s3-server.ts'
+import { BESIDE, KEY, listed, onS3, openUploadsIn, put, text, VIDEO } from '../s3-setup.ts'
+
+// Starts the server before a test counts its own time.
+before(async function () {
+  this.timeout(60_000)
+  await s3Server()
+})
+
+bucketContract('s3', async () => {
+  const server = await s3Server()
+  const bucket = await server.newBucket()
+  return {
+    buckets: await s3Buckets({ ...server.connection, bucket, prefix: 'a prefix/ü+&' }),
+    async close() {
+      expect(await openUploadsIn(server, bucket)).to.deep.equal([])
+    },
+  }
+})
+
+describe('s3', function () {
+  this.timeout(30_000)
+  const s3 = onS3()
+  const first = { id: FIRST_CLIENT_ID, token: '' }
+
+  describe('the roots of clients', () => {
+    const other = { id: newClientId(), token: '' }
+
+    it('are the prefix for the first, with or without slashes, and a reserved folder in it for the others', async () => {
+      const prefixes = { '': '', photos: 'photos/', '/photos/2024/': 'photos/2024/' }
+      for (const [prefix, root] of Object.entries(prefixes)) {
+        s3.name = await s3.server.newBucket()
+        const roots = await s3.open({ prefix })
+        for (const client of [first, other]) await put(roots.of(client), KEY, client.id)
+        expect(await s3.names()).to.deep.equal([`${root}.sluice/roots/${other.id}/${KEY}`, `${root}${KEY}`])
+      }
+    })
+
+    it('are not to be named by a path or a folder of a request', () => {
+      const theirs = `.sluice/roots/${other.id}`
+      expect(parsePath(`${theirs}/${KEY}`)).to.deep.equal({})
+      expect(parsePath(`${theirs}/7uLqEUXG4WpoGGa38h2U9Z.png`)).to.deep.equal({})
+      expect(() => parseFolder(theirs)).to.throw(Problem)
+    })
+
+    it('are not to be named by a key of the first, should somebody make one', async () => {
+      const bucket = s3.buckets.of(other)
+      await put(bucket, KEY, 'theirs')
+      const theirs = storedKey(`.sluice/roots/${other.id}/${KEY}`)
+      for (const error of [
+        await rejection(s3.bucket.find(theirs)),
+        await rejection(put(s3.bucket, theirs, 'mine')),
+        await rejection(s3.bucket.delete([theirs])),
+      ])
+        expect(error).to.be.instanceOf(Error).with.property('message').that.contains('not in the root')
+      expect(await text(bucket, KEY)).to.equal('theirs')
+    })
+
+    it('of the first show its own keys on both sides of the reserved folder, and pass over that unread', async () => {
+      const mine = [KEY, recordKey(KEY), clientRecordKey(other.id), storedKey('.sluice/zzz'), storedKey('-a')]
+      for (const key of mine) await put(s3.bucket, key, 'x')
+      const theirs = s3.buckets.of(other)
+      await s3.fill(
+        other,
+        Array.from({ length: 1100 }, (_, i) => storedKey(`n/${i}`)),
+      )
+      s3.proxy.seen.length = 0
+      expect(await listed(s3.bucket, '')).to.deep.equal([...mine].sort())
+      // Up to the folder, and on behind it, however many pages its objects fill.
+      expect(s3.proxy.seen.map(({ query }) => query.get('start-after'))).to.deep.equal([
+        null,
+        '.sluice/roots/~',
+      ])
+      expect(await listed(s3.bucket, '.sluice/')).to.deep.equal(
+        mine.filter((key) => key.startsWith('.')).sort(),
+      )
+      expect(await listed(s3.bucket, '.sluice/roots/')).to.deep.equal([])
+      expect(await listed(theirs, '')).to.have.length(1100)
+    })
+  })
+
+  describe('what other programs have put in the bucket', () => {
+    const place = async (...names: string[]) => {
+      for (const Key of names)
+        await s3.server.client.send(new PutObjectCommand({ Bucket: s3.name, Key, Body: Buffer.from('x') }))
+    }
+
+    it('stays unseen where it is no key of ours', async () => {
+      await put(s3.bucket, KEY, 'x')
+      await place('folder/', 'a//b', 'a\\b', 'a?b', 'line\nbreak', 'x/../y', 'tab\t', '\u0001')
+      expect(await s3.names()).to.have.length(9)
+      expect(await listed(s3.bucket, '')).to.deep.equal([KEY])
+    })
+
+    it('is not touched outside of the prefix', async () => {
+      await place(KEY, `photosx/${KEY}`, `photos.${KEY}`)
+      const photos = (await s3.open({ prefix: 'photos' })).of(first)
+      expect(await listed(photos, '')).to.deep.equal([])
+      expect(await photos.find(KEY)).to.equal(undefined)
+      await photos.delete([KEY])
+      expect(await s3.names()).to.have.length(3)
+    })
+
+    it('is plain bytes when it has no type', async () => {
+      await place(KEY)
+      expect((await s3.bucket.find(KEY))?.mediaType).to.match(/^(application|binary)\/octet-stream$/)
+    })
+  })
+
+  describe('public addresses', () => {
+    const odd = storedKey('a b/ü+&/x.png_w=1')
+    const path = 'a%20b/%C3%BC%2B%26/x.png_w%3D1'
+    const hosted = { forcePathStyle: false }
+    const cases: ReadonlyArray<readonly [what: string, options: Partial<S3BucketOptions>, url: string]> = [
+      ['Amazon', { ...hosted, region: 'eu-west-1' }, 'https://files.s3.eu-west-1.amazonaws.com'],
+      ['Amazon, path style', {}, 'https://s3.us-east-1.amazonaws.com/files'],
+      ['a name with dots', { ...hosted, bucket: 'a.b' }, 'https://s3.us-east-1.amazonaws.com/a.b'],
+      ['another store', { endpoint: 'http://localhost:9000' }, 'http://localhost:9000/files'],
+      [
+        'another store by host',
+        { ...hosted, endpoint: 'https://store.example' },
+        'https://files.store.example',
+      ],
+      [
+        'another store below a path',
+        { endpoint: 'https://store.example/s3/' },
+        'https://store.example/s3/files',
+      ],
+      ['a public URL', { publicUrl: 'https://cdn.example' }, 'https://cdn.example'],
+      ['a public URL with a slash', { publicUrl: 'https://cdn.example/x/' }, 'https://cdn.example/x'],
+    ]
+    for (const [what, options, url] of cases) {
+      it(`${what}: ${url}/<prefix><key>`, async () => {
+        const urlOf = async (prefix: string, client = first) =>
+          (await s3.open({ endpoint: undefined, bucket: 'files', prefix, ...options })).of(client).urlOf(odd)
+        expect(await urlOf('')).to.equal(`${url}/${path}`)
+        expect(await urlOf('ü/x')).to.equal(`${url}/%C3%BC/x/${path}`)
+        expect(await urlOf('', { id: 'x', token: '' })).to.equal(`${url}/.sluice/roots/x/${path}`)
+      })
+    }
+
+    it('are where the bytes are, for those who may read', async () => {
+      await s3.server.client.send(
+        new PutObjectCommand({ Bucket: s3.name, Key: odd, Body: Buffer.from('hello'), ACL: 'public-read' }),
+      )
+      const response = await fetch(s3.bucket.urlOf(odd))
+      expect(await response.text()).to.equal('hello')
+    })
+
+    describe('without options, of what the SDK finds', () => {
+      const urlOf = async (env: Record<string, string>) => {
+        const before = process.env
+        const others = Object.entries(before).filter(([name]) => !name.startsWith('AWS_'))
+        process.env = { ...Object.fromEntries(others), AWS_CONFIG_FILE: '/nonexistent', ...env }
+        try {
+          const buckets = await s3Buckets({ bucket: 'files', prefix: '', forcePathStyle: false })
+          return buckets.of(first).urlOf(odd)
+        } finally {
+          process.env = before
+        }
+      }
+
+      it('are made of the region and the endpoint of the environment', async () => {
+        expect(await urlOf({ AWS_REGION: 'eu-west-1' })).to.match(
+          /^https:\/\/files\.s3\.eu-west-1\.amazonaws/,
+        )
+        expect(await urlOf({ AWS_REGION: 'x', AWS_ENDPOINT_URL_S3: 'http://s.example' })).to.equal(
+          `http://files.s.example/${path}`,
+        )
+      })
+
+      it('cannot be told without a region', async () => {
+        expect(await rejection(urlOf({}))).to.match(/region is missing/i)
+      })
+    })
+
+    it('cannot be told of what is no bucket', async () => {
+      expect(await rejection(s3.open({ bucket: 'no/bucket' }))).to.be.instanceOf(Error)
+    })
+  })
+
+  describe('list and delete', () => {
+    it('take 2,300 keys in batches of 1,000', async () => {
+      const keys = Array.from({ length: 2300 }, (_, i) => derivativeKey(VIDEO, `n=${i}`))
+      await s3.fill(first, keys)
+      s3.proxy.seen.length = 0
+      expect(await listed(s3.bucket, VIDEO)).to.deep.equal([...keys].sort())
+      expect(s3.proxy.seen).to.have.length(3)
+      s3.proxy.seen.length = 0
+      expect(await s3.bucket.delete(keys)).to.deep.equal({ failed: [] })
+      expect(s3.proxy.seen.map(({ method, query }) => [method, query.has('delete')])).to.deep.equal(
+        Array(3).fill(['POST', true]),
+      )
+      expect(await s3.names()).to.deep.equal([])
+    })
+
+    it('give an MD5 of what is to be deleted, and no newer checksum', async () => {
+      await s3.bucket.delete([KEY])
+      const { headers } = s3.proxy.seen[0] as SeenRequest
+      expect(headers['content-md5']).to.match(/^[\w+/]{22}==$/)
+      expect(Object.keys(headers).filter((header) => header.includes('checksum'))).to.deep.equal([])
+    })
+
+    describe('keys that S3 fails to delete', () => {
+      const third = derivativeKey(KEY, 'a&b')
+      const failing = (...errors: Array<[key: string, code: string]>): Fate => ({
+        kind: 'answer',
+        status: 200,
+        headers: { 'content-type': 'application/xml' },
+        body: `<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${errors
+          .map(
+            ([key, code]) =>
+              `<Error><Key>${key.replace('&', '&amp;')}</Key><Code>${code}</Code><Message>no</Message></Error>`,
+          )
+          .join('')}</DeleteResult>`,
+      })
+
+      it('are named, each with its error', async () => {
+        s3.proxy.decide(() => failing([BESIDE, 'AccessDenied'], [third, 'InternalError']))
+        const { failed } = await s3.bucket.delete([KEY, BESIDE, third])
+        expect(failed.map(({ key }) => key)).to.deep.equal([BESIDE, third])
+        const [error] = failed.map(({ error }) => error as Problem)
+        expect(error).to.be.instanceOf(Problem).with.property('status', 503)
+        expect(error?.cause).to.match(/AccessDenied: no/)
+      })
+
+      it('count as deleted when they are not there', async () => {
+        s3.proxy.decide(() => failing([BESIDE, 'NoSuchKey']))
+        expect(await s3.bucket.delete([KEY, BESIDE])).to.deep.equal({ failed: [] })
+      })
+
+      it('are tried again, they alone', async () => {
+        const fates = [failing([BESIDE, 'InternalError'], [third, 'SlowDown']), failing([third, 'SlowDown'])]
+        for (const key of [KEY, BESIDE, third]) await put(s3.bucket, key, 'x')
+        s3.proxy.decide(() => fates.shift())
+        expect(await s3.bucket.delete([KEY, BESIDE, third])).to.deep.equal({ failed: [] })
+        // The proxy has answered for the others, which are still there.
+        expect(await s3.names()).to.deep.equal([KEY, BESIDE].sort())
+      })
+
+      it('are tried again while another caller puts them, which Ceph has fail several times in a row', async () => {
+        const fates = Array.from({ length: 5 }, () => failing([third, 'InternalError']))
+        await put(s3.bucket, third, 'x')
+        s3.proxy.decide(() => fates.shift())
+        expect(await s3.bucket.delete([third])).to.deep.equal({ failed: [] })
+        expect(await s3.names()).to.deep.equal([])
+      })
+
+      it('are all of them when the error is about none', async () => {
+        s3.proxy.decide(() => failing(['something else', 'InternalError']))
+        const { failed } = await s3.bucket.delete([KEY, BESIDE])
+        expect(failed.map(({ key }) => key)).to.deep.equal([KEY, BESIDE])
+      })
+
+      it('are those of the batch that fails and of the batches after it, which are not tried', async () => {
+        const keys = Array.from({ length: 2500 }, (_, i) => derivativeKey(KEY, `n=${i}`))
+        await put(s3.bucket, derivativeKey(KEY, 'n=0'), 'x')
+        let asked = 0
+        s3.proxy.decide(() => {
+          asked += 1
+          return asked === 1 ? undefined : { kind: 'answer', status: 403 }
+        })
+        const { failed } = await s3.bucket.delete(keys)
+        expect(failed.map(({ key }) => key)).to.deep.equal(keys.slice(1000))
+        for (const { error } of failed) expect(error).to.be.instanceOf(Problem)
+        expect(asked).to.equal(2)
+        expect(await s3.names()).to.deep.equal([])
+      })
+    })
+  })
+})

@@ -1,0 +1,406 @@
+import { execFileSync } from 'node:child_process'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import { expect } from 'chai'
+import {
+  connectRedis,
+  type RedisConnection,
+  redisOptions,
+  warnings,
+} from '../../../src/adapters/redis/connection.ts'
+import type { Problem } from '../../../src/core/problem.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rejection } from '../../support/rejection.ts'
+import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/servers/redis-server.ts'
+import { keptLog } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { failOnUnhandledRejection } from '../../support/unhandled.ts'
+
+describe('the address of Redis', () => {
+  const addresses: Array<[string, object]> = [
+    ['redis://localhost', { host: 'localhost', port: 6379, db: 0 }],
+    ['redis://10.0.0.1:7000/3', { host: '10.0.0.1', port: 7000, db: 3 }],
+    ['redis://[::1]:7000', { host: '::1', port: 7000, db: 0 }],
+    ['redis://:p%40ss%2F@h/', { host: 'h', port: 6379, db: 0, password: 'p@ss/' }],
+    ['redis://us%3Aer:pass@h:1', { host: 'h', port: 1, db: 0, username: 'us:er', password: 'pass' }],
+    ['rediss://h:6380', { host: 'h', port: 6380, db: 0, tls: { rejectUnauthorized: true } }],
+  ]
+  for (const [url, expected] of addresses) {
+    it(`is read: ${url}`, () => expect(redisOptions({ url })).to.deep.equal(expected))
+  }
+
+  it('brings the authority to trust with TLS', () => {
+    expect(redisOptions({ url: 'rediss://h', ca: 'PEM' })).to.have.deep.property('tls', {
+      rejectUnauthorized: true,
+      ca: 'PEM',
+    })
+  })
+
+  it('takes no options of the client along', () => {
+    expect(redisOptions({ url: 'redis://h/0?enableOfflineQueue=true&db=5' })).to.deep.equal({
+      host: 'h',
+      port: 6379,
+      db: 0,
+    })
+  })
+
+  for (const url of [
+    'http://u:hidden@h',
+    'redis://u:hidden@',
+    'redis://u:hidden@h:port',
+    'redis://u:hidden@h/zero',
+    'redis://u:hidden%zz@h',
+    'hidden',
+    '',
+  ]) {
+    it(`is refused, and not shown: ${url}`, () => {
+      expect(() => redisOptions({ url })).to.throw(Error, /^expected redis:\/\//)
+      try {
+        redisOptions({ url })
+      } catch (error) {
+        expect(inspect(error, { depth: 10 })).to.not.include('hidden')
+      }
+    })
+  }
+})
+
+describe('a connection to Redis', () => {
+  failOnUnhandledRejection()
+  let server: RedisServer
+  let opened: RedisConnection[]
+
+  before(async () => {
+    server = await startRedis()
+  })
+  after(() => server.remove())
+  beforeEach(() => {
+    opened = []
+  })
+  afterEach(async () => {
+    server.thaw()
+    await server.start()
+    await Promise.all(opened.map((one) => one.close()))
+  })
+
+  function connect(options: Partial<Parameters<typeof connectRedis>[0]> = {}): RedisConnection {
+    const redis = connectRedis({ url: server.url, ...options })
+    opened.push(redis)
+    return redis
+  }
+
+  const ask = (redis: RedisConnection) => redis.send((client) => client.set('k', 'v'))
+
+  async function timed(outcome: Promise<unknown>): Promise<{ failure: Problem; milliseconds: number }> {
+    const asked = Date.now()
+    const failure = (await rejection(outcome)) as Problem
+    return { failure, milliseconds: Date.now() - asked }
+  }
+
+  for (const how of ['freeze', 'stop'] as const) {
+    it(`fails with 503 in time, then at once, and comes back (${how})`, async function () {
+      this.timeout(40_000)
+      const redis = connect()
+      await redis.ready()
+      await server[how]()
+      const first = await timed(ask(redis))
+      expect(first.failure).to.include({ status: 503, code: 'unavailable' })
+      expect(first.failure.headers).to.have.property('Retry-After')
+      expect(first.failure.cause).to.be.instanceOf(Error)
+      expect(first.milliseconds).to.be.below(4000)
+      await pause(100)
+      // Long enough for several attempts to connect, which a frozen server takes and does not answer.
+      const times = how === 'freeze' ? 8 : 3
+      for (let time = 0; time < times; time += 1) {
+        const { failure, milliseconds } = await timed(ask(redis))
+        expect(failure).to.include({ status: 503 })
+        // A command that is waited for takes 1.5 s.
+        expect(milliseconds).to.be.below(700)
+        await pause(400)
+      }
+      server.thaw()
+      await server.start()
+      await eventually(() => ask(redis), { withinMs: 10_000 })
+    })
+  }
+
+  it('tells why there is no connection', async () => {
+    const redis = connect()
+    await redis.ready()
+    await server.stop()
+    await eventually(async () => {
+      const { failure } = await timed(ask(redis))
+      expect(inspect(failure, { depth: 5 })).to.include('ECONNREFUSED')
+    })
+  })
+
+  it('sends nothing again that had no answer when the connection broke', async () => {
+    const redis = connect()
+    const other = connect()
+    await Promise.all([redis.ready(), other.ready()])
+    const waiting = rejection(redis.send((client) => client.blpop('queue', 0)))
+    await pause(30)
+    await other.client.client('KILL', 'TYPE', 'NORMAL')
+    expect(await waiting).to.include({ status: 503 })
+    await redis.ready()
+    await other.client.rpush('queue', 'x')
+    await pause(50)
+    expect(await other.client.del('queue')).to.equal(1)
+  })
+
+  it('waits for the first contact, and says why there is none', async () => {
+    await server.stop()
+    const redis = connect()
+    const { failure, milliseconds } = await timed(redis.ready())
+    expect(failure).to.include({ status: 503, code: 'unavailable' })
+    expect(inspect(failure.cause)).to.include('ECONNREFUSED')
+    expect(milliseconds).to.be.within(1500, 4500)
+    const again = redis.ready()
+    await server.start()
+    await again
+    await ask(redis)
+  })
+
+  it('logs once that Redis is away, and once that it is back', async () => {
+    const log = keptLog()
+    const redis = connect({ log })
+    await redis.ready()
+    expect(log.lines).to.deep.equal([])
+    await server.stop()
+    await pause(500)
+    await server.start()
+    await redis.ready()
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
+      'warn Redis cannot be reached',
+      'info Redis can be reached again',
+    ])
+    await redis.close()
+    await pause(50)
+    expect(log.lines).to.have.length(2)
+  })
+
+  it('is made anew on a primary that has become a replica', async () => {
+    const redis = connect()
+    const other = connect()
+    await Promise.all([redis.ready(), other.ready()])
+    const connections = async () =>
+      Number(/total_connections_received:(\d+)/.exec(await other.client.info('stats'))?.[1])
+    const before = await connections()
+    await other.client.replicaof('127.0.0.1', 1)
+    try {
+      expect((await timed(ask(redis))).failure).to.include({ status: 503 })
+      await eventually(async () => expect(await connections()).to.equal(before + 1))
+      await redis.ready()
+      const viaScript = redis.send((client) => client.eval('return redis.call("set", KEYS[1], "v")', 1, 'k'))
+      expect((await timed(viaScript)).failure).to.include({ status: 503 })
+      await eventually(async () => expect(await connections()).to.equal(before + 2))
+    } finally {
+      await other.client.replicaof('NO', 'ONE')
+    }
+    await eventually(() => ask(redis))
+  })
+
+  it('is made a second time by another, which lives by itself', async () => {
+    const redis = connect()
+    const other = redis.another()
+    await other.ready()
+    await redis.close()
+    expect(await other.send((client) => client.ping())).to.equal('PONG')
+    await other.close()
+    expect((await timed(ask(other))).failure).to.include({ status: 503 })
+  })
+
+  it('closes in time when Redis is frozen, and does not come back', async () => {
+    const redis = connect()
+    await redis.ready()
+    server.freeze()
+    const asked = Date.now()
+    await redis.close()
+    expect(Date.now() - asked).to.be.below(4000)
+    server.thaw()
+    await pause(500)
+    expect((await timed(ask(redis))).failure).to.include({ status: 503 })
+  })
+
+  it('closes while Redis is stopped', async () => {
+    const redis = connect()
+    await redis.ready()
+    await server.stop()
+    await pause(100)
+    await redis.close()
+    await server.start()
+    await pause(300)
+    expect((await timed(ask(redis))).failure).to.include({ status: 503 })
+  })
+
+  describe('with a password', () => {
+    const secret = 'hidden-in-the-url'
+
+    before(async () => {
+      const redis = connectRedis({ url: server.url })
+      await redis.ready()
+      await redis.client.acl('SETUSER', 'someone', 'on', `>${secret}`, '~*', '&*', '+@all')
+      await redis.close()
+    })
+    const withUser = (password: string) => server.url.replace('//', `//someone:${password}@`)
+
+    it('logs in', async () => {
+      const redis = connect({ url: withUser(secret) })
+      await redis.ready()
+      expect(await redis.client.acl('WHOAMI')).to.equal('someone')
+    })
+
+    it('says that a wrong one is wrong, and shows it nowhere', async () => {
+      const log = keptLog()
+      const wrong = 'wrong-and-hidden'
+      const redis = connect({ url: withUser(wrong), log })
+      const { failure } = await timed(redis.ready())
+      expect(failure).to.include({ status: 503 })
+      expect(inspect(failure.cause)).to.include('WRONGPASS')
+      const asked = await timed(ask(redis))
+      for (const shown of [failure, asked.failure, log.lines])
+        expect(inspect(shown, { depth: 20, showHidden: true })).to.not.include('hidden')
+    })
+  })
+
+  describe('with a database', () => {
+    it('uses that one', async () => {
+      const redis = connect({ url: `${server.url}/3` })
+      await redis.ready()
+      await redis.send((client) => client.set('in', 'three'))
+      const other = connect()
+      await other.ready()
+      expect(await other.client.get('in')).to.equal(null)
+    })
+
+    it('uses no other when there is no such one', async () => {
+      const redis = connect({ url: `${server.url}/99999` })
+      const { failure } = await timed(redis.ready())
+      expect(inspect(failure.cause)).to.include('DB index is out of range')
+      expect((await timed(ask(redis))).failure).to.include({ status: 503 })
+    })
+  })
+})
+
+describe('rediss://', () => {
+  let folder: string
+  let server: RedisServer
+  let ca: string
+
+  before(async () => {
+    folder = await temporaryFolder()
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+    const names = ['-subj', '/CN=redis', '-addext', 'subjectAltName=IP:127.0.0.1']
+    const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key]
+    execFileSync('openssl', ['req', '-x509', '-days', '2', ...names, ...newKey, '-out', certificate], {
+      stdio: 'pipe',
+    })
+    ca = await readFile(certificate, 'utf8')
+    const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-auth-clients', 'no']
+    server = await startRedis({ tls: files })
+  })
+  after(async () => {
+    await server.remove()
+    await rm(folder, { recursive: true })
+  })
+
+  it('talks to a server whose certificate it trusts', async () => {
+    const redis = connectRedis({ url: server.url, ca })
+    try {
+      await redis.ready()
+      expect(await redis.send((client) => client.ping())).to.equal('PONG')
+    } finally {
+      await redis.close()
+    }
+  })
+
+  it('talks to any when it is told not to look', async () => {
+    const redis = connectRedis({ url: server.url, verify: false })
+    try {
+      await redis.ready()
+      expect(await redis.send((client) => client.ping())).to.equal('PONG')
+    } finally {
+      await redis.close()
+    }
+  })
+
+  it('talks to no other', async () => {
+    const redis = connectRedis({ url: server.url })
+    try {
+      const failure = (await rejection(redis.ready())) as Problem
+      expect(failure).to.include({ status: 503 })
+      expect(inspect(failure.cause)).to.match(/self-signed certificate/)
+    } finally {
+      await redis.close()
+    }
+  })
+
+  it('ends no process when it is closed in the middle of a handshake', async () => {
+    // Mocha fails the test, and stops, for an error that nobody hears.
+    for (let i = 0; i < 100; i += 1) {
+      const redis = connectRedis({ url: server.url })
+      await pause(i % 25)
+      await redis.close()
+    }
+    await pause(500)
+  })
+})
+
+describe('warnings about Redis', () => {
+  async function warningsOf(options: RedisServerOptions, user?: readonly string[]): Promise<string[]> {
+    const server = await startRedis(options)
+    const redis = connectRedis({ url: server.url })
+    await redis.ready()
+    if (user) await redis.client.acl('SETUSER', 'default', ...user)
+    try {
+      return await warnings(redis)
+    } finally {
+      await redis.close()
+      await server.remove()
+    }
+  }
+  const noeviction = ['--maxmemory-policy', 'noeviction']
+
+  it('are none for one that keeps all, by its log or by snapshots', async () => {
+    expect(await warningsOf({ appendOnly: true, options: noeviction })).to.deep.equal([])
+    expect(await warningsOf({ options: [...noeviction, '--save', '3600 1'] })).to.deep.equal([])
+  })
+
+  for (const policy of ['allkeys-lru', 'volatile-ttl']) {
+    it(`name a policy that forgets: ${policy}`, async () => {
+      const [warning, ...more] = await warningsOf({
+        appendOnly: true,
+        options: ['--maxmemory-policy', policy],
+      })
+      expect(more).to.deep.equal([])
+      expect(warning).to.include(policy).and.include('noeviction')
+    })
+  }
+
+  it('tell that nothing is kept on disk', async () => {
+    const [warning, ...more] = await warningsOf({ options: noeviction })
+    expect(more).to.deep.equal([])
+    expect(warning).to.match(/keeps nothing on disk/)
+  })
+
+  it('tell that it could not look where CONFIG is forbidden', async () => {
+    for (const forbidden of [
+      await warningsOf({ appendOnly: true }, ['-config']),
+      await warningsOf({ options: ['--rename-command', 'CONFIG', ''] }),
+    ]) {
+      expect(forbidden).to.have.length(2)
+      expect(forbidden[0]).to.match(/does not tell.*maxmemory-policy/)
+      expect(forbidden[1]).to.match(/does not tell.*disk/)
+    }
+  })
+
+  it('fail when Redis is not there', async () => {
+    const server = await startRedis()
+    const redis = connectRedis({ url: server.url })
+    await redis.ready()
+    await server.remove()
+    expect(await rejection(warnings(redis))).to.include({ status: 503 })
+    await redis.close()
+  })
+})

@@ -1,0 +1,43 @@
+import { getEventListeners } from 'node:events'
+import { expect } from 'chai'
+import { joinSignals } from '../../../src/core/async/any-signal.ts'
+
+describe('a joined signal', () => {
+  let one: AbortController
+  let two: AbortController
+  beforeEach(() => {
+    one = new AbortController()
+    two = new AbortController()
+  })
+  const listeners = () => [one, two].map(({ signal }) => getEventListeners(signal, 'abort').length)
+
+  it('aborts with the first of the others, once, for its reason', () => {
+    const { signal } = joinSignals([one.signal, two.signal])
+    let times = 0
+    signal.addEventListener('abort', () => {
+      times += 1
+    })
+    expect(signal.aborted).to.equal(false)
+    two.abort('second')
+    one.abort('first')
+    expect([signal.aborted, signal.reason, times]).to.deep.equal([true, 'second', 1])
+  })
+
+  it('is aborted from the beginning when one of the others is', () => {
+    two.abort('before')
+    expect(joinSignals([one.signal, two.signal]).signal.reason).to.equal('before')
+    expect(listeners()).to.deep.equal([0, 0])
+  })
+
+  it('is held by none of the others when it has aborted, or has left them', () => {
+    const { signal, leave } = joinSignals([one.signal, two.signal])
+    joinSignals([one.signal])
+    expect(listeners()).to.deep.equal([2, 1])
+    leave()
+    expect(listeners()).to.deep.equal([1, 0])
+    one.abort()
+    two.abort()
+    expect(listeners()).to.deep.equal([0, 0])
+    expect(signal.aborted).to.equal(false)
+  })
+})

@@ -1,0 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
+import { alone } from '../../../src/core/async/exclusive.ts'
+
+const limitMs = 10_000
+
+describe('work that is done alone', () => {
+  it('is done by everyone, one after the other, and each gets what is its own', async () => {
+    const locks = inProcessLocks()
+    let atWork = 0
+    let most = 0
+    const work = (i: number) => async () => {
+      atWork += 1
+      most = Math.max(most, atWork)
+      await pause(1)
+      atWork -= 1
+      if (i === 2) throw new Error(`the failure of ${i}`)
+      return i
+    }
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 5 }, (_, i) => alone(locks, 'a', work(i), { limitMs })),
+    )
+    expect(
+      outcomes.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+    ).to.deep.equal([0, 1, 'the failure of 2', 3, 4])
+    expect(most).to.equal(1)
+  })
+
+  it('does not wait for what has another name', async () => {
+    const locks = inProcessLocks()
+    const inner = () => alone(locks, 'b', async () => 'done', { limitMs })
+    expect(await alone(locks, 'a', inner, { limitMs })).to.equal('done')
+  })
+})

@@ -1,0 +1,98 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { mapAtOnce } from '../../../src/core/async/map-concurrent.ts'
+import { rejection } from '../../support/rejection.ts'
+import { failOnUnhandledRejection } from '../../support/unhandled.ts'
+
+async function all<R>(outcomes: AsyncIterable<R>): Promise<R[]> {
+  const found: R[] = []
+  for await (const outcome of outcomes) found.push(outcome)
+  return found
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+describe('mapping several at once', () => {
+  failOnUnhandledRejection()
+
+  it('gives every outcome in the order of the items, whichever ends first', async () => {
+    const work = async (n: number) => {
+      await pause((n * 7) % 5)
+      return n * 2
+    }
+    for (const count of [0, 1, 2, 3, 20])
+      for (const atOnce of [1, 3, 16])
+        expect(await all(mapAtOnce(numbers(count), { atOnce, work }))).to.deep.equal(
+          numbers(count).map((n) => n * 2),
+        )
+  })
+
+  it('works on as many as it may, and takes no more before they are read', async () => {
+    let taken = 0
+    let running = 0
+    let most = 0
+    function* items() {
+      for (const n of numbers(20)) {
+        taken += 1
+        yield n
+      }
+    }
+    const work = async () => {
+      running += 1
+      most = Math.max(most, running)
+      await pause(2)
+      running -= 1
+    }
+    let read = 0
+    for await (const _ of mapAtOnce(items(), { atOnce: 4, work })) {
+      read += 1
+      expect(taken).to.be.at.most(read + 3)
+    }
+    expect(most).to.equal(4)
+    expect(read).to.equal(20)
+  })
+
+  it('fails with the first failure in order, after all that runs has ended', async () => {
+    let running = 0
+    const work = async (n: number) => {
+      running += 1
+      await pause(n === 2 ? 1 : 10)
+      running -= 1
+      if (n >= 2) throw new Error(`number ${n}`)
+    }
+    const error = await rejection(all(mapAtOnce(numbers(10), { atOnce: 5, work })))
+    expect(error).to.have.property('message', 'number 2')
+    expect(running).to.equal(0)
+  })
+
+  it('closes its source and waits for what runs when it is left early', async () => {
+    let closed = false
+    let running = 0
+    function* items() {
+      try {
+        yield* numbers(10)
+      } finally {
+        closed = true
+      }
+    }
+    const work = async () => {
+      running += 1
+      await pause(5)
+      running -= 1
+    }
+    for await (const _ of mapAtOnce(items(), { atOnce: 3, work })) break
+    expect({ closed, running }).to.deep.equal({ closed: true, running: 0 })
+  })
+
+  it('ends with the reason when it is aborted', async () => {
+    const abort = new AbortController()
+    const worked: number[] = []
+    const work = async (n: number) => {
+      worked.push(n)
+      if (n === 3) abort.abort(new Error('enough'))
+    }
+    const outcomes = all(mapAtOnce(numbers(100), { atOnce: 2, signal: abort.signal, work }))
+    expect(await rejection(outcomes)).to.have.property('message', 'enough')
+    expect(worked).to.deep.equal([0, 1, 2, 3])
+  })
+})

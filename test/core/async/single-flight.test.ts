@@ -1,0 +1,510 @@
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import { expect } from 'chai'
+import { createSharedWorks, type SharedWork, shareWork } from '../../../src/core/async/single-flight.ts'
+import { Problem } from '../../../src/core/problem.ts'
+import { rejection } from '../../support/rejection.ts'
+
+/** Work that goes on when the test says so. */
+function controlled<T>({ limitMs = 60_000, deaf = false } = {}) {
+  let finish: () => void = () => {}
+  let fail: (error: unknown) => void = () => {}
+  let answer: (value: T) => void = () => {}
+  let signal: AbortSignal = AbortSignal.abort('the work has not begun')
+  const lateFailures: unknown[] = []
+  const shared = shareWork<T>(
+    (aborted, give) => {
+      signal = aborted
+      answer = give
+      return new Promise<void>((resolve, reject) => {
+        finish = resolve
+        fail = reject
+        // Deaf work is like an encoder: it cannot be stopped in its tracks.
+        if (!deaf) aborted.addEventListener('abort', () => reject(aborted.reason))
+      })
+    },
+    { limitMs, onLateFailure: (error) => lateFailures.push(error) },
+  )
+  return {
+    shared,
+    lateFailures,
+    get signal() {
+      return signal
+    },
+    answer: (value: T) => answer(value),
+    finish: () => finish(),
+    fail: (error: unknown) => fail(error),
+  }
+}
+
+/** Lets everything run that can run without time passing. */
+const settle = async () => {
+  for (let i = 0; i < 5; i += 1) await setImmediate()
+}
+
+describe('shared work', () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  before(() => process.on('unhandledRejection', note))
+  after(() => process.off('unhandledRejection', note))
+  afterEach(async () => {
+    await settle()
+    expect(unhandled.splice(0), 'unhandled rejections').to.be.empty
+  })
+
+  it('gives all waiters the same answer, those who come after it as well', async () => {
+    const work = controlled<object>()
+    const answers = [work.shared.join(), work.shared.join(), work.shared.join()]
+    await settle()
+    const answer = {}
+    work.answer(answer)
+    for (const one of [...answers, work.shared.join()]) expect(await one).to.equal(answer)
+    work.finish()
+    await work.shared.ended
+    expect(await work.shared.join()).to.equal(answer)
+  })
+
+  it('is done once, however many wait', async () => {
+    let times = 0
+    const shared = shareWork<number>(
+      async (_, answer) => {
+        times += 1
+        answer(times)
+      },
+      { limitMs: 1000 },
+    )
+    expect(await Promise.all(Array.from({ length: 50 }, () => shared.join()))).to.deep.equal(
+      Array(50).fill(1),
+    )
+    expect(times).to.equal(1)
+  })
+
+  it('begins without being waited for, but not before the first caller can have joined', async () => {
+    let begun = false
+    const shared = shareWork<number>(
+      async (_, answer) => {
+        begun = true
+        answer(1)
+      },
+      { limitMs: 1000 },
+    )
+    expect(begun).to.equal(false)
+    await settle()
+    expect(begun).to.equal(true)
+    await shared.ended
+  })
+
+  it('answers before it ends', async () => {
+    const work = controlled<string>()
+    const waiting = work.shared.join()
+    let ended = false
+    void work.shared.ended.then(() => {
+      ended = true
+    })
+    await settle()
+    work.answer('bytes')
+    expect(await waiting).to.equal('bytes')
+    await settle()
+    expect(ended).to.equal(false)
+    work.finish()
+    await settle()
+    expect(ended).to.equal(true)
+  })
+
+  it('keeps its first answer', async () => {
+    const work = controlled<number>()
+    const waiting = work.shared.join()
+    await settle()
+    work.answer(1)
+    work.answer(2)
+    expect(await waiting).to.equal(1)
+    expect(await work.shared.join()).to.equal(1)
+    work.finish()
+  })
+
+  it('gives all waiters the same failure', async () => {
+    const work = controlled<number>()
+    const waiting = [work.shared.join(), work.shared.join()].map(rejection)
+    await settle()
+    const error = new Error('broken')
+    work.fail(error)
+    for (const one of waiting) expect(await one).to.equal(error)
+    await work.shared.ended
+    expect(work.lateFailures).to.be.empty
+  })
+
+  it('fails for its waiters also when it throws at once', async () => {
+    const error = new Error('broken')
+    const shared = shareWork<number>(
+      () => {
+        throw error
+      },
+      { limitMs: 1000 },
+    )
+    expect(await rejection(shared.join())).to.equal(error)
+    await shared.ended
+  })
+
+  it("fails without a waiter as nobody's failure", async () => {
+    const shared = shareWork<number>(() => Promise.reject(new Error('broken')), { limitMs: 1000 })
+    await shared.ended
+  })
+
+  it('hands a failure after the answer to onLateFailure, and keeps the answer', async () => {
+    const work = controlled<number>()
+    const waiting = work.shared.join()
+    await settle()
+    work.answer(1)
+    const error = new Error('the disk is full')
+    work.fail(error)
+    await work.shared.ended
+    expect(await waiting).to.equal(1)
+    expect(await work.shared.join()).to.equal(1)
+    expect(work.lateFailures).to.deep.equal([error])
+    expect(work.shared.abandoned).to.equal(false)
+  })
+
+  it('forgets a failure after the answer when nobody wants to know', async () => {
+    const shared = shareWork<number>(
+      async (_, answer) => {
+        answer(1)
+        throw new Error('the disk is full')
+      },
+      { limitMs: 1000 },
+    )
+    expect(await shared.join()).to.equal(1)
+    await shared.ended
+  })
+
+  describe('when callers leave', () => {
+    it('goes on for the others, and rejects who leaves with the reason', async () => {
+      const work = controlled<number>()
+      const first = new AbortController()
+      const left = rejection(work.shared.join(first.signal))
+      const stayed = work.shared.join(new AbortController().signal)
+      await settle()
+      const reason = new Error('closed the tab')
+      first.abort(reason)
+      expect(await left).to.equal(reason)
+      await settle()
+      expect(work.signal.aborted).to.equal(false)
+      expect(work.shared.abandoned).to.equal(false)
+      work.answer(7)
+      expect(await stayed).to.equal(7)
+      work.finish()
+    })
+
+    it('is aborted when the last one has left', async () => {
+      const work = controlled<number>()
+      const callers = [new AbortController(), new AbortController()]
+      const waiting = callers.map(({ signal }) => rejection(work.shared.join(signal)))
+      await settle()
+      for (const [i, caller] of callers.entries()) {
+        expect(work.signal.aborted, `caller ${i} is still there`).to.equal(false)
+        caller.abort()
+        await settle()
+      }
+      await Promise.all(waiting)
+      expect(work.signal.aborted).to.equal(true)
+      expect(work.signal.reason).to.have.property('name', 'AbortError')
+      expect(work.shared.abandoned).to.equal(true)
+      await work.shared.ended
+      expect(work.lateFailures).to.be.empty
+    })
+
+    it('is not aborted by the end of waiting for its answer', async () => {
+      const work = controlled<number>()
+      const waiting = work.shared.join(new AbortController().signal)
+      await settle()
+      work.answer(1)
+      await waiting
+      await settle()
+      expect(work.signal.aborted).to.equal(false)
+      work.finish()
+      await work.shared.ended
+    })
+
+    it('is not aborted when one leaves between the answer and the end', async () => {
+      const work = controlled<number>()
+      const caller = new AbortController()
+      const waiting = work.shared.join(caller.signal)
+      await settle()
+      work.answer(1)
+      await waiting
+      caller.abort()
+      await settle()
+      expect(work.signal.aborted).to.equal(false)
+      expect(work.shared.abandoned).to.equal(false)
+      work.finish()
+      await work.shared.ended
+      expect(work.lateFailures).to.be.empty
+    })
+
+    it('takes no notice of one who had left before coming', async () => {
+      const work = controlled<number>()
+      const stayed = work.shared.join()
+      const reason = new Error('gone already')
+      expect(await rejection(work.shared.join(AbortSignal.abort(reason)))).to.equal(reason)
+      expect(work.signal.aborted).to.equal(false)
+      work.answer(1)
+      expect(await stayed).to.equal(1)
+      work.finish()
+    })
+
+    it('leaves no listener on the signals of those who have waited', async () => {
+      const caller = new AbortController()
+      let listeners = 0
+      const { addEventListener: add, removeEventListener: remove } = AbortSignal.prototype
+      caller.signal.addEventListener = (...args: Parameters<typeof add>) => {
+        listeners += 1
+        add.apply(caller.signal, args)
+      }
+      caller.signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+        listeners -= 1
+        remove.apply(caller.signal, args)
+      }
+      const works = createSharedWorks<number>()
+      const start = () => shareWork<number>(async (_, answer) => answer(1), { limitMs: 1000 })
+      for (let i = 0; i < 20; i += 1) await works.join(`work ${i}`, start, caller.signal)
+      expect(listeners).to.equal(0)
+    })
+  })
+
+  describe('when its time is over', () => {
+    it('rejects its waiters with a 503, also when it cannot be stopped', async () => {
+      const work = controlled<number>({ limitMs: 20, deaf: true })
+      const waiting = [work.shared.join(), work.shared.join()].map(rejection)
+      for (const one of waiting) {
+        expect(await one)
+          .to.be.instanceOf(Problem)
+          .that.includes({ status: 503, code: 'unavailable' })
+      }
+      expect(work.signal.aborted).to.equal(true)
+      expect(work.shared.abandoned).to.equal(true)
+      expect(await rejection(work.shared.join())).to.have.property('status', 503)
+      work.finish()
+      await work.shared.ended
+    })
+
+    it('is not answered any more by work that does not know it yet', async () => {
+      const work = controlled<number>({ limitMs: 20, deaf: true })
+      const waiting = rejection(work.shared.join())
+      expect(await waiting).to.have.property('status', 503)
+      work.answer(1)
+      expect(work.shared.abandoned).to.equal(true)
+      expect(await rejection(work.shared.join())).to.have.property('status', 503)
+      const late = new Error('and broken as well')
+      work.fail(late)
+      await work.shared.ended
+      expect(work.lateFailures).to.be.empty
+    })
+
+    it('is aborted also past the answer, which stands', async () => {
+      const work = controlled<number>({ limitMs: 20 })
+      const waiting = work.shared.join()
+      await settle()
+      work.answer(1)
+      await work.shared.ended
+      expect(await waiting).to.equal(1)
+      expect(await work.shared.join()).to.equal(1)
+      expect(work.shared.abandoned).to.equal(false)
+      expect(work.lateFailures).to.have.length(1)
+    })
+
+    it('is not aborted once it has ended', async () => {
+      const work = controlled<number>({ limitMs: 20 })
+      const waiting = work.shared.join()
+      await settle()
+      work.answer(1)
+      work.finish()
+      await waiting
+      await pause(40)
+      expect(work.signal.aborted).to.equal(false)
+    })
+
+    it('leaves no timer behind', async () => {
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+      const before = timers()
+      const endings = [
+        async (_: AbortSignal, answer: (value: number) => void) => answer(1),
+        () => Promise.reject(new Error('broken')),
+      ]
+      for (let i = 0; i < 100; i += 1) {
+        const shared = shareWork<number>(endings[i % 2] as (typeof endings)[0], { limitMs: 60_000 })
+        await shared.join().catch(() => {})
+        await shared.ended
+      }
+      // The runner has timers, too.
+      expect(timers()).to.be.below(before + 10)
+    })
+  })
+})
+
+describe('shared works by name', () => {
+  /** Starts controlled works, and remembers them. */
+  function starter(options: Parameters<typeof controlled>[0] = {}) {
+    const started: Array<ReturnType<typeof controlled<number>>> = []
+    const start = (): SharedWork<number> => {
+      const work = controlled<number>(options)
+      started.push(work)
+      return work.shared
+    }
+    return { started, start }
+  }
+
+  it('joins a work that is going on, and starts one of another name', async () => {
+    const works = createSharedWorks<number>()
+    const { started, start } = starter()
+    const answers = [works.join('a', start), works.join('a', start), works.join('b', start)]
+    await settle()
+    expect(started).to.have.length(2)
+    started[0]?.answer(1)
+    started[1]?.answer(2)
+    expect(await Promise.all(answers)).to.deep.equal([1, 1, 2])
+    for (const work of started) work.finish()
+  })
+
+  it('joins a work that has answered and still goes on', async () => {
+    const works = createSharedWorks<number>()
+    const { started, start } = starter()
+    const first = works.join('a', start)
+    await settle()
+    started[0]?.answer(1)
+    await first
+    expect(await works.join('a', start)).to.equal(1)
+    expect(started).to.have.length(1)
+    started[0]?.finish()
+  })
+
+  it('starts anew after the end, and after a failure', async () => {
+    const works = createSharedWorks<number>()
+    const { started, start } = starter()
+    for (const end of [0, 1, 2]) {
+      const waiting = works.join('a', start)
+      await settle()
+      expect(started).to.have.length(end + 1)
+      if (end === 1) {
+        started[end]?.fail(new Error('broken'))
+        expect(await rejection(waiting)).to.have.property('message', 'broken')
+      } else {
+        started[end]?.answer(end)
+        started[end]?.finish()
+        expect(await waiting).to.equal(end)
+      }
+      await settle()
+    }
+  })
+
+  it('starts anew for one who asks again as soon as the answer has come, when that was the end', async () => {
+    const works = createSharedWorks<number>()
+    let times = 0
+    const start = () =>
+      shareWork<number>(
+        async (_, answer) => {
+          times += 1
+          answer(times)
+        },
+        { limitMs: 1000 },
+      )
+    expect(await works.join('a', start)).to.equal(1)
+    expect(await works.join('a', start)).to.equal(2)
+  })
+
+  it('lets one who comes while an abandoned work is ending wait for its end and start another', async () => {
+    const works = createSharedWorks<number>()
+    const { started, start } = starter({ deaf: true })
+    const caller = new AbortController()
+    const left = rejection(works.join('a', start, caller.signal))
+    await settle()
+    caller.abort()
+    await left
+    const later = [works.join('a', start), works.join('a', start)]
+    await settle()
+    expect(started).to.have.length(1)
+    started[0]?.finish()
+    await settle()
+    expect(started, 'one work for both who came later').to.have.length(2)
+    started[1]?.answer(2)
+    expect(await Promise.all(later)).to.deep.equal([2, 2])
+    started[1]?.finish()
+  })
+
+  it('lets one leave who waits for the end of an abandoned work', async () => {
+    const works = createSharedWorks<number>()
+    const { started, start } = starter({ deaf: true })
+    const callers = [new AbortController(), new AbortController()] as const
+    const first = rejection(works.join('a', start, callers[0].signal))
+    await settle()
+    callers[0].abort()
+    await first
+    const second = rejection(works.join('a', start, callers[1].signal))
+    await settle()
+    const reason = new Error('left, too')
+    callers[1].abort(reason)
+    expect(await second).to.equal(reason)
+    started[0]?.finish()
+    await settle()
+    expect(started).to.have.length(1)
+  })
+
+  it('starts nothing for one who had left before coming', async () => {
+    const works = createSharedWorks<number>()
+    const { started, start } = starter()
+    const reason = new Error('gone already')
+    expect(await rejection(works.join('a', start, AbortSignal.abort(reason)))).to.equal(reason)
+    await settle()
+    expect(started).to.be.empty
+  })
+
+  it('is idle when the last work has ended, those that were started meanwhile among them', async () => {
+    const works = createSharedWorks<number>()
+    await works.idle()
+    const { started, start } = starter()
+    const first = works.join('a', start)
+    let idle = false
+    const waiting = works.idle().then(() => {
+      idle = true
+    })
+    await settle()
+    const second = works.join('b', start)
+    await settle()
+    started[0]?.answer(1)
+    started[0]?.finish()
+    await first
+    await settle()
+    expect(idle).to.equal(false)
+    started[1]?.fail(new Error('broken'))
+    await rejection(second)
+    await waiting
+    expect(idle).to.equal(true)
+  })
+
+  it('survives a crowd that comes, waits and leaves', async () => {
+    const works = createSharedWorks<number>()
+    let running = 0
+    let most = 0
+    const start = () =>
+      shareWork<number>(
+        async (_, answer) => {
+          running += 1
+          most = Math.max(most, running)
+          await pause(2)
+          running -= 1
+          answer(1)
+        },
+        { limitMs: 1000 },
+      )
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 300 }, async (_, i) => {
+        await pause(i % 10)
+        const signal = i % 3 === 0 ? AbortSignal.timeout(1) : undefined
+        return works.join('a', start, signal)
+      }),
+    )
+    await works.idle()
+    expect(most, 'works of one name at a time').to.equal(1)
+    expect(running).to.equal(0)
+    for (const [i, outcome] of outcomes.entries()) {
+      if (i % 3 !== 0) expect(outcome).to.deep.equal({ status: 'fulfilled', value: 1 })
+    }
+  })
+})

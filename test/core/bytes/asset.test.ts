@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { type Asset, assetFromBytes, openWhole, readAll, readWhole } from '../../../src/core/bytes/asset.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rejection } from '../../support/rejection.ts'
+
+const BYTES = Buffer.from('0123456789')
+const lastModified = new Date(1_700_000_000_000)
+
+describe('assets over bytes', () => {
+  const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
+
+  it('know size, media type and date', () => {
+    expect(asset).to.include({ size: 10, mediaType: 'text/plain', lastModified })
+  })
+
+  it('can be opened again and again', async () => {
+    for (let i = 0; i < 3; i += 1) expect(await buffer(await asset.open())).to.deep.equal(BYTES)
+  })
+
+  for (const [start, end, text] of [
+    [0, 0, '0'],
+    [0, 9, '0123456789'],
+    [3, 5, '345'],
+    [9, 9, '9'],
+  ] as const) {
+    it(`give bytes ${start} to ${end}, both included`, async () => {
+      expect(String(await buffer(await asset.open({ range: { start, end } })))).to.equal(text)
+    })
+  }
+
+  it('are read in one piece, not byte by byte', async () => {
+    const chunks: unknown[] = []
+    for await (const chunk of await asset.open()) chunks.push(chunk)
+    expect(chunks).to.have.length(1)
+  })
+
+  it('are not opened for those who have left', async () => {
+    const reason = new Error('left')
+    expect(await rejection(asset.open({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
+  })
+})
+
+/** An asset of chunks that may say another size than they have. */
+function assetOf(
+  chunks: readonly string[],
+  size: number,
+): Asset & { opened: Readable[]; options: unknown[] } {
+  const opened: Readable[] = []
+  const options: unknown[] = []
+  return {
+    opened,
+    options,
+    size,
+    mediaType: 'text/plain',
+    lastModified,
+    async open(given) {
+      options.push(given)
+      const stream = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
+      opened.push(stream)
+      return stream
+    },
+  }
+}
+
+/** Streams that are not what the asset says, and how many bytes that is. */
+const NOT_WHOLE = [
+  ['ends early', ['ab'], {}, 4],
+  ['is longer than it should be', ['abc', 'de'], {}, 4],
+  ['is empty', [], {}, 4],
+  ['ends within its range', ['ab'], { range: { start: 0, end: 2 } }, 3],
+] as const
+
+describe('opening an asset to its end', () => {
+  it('gives the bytes as they come', async () => {
+    expect(String(await buffer(await openWhole(assetOf(['ab', 'cd'], 4))))).to.equal('abcd')
+    const range = { start: 3, end: 5 }
+    const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
+    expect(String(await buffer(await openWhole(asset, { range })))).to.equal('345')
+  })
+
+  for (const [what, chunks, options, expected] of NOT_WHOLE) {
+    it(`fails when the stream ${what}`, async () => {
+      const length = chunks.join('').length
+      const error = await rejection(openWhole(assetOf(chunks, 4), options).then((stream) => buffer(stream)))
+      expect(error).to.have.property('message', `expected ${expected} bytes of a file but received ${length}`)
+    })
+  }
+
+  it('passes range and signal on', async () => {
+    const asset = assetOf(['abc'], 9)
+    const options = { range: { start: 0, end: 2 }, signal: new AbortController().signal }
+    await buffer(await openWhole(asset, options))
+    expect(asset.options).to.deep.equal([options])
+  })
+
+  it('tells the reader of a source that has failed before it was read', async () => {
+    const asset = assetOf(['ab', 'cd'], 4)
+    const stream = await openWhole(asset)
+    const failed = once(stream, 'error')
+    asset.opened[0]?.destroy(new Error('the disk is gone'))
+    expect((await failed)[0]).to.have.property('message', 'the disk is gone')
+  })
+
+  for (const [when, read] of [
+    ['in the middle', async (stream: Readable) => void (await stream[Symbol.asyncIterator]().next())],
+    ['before it was read', async () => {}],
+  ] as const) {
+    it(`lets go of the source when it is dropped ${when}`, async () => {
+      const asset = assetOf(Array(1000).fill('x'.repeat(1000)), 1_000_000)
+      const stream = await openWhole(asset)
+      await read(stream)
+      stream.destroy()
+      await pause(20)
+      expect(asset.opened[0]?.destroyed).to.equal(true)
+    })
+  }
+})
+
+describe('reading all of an asset', () => {
+  it('puts its chunks together', async () => {
+    expect(String(await readAll(assetOf(['ab', 'cd'], 4)))).to.equal('abcd')
+  })
+
+  it('takes an only chunk as it is, without a copy', async () => {
+    const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
+    expect(await readWhole(asset)).to.equal(BYTES)
+  })
+
+  it('takes a range of it', async () => {
+    const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
+    expect(String(await readWhole(asset, { range: { start: 3, end: 5 } }))).to.equal('345')
+  })
+
+  for (const [what, chunks, options, expected] of NOT_WHOLE) {
+    it(`fails when the stream ${what}`, async () => {
+      const error = await rejection(readWhole(assetOf(chunks, 4), options))
+      const length = chunks.join('').length
+      expect(error).to.have.property('message', `expected ${expected} bytes of a file but received ${length}`)
+    })
+  }
+
+  it('stops when the reader leaves, and lets go of the stream', async () => {
+    const controller = new AbortController()
+    const endless = Readable.from(
+      (async function* () {
+        for (let i = 0; ; i += 1) {
+          if (i === 3) controller.abort(new Error('left'))
+          yield Buffer.from('x')
+        }
+      })(),
+    )
+    const asset: Asset = { size: 9e9, mediaType: 'text/plain', lastModified, open: async () => endless }
+    expect(await rejection(readAll(asset, controller.signal))).to.have.property('message', 'left')
+    await eventually(() => expect(endless.destroyed).to.equal(true))
+  })
+
+  it('passes the signal on to the opening, and that all is wanted at once', async () => {
+    const { signal } = new AbortController()
+    const asset = assetOf([], 0)
+    await readAll(asset, signal)
+    expect(asset.options).to.deep.equal([{ signal, atOnce: true }])
+  })
+})

@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import { parseRange } from '../../../src/core/bytes/byte-range.ts'
+
+const range = (start: number, end: number) => ({ start, end })
+
+describe('byte ranges', () => {
+  for (const [header, expected] of [
+    // The examples of RFC 9110 section 14.1.2, for a file of 10000 bytes.
+    ['bytes=0-499', [range(0, 499)]],
+    ['bytes=500-999', [range(500, 999)]],
+    ['bytes=-500', [range(9500, 9999)]],
+    ['bytes=9500-', [range(9500, 9999)]],
+    ['bytes=0-0,-1', [range(0, 0), range(9999, 9999)]],
+    ['bytes= 0-999, 4500-5499, -1000', [range(0, 999), range(4500, 5499), range(9000, 9999)]],
+    // Bounds.
+    ['bytes=0-', [range(0, 9999)]],
+    ['bytes=0-9999', [range(0, 9999)]],
+    ['bytes=0-10000', [range(0, 9999)]],
+    ['bytes=9999-9999', [range(9999, 9999)]],
+    ['bytes=9999-99999999999999999999999', [range(9999, 9999)]],
+    ['bytes=-10000', [range(0, 9999)]],
+    ['bytes=-10001', [range(0, 9999)]],
+    ['bytes=-99999999999999999999999', [range(0, 9999)]],
+    ['bytes=007-007', [range(7, 7)]],
+    ['BYTES=1-2', [range(1, 2)]],
+    ['bytes=1-2 \t,\t 4-5', [range(1, 2), range(4, 5)]],
+    // Empty elements of a list.
+    ['bytes=,1-2, ,\t,4-5,', [range(1, 2), range(4, 5)]],
+    // As many as are answered, one after another without a gap.
+    [
+      'bytes=0-0,1-1,2-2,3-3,4-4,5-5,6-6,7-',
+      [0, 1, 2, 3, 4, 5, 6].map((at) => range(at, at)).concat(range(7, 9999)),
+    ],
+    // In the order asked.
+    ['bytes=5-6,1-2', [range(5, 6), range(1, 2)]],
+    // One that cannot be satisfied is left out beside one that can.
+    ['bytes=10000-,0-1', [range(0, 1)]],
+    ['bytes=-0,0-1', [range(0, 1)]],
+  ] as const) {
+    it(`reads ${header}`, () => {
+      expect(parseRange(header, 10_000)).to.deep.equal(expected)
+    })
+  }
+
+  for (const [header, size] of [
+    ['bytes=10000-', 10_000],
+    ['bytes=10000-10001', 10_000],
+    ['bytes=99999999999999999999999-', 10_000],
+    ['bytes=-0', 10_000],
+    ['bytes=10000-,20000-20001,-0', 10_000],
+    ['bytes=0-', 0],
+    ['bytes=0-0', 0],
+    ['bytes=-1', 0],
+  ] as const) {
+    it(`finds nothing in ${header} of ${size} bytes that could be satisfied`, () => {
+      expect(parseRange(header, size)).to.equal('unsatisfiable')
+    })
+  }
+
+  it('reads a long header in no time', () => {
+    const longest = 64 * 1024
+    for (const header of [' ', '\t', ',', '1', '-', ' ,', '1-,'].map(
+      (part) => `bytes=${part.repeat(longest)}x`,
+    )) {
+      const startedAt = performance.now()
+      expect(parseRange(header, 10_000)).to.equal(undefined)
+      // What takes the square of it takes four seconds.
+      expect(performance.now() - startedAt).to.be.below(1000)
+    }
+  })
+
+  for (const header of [
+    '',
+    'bytes',
+    'bytes=',
+    'bytes=-',
+    'bytes=a-b',
+    'bytes=1',
+    'bytes=1-2-3',
+    'bytes=-1-2',
+    'bytes=2-1',
+    'bytes=0-1,5-4',
+    'bytes=0-1;2-3',
+    'bytes=0x0-0x1',
+    'bytes=1.5-2',
+    'bytes=+1-2',
+    'bytes=0 - 1',
+    'bytes:0-1',
+    'bytes 0-1',
+    'items=0-1',
+    'xbytes=0-1',
+    'bytes=0-1\n',
+    'bytes=,',
+    'bytes= , ',
+    'bytes =0-1',
+    ' bytes=0-1',
+    'bytes=0-1\u00a0',
+    'bytes=0-1,\u00a05-6',
+    // More than are answered, some of them beyond the end.
+    'bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16',
+    'bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,20000-',
+    'bytes=20000-,20000-,20000-,20000-,20000-,20000-,20000-,20000-,20000-',
+    // Overlapping, in any order.
+    'bytes=500-700,601-999',
+    'bytes=601-999,500-700',
+    'bytes=0-1,1-2',
+    'bytes=0-1,0-1',
+    'bytes=0-,-1',
+    'bytes=5-5,0-9,20-30',
+    'bytes=0-0,2-2,4-4,3-9',
+  ]) {
+    it(`ignores ${JSON.stringify(header)}`, () => {
+      expect(parseRange(header, 10_000)).to.equal(undefined)
+    })
+  }
+})

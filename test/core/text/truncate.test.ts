@@ -1,0 +1,26 @@
+import { expect } from 'chai'
+import { clipped } from '../../../src/core/text/truncate.ts'
+
+describe('received values', () => {
+  for (const [received, shown] of [
+    ['abc', 'abc'],
+    ['', ''],
+    ['x'.repeat(100), 'x'.repeat(100)],
+    ['x'.repeat(101), `${'x'.repeat(100)}…`],
+    [5, '5'],
+    [null, 'null'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    [{ a: [1, null, 'x"', { b: true, c: {} }], d: [] }, '{"a":[1,null,"x\\"",{"b":true,"c":{}}],"d":[]}'],
+    [['x'.repeat(1000), 1], `["${'x'.repeat(98)}…`],
+    [{ ['x'.repeat(1000)]: 1 }, `{"${'x'.repeat(98)}…`],
+  ] as const) {
+    it(`are shown, ${typeof received} ${JSON.stringify(received).slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
+      expect(clipped(received)).to.equal(shown)
+    })
+  }
+
+  it('are shown from their beginning when they are nested deeper than the stack is', () => {
+    const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
+    expect(clipped(deep)).to.equal(`${'['.repeat(100)}…`)
+  })
+})

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto'
+import { onTwoBackends } from '../../support/backends.ts'
+import { newClient } from '../../support/requests/client.ts'
+import { actAsTwoClients, type Side } from '../../support/requests/two-clients.ts'
+
+const STEPS = 250
+
+onTwoBackends('two clients', (start) => {
+  const seed = Number(process.env.SEED ?? Date.now() % 1e9)
+
+  it(`never see each other's files, whatever they do (SEED=${seed})`, async function () {
+    this.timeout(120_000)
+    const service = await start({
+      env: { ZIP_RATE_POINTS: '0', SIGN_RATE_POINTS: '0', UPLOAD_RATE_POINTS: '0' },
+    })
+    const newSide = async (name: string): Promise<Side> => {
+      const client = await newClient(service)
+      await service.app.clients.setRules(client.id, { keepDeletedSeconds: 600 })
+      return { ...client, mark: `${name}-${randomUUID()}` }
+    }
+    await actAsTwoClients({ sides: [await newSide('one'), await newSide('two')], steps: STEPS, seed })
+  })
+})

@@ -1,0 +1,18 @@
+import { expect } from 'chai'
+import { callerAddress } from '../../../src/http/caller/client-ip.ts'
+
+describe('the address of a caller', () => {
+  for (const [ip, expected] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+    ['::1', '::/64'],
+    ['fe80::1%eth0', 'fe80::/64'],
+    ['not an address', 'unknown'],
+    [undefined, 'unknown'],
+  ] as const)
+    it(`${ip} counts as ${expected}`, () => {
+      expect(callerAddress({ ip } as Parameters<typeof callerAddress>[0])).to.equal(expected)
+    })
+})

@@ -1,0 +1,264 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import type { ObjectKey } from '../../../src/core/files/object-key.ts'
+import { onEveryBackend } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { watchedEngine } from '../../support/media/engines.ts'
+import { picture } from '../../support/media/images.ts'
+import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
+import { settled } from '../../support/settled.ts'
+import { wrapBuckets } from '../../support/storage.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+onEveryBackend('delete', (start) => {
+  let service: Service
+  let png: Buffer
+  before(async () => {
+    png = await picture()
+    service = await start()
+  })
+
+  async function withDerivatives(queries: string[], options = {}): Promise<WireRecord> {
+    const record = await uploadOne(service, { name: 'a.png', bytes: png }, options)
+    for (const query of queries) await exchange(service, `${record.src}?${query}`)
+    await settled(service)
+    expect(await objectsOf(record)).to.have.length(queries.length + 2)
+    return record
+  }
+
+  /** Everything in the bucket that has to do with a file: its bytes, derivatives and record. */
+  async function objectsOf({ sourceName }: WireRecord): Promise<string[]> {
+    return (await service.objects()).filter((name) => name.includes(sourceName))
+  }
+
+  function indexed(key: string) {
+    return service.storage.index.find(
+      { clientId: 'first', key: key as ObjectKey },
+      `${key}_w=10` as ObjectKey,
+    )
+  }
+
+  it('removes original, derivatives, record and index entries, and says what went', async () => {
+    const record = await withDerivatives(['w=10', 'w=20', 'w=30&f=webp'])
+    expect((await objectsOf(record)).some((name) => name.includes('.sluice/meta/'))).to.equal(true)
+    const response = await deleteFile(service, record.s3PathOriginal)
+    expect(response.status).to.equal(200)
+    expect(response.headers.get('cache-control')).to.equal('no-store')
+    expect(await response.json()).to.deep.equal({ s3PathOriginal: record.s3PathOriginal, derivatives: 3 })
+    expect(await objectsOf(record)).to.deep.equal([])
+    expect(await indexed(record.s3PathOriginal)).to.deep.equal({})
+    for (const address of [
+      record.src,
+      `${record.src}?w=10`,
+      `${record.src}?w=11`,
+      rawPath(service, record.s3PathOriginal),
+      rawPath(service, `${record.s3PathOriginal}_w=10`),
+    ]) {
+      const answer = await exchange(service, address)
+      expect({ status: answer.status, code: jsonOf(answer).code }, address).to.deep.equal({
+        status: 404,
+        code: 'file_not_found',
+      })
+    }
+  })
+
+  it('answers 404 the second time', async () => {
+    const record = await withDerivatives(['w=10'])
+    expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)
+    for (let i = 0; i < 2; i += 1) {
+      const response = await deleteFile(service, record.s3PathOriginal)
+      expect(response.status).to.equal(404)
+      expect(((await response.json()) as { code: string }).code).to.equal('file_not_found')
+    }
+  })
+
+  it('takes every spelling that delivery takes', async () => {
+    const inFolder = await withDerivatives(['w=10'], { path: 'größe/b c' })
+    const plain = await withDerivatives(['w=10'])
+    for (const [path, record] of [
+      [`größe/b c/${inFolder.sourceName}`, inFolder],
+      [plain.sourceName, plain],
+    ] as const) {
+      const response = await deleteFile(service, path)
+      expect(await response.json()).to.deep.equal({ s3PathOriginal: record.s3PathOriginal, derivatives: 1 })
+      expect(await objectsOf(record)).to.deep.equal([])
+    }
+  })
+
+  it('finds derivatives that only the bucket knows of when the index may have lost them, and none of another file', async () => {
+    const record = await withDerivatives(['w=10'], { path: 'x' })
+    const neighbour = await withDerivatives(['w=10'], { path: 'x' })
+    const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+    const known = await bucket.find(record.s3PathOriginal as ObjectKey)
+    if (!known) throw new Error('the original is gone')
+    const unknown = `${record.s3PathOriginal}_q=1&w=99` as ObjectKey
+    await bucket.put(unknown, await known.open(), { mediaType: 'image/png' })
+    await service.storage.index.noteCompared('another run')
+    const response = await deleteFile(service, record.s3PathOriginal)
+    expect(await response.json()).to.include({ derivatives: 2 })
+    expect(await objectsOf(record)).to.deep.equal([])
+    expect(await objectsOf(neighbour)).to.have.length(3)
+    expect((await exchange(service, neighbour.src)).status).to.equal(200)
+  })
+
+  it('answers 404 to a derivative, which stays', async () => {
+    const record = await withDerivatives(['w=10'])
+    const response = await deleteFile(service, `${record.s3PathOriginal}_w=10`)
+    expect(response.status).to.equal(404)
+    expect(await objectsOf(record)).to.have.length(3)
+    const raw = await exchange(service, rawPath(service, `${record.s3PathOriginal}_w=10`))
+    expect(raw.status).to.equal(200)
+  })
+
+  it("answers 404 to another client's file, which stays", async () => {
+    const other = await newClient(service)
+    const record = await withDerivatives(['w=10'])
+    for (const path of [record.s3PathOriginal, record.sourceName, `${record.s3PathOriginal}_w=10`])
+      expect((await deleteFile(other, path)).status, path).to.equal(404)
+    expect(await objectsOf(record)).to.have.length(3)
+  })
+
+  it('answers 404 to what never was, and 400 to what no file could be', async () => {
+    for (const path of ['nothing.png', 'image/png/1111111111111111111111.png', '.sluice/clients/first.json'])
+      expect((await deleteFile(service, path)).status, path).to.equal(404)
+    const headers = { Authorization: service.tokens.secretClientToken }
+    for (const path of ['../first/x', '..%2ffirst%2fx', 'a//b', 'a%5cb', '.', 'a%00', '%2e%2e/x', '%ff'])
+      expect(
+        (await exchange(service, `/v1/upload/${path}`, { method: 'DELETE', headers })).status,
+        path,
+      ).to.equal(400)
+  })
+
+  it('answers one of two deletes at once with 200, the other with 200 or 404, and no failure', async () => {
+    for (let i = 0; i < 5; i += 1) {
+      const record = await withDerivatives(['w=10'])
+      const responses = await Promise.all(
+        Array.from({ length: 4 }, () => deleteFile(service, record.s3PathOriginal)),
+      )
+      const statuses = responses.map(({ status }) => status)
+      expect(statuses).to.include(200)
+      for (const status of statuses) expect(status).to.be.oneOf([200, 404])
+      expect(await objectsOf(record)).to.deep.equal([])
+      expect(await indexed(record.s3PathOriginal)).to.deep.equal({})
+    }
+  })
+
+  it('answers 405 with Allow to other methods', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'GET', 'OPTIONS']) {
+      const { status, headers } = await exchange(service, '/v1/upload/image/png/x.png', { method })
+      expect({ status, allow: headers.allow }, method).to.deep.equal({ status: 405, allow: 'DELETE' })
+    }
+  })
+
+  it('answers 503 when the bucket does not delete, and goes on when asked again', async () => {
+    let failing = true
+    const stubborn = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async delete(keys) {
+          if (!failing) return bucket.delete(keys)
+          const derivatives = keys.filter((key) => key.includes('_w='))
+          await bucket.delete(keys.filter((key) => !derivatives.includes(key)))
+          return { failed: derivatives.map((key) => ({ key, error: new Error('EIO') })) }
+        },
+      })),
+    })
+    const record = await uploadOne(stubborn, { name: 'a.png', bytes: png })
+    await exchange(stubborn, `${record.src}?w=10`)
+    const stored = `first/${record.s3PathOriginal}_w=10`
+    await eventually(async () => expect(await stubborn.objects()).to.include(stored))
+    const refused = await deleteFile(stubborn, record.s3PathOriginal)
+    expect(refused.status).to.equal(503)
+    expect(Number(refused.headers.get('retry-after'))).to.be.above(0)
+    // It is going: nobody gets it any more, though some of it is still there.
+    const derivative = rawPath(stubborn, `${record.s3PathOriginal}_w=10`)
+    for (const address of [record.src, `${record.src}?w=10`, derivative])
+      expect((await exchange(stubborn, address)).status, address).to.equal(404)
+    failing = false
+    expect((await deleteFile(stubborn, record.s3PathOriginal)).status).to.equal(200)
+    expect(await stubborn.objects()).to.deep.equal([])
+    expect((await deleteFile(stubborn, record.s3PathOriginal)).status).to.equal(404)
+  })
+
+  it('lets no transform begin of an original that has begun to go', async () => {
+    const watched = watchedEngine()
+    let late = true
+    const racing = await start({
+      engines: [watched.engine],
+      wrapStorage: ({ buckets, index }) => ({
+        buckets,
+        index: {
+          ...index,
+          async beginDerivative(ref, derivative, deadline) {
+            // Between the look at the original and this step somebody else has begun to delete it.
+            if (late)
+              await index.beginRemoval(ref, { cause: 'delete', leaseUntil: Date.now() + 60_000, now: 0 })
+            return index.beginDerivative(ref, derivative, deadline)
+          },
+        },
+      }),
+    })
+    const record = await uploadOne(racing, { name: 'a.png', bytes: png })
+    const answer = await exchange(racing, `${record.src}?w=10`)
+    expect({ status: answer.status, code: jsonOf(answer).code }).to.deep.equal({
+      status: 404,
+      code: 'file_not_found',
+    })
+    expect(watched.opened).to.equal(0)
+    late = false
+    expect((await deleteFile(racing, record.s3PathOriginal)).status).to.equal(200)
+    expect(await racing.objects()).to.deep.equal([])
+  })
+
+  describe('while transforms run', function () {
+    this.timeout(30_000)
+
+    it('leaves nothing of 20 of them, in 20 rounds', async () => {
+      const statuses = new Map<number, number>()
+      for (let round = 0; round < 20; round += 1) {
+        const record = await uploadOne(service, { name: 'a.png', bytes: png })
+        let answered = 0
+        const transforms = Array.from({ length: 20 }, async (_, i) => {
+          const answer = await exchange(service, `${record.src}?w=${i + 1}&h=${round + 1}`)
+          answered += 1
+          return answer
+        })
+        // A little later in each round: some of them are stored by then, or being stored, or rendered, or wait.
+        await eventually(() => expect(answered).to.be.at.least(round))
+        expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)
+        for (const { status } of await Promise.all(transforms)) {
+          expect(status).to.be.oneOf([200, 404])
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        }
+        await eventually(async () => {
+          expect(await objectsOf(record)).to.deep.equal([])
+          expect(await indexed(record.s3PathOriginal)).to.deep.equal({})
+        })
+      }
+      // Both sides of the race were seen.
+      expect([...statuses.keys()]).to.have.members([200, 404])
+    })
+  })
+})
+
+onEveryBackend('delete, after an orderly stop', (start, backend) => {
+  it('has left nothing in the bucket and in the index, though transforms ran', async () => {
+    const dataDir = await temporaryFolder()
+    const service = await start({ dataDir })
+    for (let round = 0; round < 5; round += 1) {
+      const record = await uploadOne(
+        service,
+        { name: 'a.png', bytes: await picture() },
+        { path: 'some/folder' },
+      )
+      const transforms = Array.from({ length: 20 }, (_, i) => exchange(service, `${record.src}?w=${i + 1}`))
+      await transforms[round]
+      await deleteFile(service, record.s3PathOriginal)
+      await Promise.all(transforms)
+    }
+    await service.stop({ keepData: true })
+    expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
+    await rm(dataDir, { recursive: true })
+  })
+})

@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'chai'
+import { onTwoBackends } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { filePath, listAll, listPart } from '../../support/files.ts'
+import { picture } from '../../support/media/images.ts'
+import { ask } from '../../support/requests/ask.ts'
+import {
+  type Caller,
+  deleteFile,
+  newClient,
+  uploadOne,
+  type WireRecord,
+} from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
+import { settled } from '../../support/settled.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+onTwoBackends('the list of files', (start, backend) => {
+  let service: Service
+  let client: Caller & { id: string }
+  let png: Buffer
+  before(async () => {
+    png = await picture()
+    service = await start()
+  })
+  beforeEach(async () => {
+    client = await newClient(service)
+  })
+
+  const text = (name: string, path?: string) =>
+    uploadOne(client, { name, bytes: `this is ${name}` }, path === undefined ? {} : { path })
+  const keysOf = (files: readonly WireRecord[]) => files.map(({ s3PathOriginal }) => s3PathOriginal)
+
+  it('is empty for who has none, and has no cursor', async () => {
+    expect(await listPart(client)).to.deep.equal({ files: [], cursor: null })
+  })
+
+  it('gives the record of an upload, and what else is known', async () => {
+    const before = Date.now()
+    const record = await uploadOne(client, { name: 'Größe.png', bytes: png }, { path: 'a/b c' })
+    const [file, ...others] = (await listPart(client)).files
+    expect(others).to.deep.equal([])
+    const { uploadedAt, ...rest } = file ?? { uploadedAt: '' }
+    expect(rest).to.deep.equal({
+      ...record,
+      mediaType: 'image/png',
+      sha256: createHash('sha256').update(png).digest('hex'),
+      tags: [],
+      metadata: {},
+    })
+    expect(Date.parse(uploadedAt)).to.be.within(before, Date.now())
+    expect((await ask(client, '/v1/files')).headers.get('cache-control')).to.equal('no-store')
+  })
+
+  it('is in the order asked for, the newest first unless told otherwise, in parts of any size', async () => {
+    const records: WireRecord[] = []
+    for (const name of ['b.txt', 'a.txt', 'd.txt', 'c.txt', 'e.txt']) records.push(await text(name))
+    const uploaded = keysOf(records)
+    const sorted = [...uploaded].sort()
+    const orders = {
+      '': [...uploaded].reverse(),
+      'sort=-uploaded': [...uploaded].reverse(),
+      'sort=uploaded': uploaded,
+      'sort=key': sorted,
+      'sort=-key': [...sorted].reverse(),
+    }
+    for (const [query, expected] of Object.entries(orders))
+      for (const limit of [1, 2, 5, 1000])
+        expect(keysOf(await listAll(client, `${query}&limit=${limit}`)), `${query} ${limit}`).to.deep.equal(
+          expected,
+        )
+    expect((await listPart(client, '?limit=5')).cursor).to.equal(null)
+    expect((await listPart(client, '?limit=4')).cursor).to.be.a('string')
+  })
+
+  it('misses and repeats none of those that stay, while others come and go', async () => {
+    const staying: string[] = []
+    for (let i = 0; i < 6; i += 1) staying.push((await text(`${i}.txt`)).s3PathOriginal)
+    for (const sort of ['uploaded', '-uploaded', 'key', '-key']) {
+      const going = await text('going.txt')
+      const seen: string[] = []
+      for (let cursor = ''; ; ) {
+        const part = await listPart(client, `?sort=${sort}&limit=2${cursor && `&cursor=${cursor}`}`)
+        seen.push(...keysOf(part.files))
+        if (part.cursor === null) break
+        cursor = part.cursor
+        // Also the very file that the cursor stands at.
+        const last = String(keysOf(part.files).at(-1))
+        if (last === going.s3PathOriginal) await deleteFile(client, last)
+        await text('new.txt')
+      }
+      expect(seen.filter((key) => staying.includes(key)).sort()).to.deep.equal([...staying].sort())
+      expect(new Set(seen).size).to.equal(seen.length)
+    }
+  })
+
+  it('sifts by folder, type and name', async () => {
+    const [plain, inA, inAB, inAx, inImage] = [
+      await uploadOne(client, { name: 'Holiday 1.PNG', bytes: png }),
+      await text('holiday.txt', 'a'),
+      await text('b.txt', 'a/b'),
+      await text('x.txt', 'ax'),
+      await text('i.txt', 'image'),
+    ].map(({ s3PathOriginal }) => s3PathOriginal)
+    const queries: Record<string, unknown[]> = {
+      'prefix=a': [inA, inAB],
+      'prefix=a/': [inA, inAB],
+      'prefix=a/b': [inAB],
+      'prefix=none': [],
+      // Of those without a folder keys begin with the group.
+      'prefix=image': [inImage],
+      'type=image': [plain],
+      'type=text': [inA, inAB, inAx, inImage],
+      'type=video': [],
+      'search=HOLIDAY': [plain, inA],
+      'search=day 1': [plain],
+      'search=holiday&type=text&prefix=a': [inA],
+    }
+    for (const [query, expected] of Object.entries(queries))
+      for (const sort of ['uploaded', 'key'])
+        for (const limit of [1, 100])
+          expect(
+            keysOf(await listAll(client, `${query}&sort=${sort}&limit=${limit}`)).sort(),
+            `${query} by ${sort}`,
+          ).to.deep.equal([...expected].sort())
+  })
+
+  it('has nothing of what is deleted, pending, or of another client', async () => {
+    const other = await newClient(service)
+    await uploadOne(other, { name: 'theirs.txt', bytes: 'theirs' })
+    const kept = await text('kept.txt')
+    const deleted = await text('deleted.txt')
+    await deleteFile(client, deleted.s3PathOriginal)
+    for (const sort of ['uploaded', 'key'])
+      expect(keysOf(await listAll(client, `sort=${sort}`))).to.deep.equal([kept.s3PathOriginal])
+    expect(await listAll(other)).to.have.length(1)
+  })
+
+  it('shows who has a secret for one folder no other', async () => {
+    const { secret } = await scoped('a')
+    const inA = await text('1.txt', 'a')
+    const below = await text('2.txt', 'a/b')
+    const outside = await text('3.txt', 'ab')
+    const root = await text('4.txt')
+    const seen = async (query: string) => keysOf(await listAll(client, query, { secret })).sort()
+    const all = keysOf([inA, below]).sort()
+    for (const query of ['', 'sort=key', 'prefix=a']) expect(await seen(query), query).to.deep.equal(all)
+    expect(await seen('prefix=a/b')).to.deep.equal([below.s3PathOriginal])
+    expect(await seen('prefix=ab')).to.deep.equal([])
+    for (const { s3PathOriginal } of [outside, root])
+      expect((await ask(client, filePath(s3PathOriginal), { secret })).status).to.equal(404)
+    expect((await ask(client, filePath(inA.s3PathOriginal), { secret })).status).to.equal(200)
+    const uploads = await scoped(undefined, 'upload')
+    expect((await ask(client, '/v1/files', { secret: uploads.secret })).status).to.equal(403)
+  })
+
+  it('has a cursor that says nothing, and is of use to nobody else', async () => {
+    const scoped = async (folder: string) =>
+      (await service.app.clients.addSecret(client.id, { scope: { folder } })).secret
+    const [secret, elsewhere] = [await scoped('b'), await scoped('c')]
+    for (const name of ['1', '2'])
+      await uploadOne(client, { name: `${name}.txt`, bytes: 'text' }, { path: 'b' })
+    const { cursor } = await listPart(client, '?limit=1', { secret })
+    expect(cursor).to.match(/^[\w.-]{40,160}$/)
+    expect(Buffer.from(String(cursor).slice(3), 'base64url').toString('latin1')).to.not.match(/text|uploaded/)
+    expect((await listPart(client, `?cursor=${cursor}`, { secret })).files).to.have.length(1)
+    const other = await newClient(service)
+    for (const [caller, options, sort] of [
+      [client, {}, '-uploaded'],
+      [client, { secret: elsewhere }, '-uploaded'],
+      [client, { secret }, 'uploaded'],
+      [other, {}, '-uploaded'],
+    ] as const)
+      expect(await ask(caller, `/v1/files?sort=${sort}&cursor=${cursor}`, options)).to.include({
+        status: 400,
+      })
+  })
+
+  it('refuses what it does not know', async () => {
+    const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    for (const query of [
+      'limit=0',
+      'limit=1001',
+      'limit=x',
+      'limit=1&limit=2',
+      'sort=size',
+      'sort=constructor',
+      'type=png',
+      'prefix=../a',
+      'prefix=.sluice',
+      'prefix=/a',
+      'search=',
+      `search=${'x'.repeat(256)}`,
+      'cursor=x',
+      `cursor=${cursor(['key', 'a'])}`,
+      `cursor=${cursor(['-uploaded', 'a'])}`,
+      `cursor=v1.${cursor(['-uploaded', 'a'])}`,
+      'cursor=',
+      'prefx=a',
+    ])
+      expect((await ask(client, `/v1/files?${query}`)).status, query).to.equal(400)
+    expect((await exchange(service, '/v1/files')).status).to.equal(401)
+    expect((await ask(client, '/v1/files', { secret: client.tokens.clientToken })).status).to.equal(401)
+    const { status, headers } = await ask(client, '/v1/files', { method: 'PUT' })
+    expect({ status, allow: headers.get('allow') }).to.deep.equal({ status: 405, allow: 'GET, HEAD' })
+  })
+
+  it('tells of one file, by every name it has, what was made of it', async () => {
+    const record = await uploadOne(client, { name: 'a.png', bytes: png }, { path: 'x' })
+    await exchange(service, `${record.src}?w=10&f=webp`)
+    // What is known of a picture is a derivative by itself, and no file.
+    await exchange(service, record.src.replace('/upload/', '/info/'))
+    await settled(service)
+    const key = `${record.s3PathOriginal}_f=webp&w=10`
+    const [listed] = (await listPart(client)).files
+    for (const path of [record.s3PathOriginal, `x/${record.sourceName}`]) {
+      const { status, body } = await ask(client, filePath(path))
+      expect({ status, body }).to.deep.equal({
+        status: 200,
+        body: {
+          ...listed,
+          derivatives: [
+            {
+              key,
+              src: `${service.url}/v1/image/upload/${client.tokens.clientToken}/${key.split('/').map(encodeURIComponent).join('/')}`,
+              mediaType: 'image/webp',
+              size: (await exchange(service, `${record.src}?w=10&f=webp`)).body.length,
+              state: 'stored',
+            },
+          ],
+        },
+      })
+    }
+    for (const path of [`${record.s3PathOriginal}_f=webp&w=10`, 'image/png/1111111111111111111111.png', 'x'])
+      expect((await ask(client, filePath(path))).status, path).to.equal(404)
+    expect((await ask(await newClient(service), filePath(record.s3PathOriginal))).status).to.equal(404)
+    expect((await exchange(service, filePath(record.s3PathOriginal))).status).to.equal(401)
+  })
+
+  function scoped(folder: string | undefined, only?: 'upload' | 'read') {
+    const scope = { ...(folder ? { folder } : {}), ...(only ? { only } : {}) }
+    return service.app.clients.addSecret(client.id, { scope })
+  }
+
+  describe('once the index was lost', () => {
+    it('is whole again after the next start, and nothing before', async function () {
+      this.timeout(60_000)
+      const dataDir = await temporaryFolder()
+      const first = await start({ dataDir })
+      const records: WireRecord[] = []
+      for (const name of ['1.txt', '2.txt', '3.txt'])
+        records.push(await uploadOne(first, { name, bytes: name }, { path: 'f' }))
+      await first.stop({ keepData: true })
+      await backend.emptyIndex(dataDir)
+      const second = await start({ dataDir })
+      expect(keysOf(await listAll(second, 'sort=uploaded'))).to.deep.equal(keysOf(records))
+      await eventually(async () => {
+        for (const { s3PathOriginal } of records) await ask(second, filePath(s3PathOriginal))
+        expect(keysOf(await listAll(second, 'sort=uploaded'))).to.deep.equal(keysOf(records))
+      })
+    })
+  })
+})

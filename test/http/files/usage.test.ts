@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { onTwoBackends } from '../../support/backends.ts'
+import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
+import { picture } from '../../support/media/images.ts'
+import { ask } from '../../support/requests/ask.ts'
+import { type Caller, deleteFile, newClient, postZip, uploadOne } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
+import { settled } from '../../support/settled.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+interface WireUsage {
+  files: number
+  storedBytes: number
+  deletedFiles: number
+  deletedBytes: number
+  days: Array<
+    Record<'uploads' | 'uploadedBytes' | 'deliveries' | 'deliveredBytes' | 'transformations', number> & {
+      day: string
+    }
+  >
+}
+
+onTwoBackends('usage', (start, backend) => {
+  let service: Service
+  let client: Caller & { id: string }
+  before(async () => {
+    service = await start()
+  })
+  beforeEach(async () => {
+    client = await newClient(service)
+  })
+
+  const usage = async (caller: Caller = client, query = '') => {
+    const { status, body } = await ask(caller, `/v1/usage${query}`)
+    expect(status).to.equal(200)
+    return body as WireUsage
+  }
+  const today = async (caller: Caller = client) => (await usage(caller)).days.at(-1)
+
+  it('is nothing for who has done nothing, on each of 30 days', async () => {
+    const { days, ...stored } = await usage()
+    expect(stored).to.deep.equal({ files: 0, storedBytes: 0, deletedFiles: 0, deletedBytes: 0 })
+    expect(days).to.have.length(30)
+    expect(days.at(-1)).to.deep.equal({
+      day: new Date().toISOString().slice(0, 10),
+      ...{ uploads: 0, uploadedBytes: 0, deliveries: 0, deliveredBytes: 0, transformations: 0 },
+    })
+  })
+
+  it('counts what is stored, sent and made, and of nobody else', async () => {
+    const png = await picture()
+    const other = await newClient(service)
+    await uploadOne(other, { name: 'theirs.txt', bytes: 'theirs' })
+    const text = await uploadOne(client, { name: 'a.txt', bytes: 'x'.repeat(50_000) })
+    const image = await uploadOne(client, { name: 'a.png', bytes: png })
+    await exchange(service, text.src)
+    await exchange(service, text.src, { method: 'HEAD' })
+    await exchange(service, `${image.src}?w=10`)
+    await exchange(service, `${image.src}?w=10`)
+    await exchange(service, image.src.replace('/upload/', '/info/'))
+    await exchange(service, `${image.src}?w=0`)
+    await exchange(service, `${text.src}x`)
+    await (await postZip(client, { files: [{ path: text.sourceName, type: 'text' }] })).arrayBuffer()
+    await settled(service)
+    await eventually(async () => {
+      const day = await today()
+      expect(day).to.include({
+        uploads: 2,
+        uploadedBytes: 50_000 + png.length,
+        deliveries: 5,
+        transformations: 1,
+      })
+      expect(day?.deliveredBytes).to.be.within(50_000, 60_000)
+    })
+    expect(await usage()).to.include({ files: 2, storedBytes: 50_000 + png.length })
+    expect(await today(other)).to.include({ uploads: 1, uploadedBytes: 6, deliveries: 0, transformations: 0 })
+    const { answer } = await command(service, 'usage', { clientId: client.id })
+    expect(answer[0 as never]).to.deep.include({
+      clientId: client.id,
+      stored: { files: 2, bytes: 50_000 + png.length },
+    })
+  })
+
+  it('says what is there now, also of what is deleted for a time', async () => {
+    const [one, two] = [
+      await uploadOne(client, { name: 'a.txt', bytes: '1' }),
+      await uploadOne(client, { name: 'b.txt', bytes: '22' }),
+    ]
+    await deleteFile(client, one.s3PathOriginal)
+    await service.app.clients.setRules(client.id, { keepDeletedSeconds: 3600 })
+    await deleteFile(client, two.s3PathOriginal)
+    await uploadOne(client, { name: 'c.txt', bytes: '333' })
+    await pause(100)
+    expect(await usage()).to.include({ files: 1, storedBytes: 3, deletedFiles: 1, deletedBytes: 2 })
+    expect(await today()).to.include({ uploads: 3, uploadedBytes: 6 })
+  })
+
+  it('is kept from one process to the next, and what is stored is known anew where the index was lost', async function () {
+    this.timeout(60_000)
+    const dataDir = await temporaryFolder()
+    const first = await start({ dataDir })
+    const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'four' })
+    await exchange(first, src)
+    // Nobody has asked, and it is not five seconds old: an orderly end writes it down.
+    await pause(300)
+    await first.stop({ keepData: true })
+    const second = await start({ dataDir })
+    expect(await today(second)).to.include({ uploads: 1, uploadedBytes: 4, deliveries: 1 })
+    await second.stop({ keepData: true })
+    await backend.emptyIndex(dataDir)
+    const third = await start({ dataDir })
+    await eventually(async () => expect(await usage(third)).to.include({ files: 1, storedBytes: 4 }))
+  })
+
+  it('is told for the days asked for', async () => {
+    expect((await usage(client, '?from=2026-02-27&to=2026-03-01')).days.map(({ day }) => day)).to.deep.equal([
+      '2026-02-27',
+      '2026-02-28',
+      '2026-03-01',
+    ])
+    expect((await usage(client, '?from=2026-02-27&to=2026-02-27')).days).to.have.length(1)
+    for (const query of [
+      'from=x',
+      'from=2026-02-30',
+      'to=2026-13-01',
+      'from=2026-03-02&to=2026-03-01',
+      'from=2024-01-01&to=2026-03-01',
+      'from=2026-03-01&from=2026-03-01',
+      'day=2026-03-01',
+    ])
+      expect((await ask(client, `/v1/usage?${query}`)).status, query).to.equal(400)
+    expect((await exchange(service, '/v1/usage')).status).to.equal(401)
+    for (const scope of [{ folder: 'a' }, { only: 'upload' as const }]) {
+      const { secret } = await service.app.clients.addSecret(client.id, { scope })
+      expect((await ask(client, '/v1/usage', { secret })).status).to.equal(403)
+    }
+  })
+})

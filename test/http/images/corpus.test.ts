@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { knownFormat } from '../../../src/core/media/formats.ts'
+import { demuxerOf } from '../../../src/engines/ffmpeg/input.ts'
+import { OTHER_THAN_FFPROBE, OTHER_THAN_SHARP } from '../../corpus/differences.ts'
+import { stoppedAtTheEnd } from '../../support/backends.ts'
+import { type CorpusOutcome, corpusOutcomes, ofEach, plainSharp } from '../../support/media/corpus.ts'
+import { probed } from '../../support/probe.ts'
+import { PROJECT, startService } from '../../support/service.ts'
+
+const CORPUS = join(PROJECT, 'test', 'corpus')
+const FILES = join(CORPUS, 'files')
+
+describe('files of other programs', function () {
+  this.timeout(300_000)
+  const start = stoppedAtTheEnd(startService)
+  let outcomes: Record<string, CorpusOutcome>
+  before(async () => {
+    outcomes = await corpusOutcomes(await start({ env: { MEDIA_CONCURRENCY: '2' } }), FILES)
+  })
+
+  it('have the format that test/corpus/expected.json gives, and that outcome of ?w=64', async () => {
+    const expected = JSON.parse(await readFile(join(CORPUS, 'expected.json'), 'utf8'))
+    expect(Object.keys(outcomes).length).to.be.at.least(150)
+    expect(new Set(Object.values(outcomes).map(({ format }) => format)).size).to.be.at.least(60)
+    expect(outcomes).to.deep.equal(expected)
+  })
+
+  it('are rendered in the size that sharp alone gives, or refused as it refuses them', async () => {
+    const plain = await ofEach(Object.keys(outcomes), async (name) =>
+      plainSharp(await readFile(join(FILES, name))),
+    )
+    const differing = Object.entries(outcomes).filter(([name, { group, transformed }]) => {
+      const size = /^200 image\/\S+ (\d+x\d+)$/.exec(transformed)?.[1]
+      return group === 'image' ? size !== plain.get(name) : plain.get(name) !== undefined
+    })
+    expect(differing.map(([name]) => name)).to.have.members(Object.keys(OTHER_THAN_SHARP))
+  })
+
+  it('are the videos and sounds that ffprobe finds, in the containers that it finds, and play', async () => {
+    const found = await ofEach(Object.keys(outcomes), (name) => probed(join(FILES, name)))
+    const differing = Object.entries(outcomes).filter(([name, { group, format, transformed }]) => {
+      const known = found.get(name)
+      if (group !== 'video' && group !== 'audio') return known !== undefined
+      const demuxer = demuxerOf(knownFormat(format)) ?? ''
+      const isRead = group === 'audio' || transformed === '200 video/mp4'
+      return known?.group !== group || !known.demuxers.includes(demuxer) || !isRead
+    })
+    expect(differing.map(([name]) => name)).to.have.members(Object.keys(OTHER_THAN_FFPROBE))
+  })
+})

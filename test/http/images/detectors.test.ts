@@ -1,0 +1,67 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { onOneBackend } from '../../support/backends.ts'
+import { pluginFolder } from '../../support/drop-ins.ts'
+import { colourAt, picture } from '../../support/media/images.ts'
+import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
+import { settled } from '../../support/settled.ts'
+
+const NOTE = 'func=auto for face: no plugin detects faces'
+
+onOneBackend('func=face without a detector', (start) => {
+  let service: Service
+  let record: WireRecord
+  before(async () => {
+    service = await start()
+    record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+  })
+
+  it('is func=auto, and says so, when it is made and from the store', async () => {
+    const auto = await exchange(service, `${record.src}?w=50&h=50&func=auto`)
+    expect(auto.headers).to.not.have.property('x-sluice-transform')
+    await settled(service)
+    for (const time of ['from the store', 'again']) {
+      const face = await exchange(service, `${record.src}?w=50&h=50&func=face`)
+      expect(face.headers['x-sluice-transform'], time).to.equal(NOTE)
+      expect(face.headers.etag).to.equal(auto.headers.etag)
+      expect(face.body.equals(auto.body)).to.equal(true)
+    }
+    const made = await exchange(service, `${record.src}?w=60&h=60&func=face`)
+    expect(made.headers['x-sluice-transform']).to.equal(NOTE)
+    const { etag } = made.headers
+    const unchanged = await exchange(service, `${record.src}?w=60&h=60&func=face`, {
+      headers: { 'If-None-Match': String(etag) },
+    })
+    expect(unchanged.status).to.equal(304)
+    expect(unchanged.headers['x-sluice-transform']).to.equal(NOTE)
+  })
+
+  it('lets pages of other sites read what it says', async () => {
+    const { headers } = await exchange(service, `${record.src}?w=50&h=50&func=face`)
+    expect(headers['access-control-expose-headers']).to.include('X-Sluice-Transform')
+  })
+})
+
+onOneBackend('func=face with a detector', (start) => {
+  let folder: string
+  let service: Service
+  before(async () => {
+    folder = await pluginFolder({
+      'faces.js': `export default { name: 'faces', engine: 'sharp', detect: (_, { source: { width, height } }) =>
+        [{ left: width - 9, top: height - 9, width: 9, height: 9 }] }`,
+    })
+    service = await start({ env: { PLUGINS_DIR: folder } })
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  it('keeps what it sees, and has nothing to say', async () => {
+    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const { status, headers, body } = await exchange(service, `${src}?z=4&w=50&h=50&func=face`)
+    expect(status).to.equal(200)
+    expect(headers).to.not.have.property('x-sluice-transform')
+    expect(headers.etag).to.match(/_func=face&h=50&w=50&z(oom)?=4&~[0-9a-f]{8}"$/)
+    expect(await colourAt(body, 5, 5)).to.deep.equal({ r: 0, g: 0, b: 255, a: 255 })
+  })
+})

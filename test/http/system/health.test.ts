@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import supertest from 'supertest'
+import type { Storage } from '../../../src/app.ts'
+import { onOneBackend } from '../../support/backends.ts'
+import type { Service } from '../../support/service.ts'
+
+onOneBackend('health', (start) => {
+  let service: Service
+  let gone: keyof Storage | undefined
+  before(async () => {
+    const pinging = <T extends { ping(): Promise<void> }>(name: keyof Storage, port: T): T => ({
+      ...port,
+      async ping() {
+        if (gone === name) throw new Error(`the words of the ${name}`)
+        await port.ping()
+      },
+    })
+    service = await start({
+      wrapStorage: ({ buckets, index }) => ({
+        buckets: pinging('buckets', buckets),
+        index: pinging('index', index),
+      }),
+    })
+  })
+
+  it('/healthz says that the process lives', async () => {
+    const { body } = await supertest(service.url)
+      .get('/healthz')
+      .expect(200)
+      .expect('Cache-Control', 'no-store')
+      .expect('Content-Type', /^application\/json/)
+    expect(body).to.deep.equal({ status: 'ok' })
+  })
+
+  it('/readyz says that it can serve, check by check', async () => {
+    const { body } = await supertest(service.url)
+      .get('/readyz')
+      .expect(200)
+      .expect('Cache-Control', 'no-store')
+    expect(body).to.deep.equal({
+      status: 'ok',
+      checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
+    })
+  })
+
+  it('/readyz is a 503 while the bucket cannot be used, and /healthz is not', async () => {
+    gone = 'buckets'
+    const { body, headers } = await supertest(service.url).get('/readyz').expect(503)
+    await supertest(service.url).get('/healthz').expect(200)
+    gone = undefined
+    expect(body).to.deep.equal({
+      status: 'unavailable',
+      checks: { bucket: 'unavailable', index: 'ok', ffmpeg: 'ok', disk: 'ok' },
+    })
+    expect(headers['cache-control']).to.equal('no-store')
+    expect(Number(headers['retry-after'])).to.be.above(0)
+    await supertest(service.url).get('/readyz').expect(200)
+  })
+
+  it('/readyz is degraded, not down, while the index cannot be used: what is stored is delivered', async () => {
+    gone = 'index'
+    const { body } = await supertest(service.url).get('/readyz').expect(200)
+    gone = undefined
+    expect(body).to.deep.equal({
+      status: 'degraded',
+      checks: { bucket: 'ok', index: 'unavailable', ffmpeg: 'ok', disk: 'ok' },
+    })
+  })
+
+  it('answers HEAD as well, and 405 with Allow to what changes something', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      await supertest(service.url).head(path).expect(200)
+      for (const method of ['post', 'put', 'delete'] as const)
+        await supertest(service.url)[method](path).expect(405).expect('Allow', 'GET, HEAD')
+    }
+  })
+
+  it('is a page for people at /', async () => {
+    const { text, headers } = await supertest(service.url)
+      .get('/')
+      .expect(200)
+      .expect('Content-Type', /^text\/html/)
+    expect(text).to.include('Sluice')
+    // A browser that finds no icon in the page asks for /favicon.ico, and shows the 404 in its console.
+    expect(text).to.include('<link rel="icon" href="data:,">')
+    for (const [, link] of text.matchAll(/<a href="([^"]+)"/g))
+      await supertest(service.url).get(`/${link}`).expect(200)
+    // Over plain HTTP on a LAN address, and under a path of a proxy.
+    expect(text).to.not.match(/(?:href|src)="(?:\/|http)/)
+    expect(headers['content-security-policy']).to.not.include('upgrade-insecure-requests')
+    expect(headers).to.not.have.property('strict-transport-security')
+    expect(headers['content-security-policy']).to.include("default-src 'self'")
+    expect(headers['content-security-policy']).to.match(/img-src [^;]*data:/)
+    await supertest(service.url).post('/').expect(405).expect('Allow', 'GET, HEAD')
+  })
+})

@@ -1,0 +1,157 @@
+import { mkdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import { onOneBackend } from '../../support/backends.ts'
+import { newClient, postFiles, rawPath, uploadOne } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
+
+onOneBackend('upload folders', (start) => {
+  let service: Service
+  before(async () => {
+    service = await start()
+  })
+
+  const accepted = [
+    'photos',
+    'photos/2024',
+    'a/b/c/d/e/f/g/h',
+    'with spaces/and more',
+    'größe/写真/🙂',
+    'quotes "and" \'more\'',
+    'semi;colon, comma & ampersand = plus+',
+    '.hidden/..two/three...',
+    '100 %/50 % of it',
+    'image/png',
+    'upload',
+    '__proto__/constructor',
+    `${'x'.repeat(99)}/${'y'.repeat(100)}`,
+    'é'.repeat(100),
+  ]
+  for (const folder of accepted) {
+    it(`stores under ${JSON.stringify(folder.slice(0, 40))}, and every address leads to the file`, async () => {
+      const bytes = `in ${folder}`
+      const record = await uploadOne(service, { name: 'a.txt', bytes }, { path: folder })
+      const { sourceName } = record
+      expect(record.s3PathOriginal).to.equal(`${folder}/text/txt/${sourceName}`)
+      expect(record.s3Path).to.equal(record.s3PathOriginal)
+      expect(await service.objects()).to.include(`first/${record.s3PathOriginal}`)
+      const escaped = record.s3PathOriginal.split('/').map(encodeURIComponent).join('/')
+      const { clientToken } = service.tokens
+      expect(record.src).to.equal(`${service.url}/v1/text/upload/${clientToken}/${escaped}`)
+      // Also without group and format, and with the slashes encoded.
+      const short = `/v1/text/upload/${clientToken}/${encodeURIComponent(`${folder}/${sourceName}`)}`
+      for (const address of [record.src, rawPath(service, record.s3Path), short]) {
+        const { status, body } = await exchange(service, address)
+        expect({ status, body: body.toString() }, address).to.deep.equal({ status: 200, body: bytes })
+      }
+    })
+  }
+
+  it('has a tag without quotes, spaces and characters past ASCII, whatever its name is', async () => {
+    const record = await uploadOne(service, { name: 'a.txt', bytes: 'text' }, { path: 'say "hi"/größe' })
+    const { headers } = await exchange(service, record.src)
+    expect(headers.etag).to.equal(`"say%20%22hi%22/gr%C3%B6%C3%9Fe/text/txt/${record.sourceName}"`)
+  })
+
+  it('may not be called like the signature of a folder; files that are in one already stay readable', async () => {
+    const folder = `s--1..${'x'.repeat(43)}--`
+    const { clientToken } = service.tokens
+    const answer = await postFiles(service, [{ name: 'a.txt', bytes: 'text' }], { path: folder })
+    expect(answer.status).to.equal(400)
+    expect(await answer.json()).to.include({ code: 'bad_path', param: 'path' })
+    // As an earlier version has stored it: bytes and record, moved behind the back of a service that does not know them.
+    const { s3Path } = await uploadOne(service, { name: 'a.txt', bytes: 'old' })
+    const root = join(service.dataDir, 'bucket', 'first')
+    for (const [from, to] of [
+      [join(root, s3Path), join(root, folder, s3Path)],
+      [join(root, `.sluice/meta/${s3Path}.json`), join(root, `.sluice/meta/${folder}/${s3Path}.json`)],
+    ] as const) {
+      await mkdir(dirname(to), { recursive: true })
+      await rename(from, to)
+    }
+    const { status, body } = await exchange(service, `/v1/text/upload/${clientToken}/${folder}/${s3Path}`)
+    expect([status, body.toString()]).to.deep.equal([200, 'old'])
+    const list = await exchange(service, `/v1/files?prefix=${folder}/`, {
+      headers: { Authorization: service.tokens.secretClientToken },
+    })
+    expect((jsonOf(list) as { files?: unknown[] }).files ?? []).to.have.length(1)
+  })
+
+  const refused: Record<string, string> = {
+    'nothing at all': '',
+    'a parent': '..',
+    'a mark of text direction': 'photos\u202egnp',
+    'a parent at the start': '../other',
+    'a parent at the end': 'a/..',
+    'a parent in the middle': 'a/../b',
+    'the folder itself': './a',
+    'a slash at the start': '/a',
+    'a slash at the end': 'a/',
+    'an empty segment': 'a//b',
+    'a backslash': 'a\\b',
+    'a backslash for a parent': '..\\b',
+    NUL: 'a\0b',
+    'a line break': 'a\r\nX-Injected: 1',
+    DEL: 'a\x7fb',
+    'a C1 control': 'a\x85b',
+    'an encoded parent': '%2e%2e/a',
+    'an encoded slash': 'a%2fb',
+    'an encoded backslash': 'a%5Cb',
+    'an encoded NUL': 'a%00b',
+    'a parent encoded twice': '%252e%252e/a',
+    'nine segments': 'a/b/c/d/e/f/g/h/i',
+    '201 bytes': 'x'.repeat(201),
+    '201 bytes of umlauts': `${'é'.repeat(100)}x`,
+    'the folder of the records': '.sluice',
+    'a folder in that of the records': '.sluice/meta/image',
+    'a question mark': 'a?b',
+    'a hash': 'a#b',
+    'a scheme': 'file:etc',
+  }
+  for (const [what, folder] of Object.entries(refused)) {
+    it(`refuses ${what} as a folder, and keeps nothing`, async () => {
+      const before = await service.objects()
+      const response = await postFiles(service, [{ name: 'a.txt', bytes: 'x' }], { path: folder })
+      const problem = (await response.json()) as Record<string, unknown>
+      expect({ status: response.status, code: problem.code, param: problem.param }).to.deep.equal({
+        status: 400,
+        code: 'bad_path',
+        param: 'path',
+      })
+      expect(response.headers.get('x-injected')).to.equal(null)
+      expect(await service.objects()).to.deep.equal(before)
+    })
+  }
+
+  it('refuses a folder that is named like a stored file', async () => {
+    const record = await uploadOne(service, { name: 'a.txt', bytes: 'x' })
+    const response = await postFiles(service, [{ name: 'b.txt', bytes: 'y' }], {
+      path: record.s3PathOriginal,
+    })
+    expect(response.status).to.equal(400)
+  })
+
+  it('gives two clients the same folder without mixing them up', async () => {
+    const other = await newClient(service)
+    const mine = await uploadOne(service, { name: 'a.txt', bytes: 'mine' }, { path: 'common' })
+    const theirs = await uploadOne(other, { name: 'a.txt', bytes: 'theirs' }, { path: 'common' })
+    const crossed = mine.src.replace(service.tokens.clientToken, other.tokens.clientToken)
+    expect((await exchange(service, crossed)).status).to.equal(404)
+    expect((await exchange(service, theirs.src)).body.toString()).to.equal('theirs')
+  })
+
+  it('refuses query parameters other than one path, before it reads the body', async () => {
+    for (const query of ['?folder=a', '?path=a&x=1', '?path=a&path=b', '?__proto__=1', '?w=100']) {
+      const answer = await exchange(service, `/v1/upload${query}`, {
+        method: 'POST',
+        headers: { Authorization: service.tokens.secretClientToken, 'Content-Type': 'text/plain' },
+        body: 'not even multipart',
+      })
+      expect({ status: answer.status, code: jsonOf(answer).code }, query).to.deep.equal({
+        status: 400,
+        code: 'bad_parameter',
+      })
+    }
+  })
+})

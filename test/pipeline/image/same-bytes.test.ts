@@ -1,0 +1,59 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { run } from '../../support/servers/process.ts'
+import { PROJECT } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif']
+const QUERIES = FORMATS.flatMap((f) => [
+  `f=${f}`,
+  `f=${f}&w=70&q=40`,
+  `f=${f}&w=70&h=70&maxbytes=900`,
+  ...(f === 'jpeg' ? [] : [`f=${f}&lossless&icc=keep`]),
+])
+
+describe('equal requests', function () {
+  this.timeout(60_000)
+  let folder: string
+  before(async () => {
+    folder = await temporaryFolder()
+  })
+  after(() => rm(folder, { recursive: true }))
+
+  /** Digests of what a process of its own makes of a file. */
+  async function digests(file: string, format: string): Promise<string[]> {
+    const script = ['--import=tsx', join(PROJECT, 'test', 'support', 'digests.ts'), file, format, ...QUERIES]
+    const process = run({ script })
+    let printed = ''
+    process.child.stdout?.on('data', (text: string) => {
+      printed += text
+    })
+    expect(await process.ended, process.output()).to.equal(0)
+    return JSON.parse(printed)
+  }
+
+  for (const format of ['png', 'gif'] as const) {
+    it(`of a ${format} give equal bytes in every format, in another process as well`, async () => {
+      const noise = { type: 'gaussian' as const, mean: 128, sigma: 40 }
+      const create = { width: 90, height: 60, channels: 3 as const, background: '#000', noise }
+      const frames = await Promise.all([1, 2].map(() => sharp({ create }).png().toBuffer()))
+      const picture =
+        format === 'png'
+          ? frames[0]
+          : await sharp(frames, { join: { animated: true } })
+              .gif()
+              .toBuffer()
+      const file = join(folder, `picture.${format}`)
+      await writeFile(file, picture as Buffer)
+      // One after the other: two heavy processes are as many as some machines have cores.
+      const first = await digests(file, format)
+      const second = await digests(file, format)
+      expect(first).to.have.length(QUERIES.length)
+      for (const [i, query] of QUERIES.entries()) expect(second[i], query).to.equal(first[i])
+      const [jpeg, , , png] = first
+      expect(jpeg).to.not.equal(png)
+    })
+  }
+})

@@ -1,0 +1,434 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { programEnvironment } from '../../../config/programs.ts'
+import { readAll } from '../../../src/core/bytes/asset.ts'
+import { knownFormat } from '../../../src/core/media/formats.ts'
+import type { EngineContext } from '../../../src/core/plugin-api/plugin.ts'
+import { audioArguments } from '../../../src/engines/audio/arguments.ts'
+import { createAudioEngine } from '../../../src/engines/audio/audio.ts'
+import type { AudioDraft } from '../../../src/engines/audio/source.ts'
+import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
+import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
+import { createRunner } from '../../../src/pipeline/run/run.ts'
+import { heard, loudness, tone } from '../../support/media/sounds.ts'
+import { remuxed, sound, video } from '../../support/media/videos.ts'
+import { rejection } from '../../support/rejection.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { assetOf, context, LIMITS } from '../image/transform.ts'
+import { loadWith } from '../load/drop-ins.ts'
+
+describe('a sound of a sound', () => {
+  let folder: string
+  let transforms: readonly LoadedPlugin[]
+  let run: ReturnType<typeof createRunner>
+  /** Three seconds in mono, a WAV: quiet, loud, silent. */
+  let source: Buffer
+  before(async () => {
+    folder = await temporaryFolder()
+    run = createRunner(new Map([['ffmpeg-audio', createAudioEngine({ folder, env: programEnvironment() })]]))
+    transforms = (await loadWith({})).transforms
+    source = await tone({ levels: [0.1, 0.8, 0] })
+  })
+  afterEach('leaves no temporary file', async () => {
+    expect(await readdir(folder)).to.deep.equal([])
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  type Given = Partial<EngineContext> & { format?: string }
+
+  function planOf(query: string, format: string) {
+    const input = { query: new URLSearchParams(query), accept: '' }
+    return createPlanner(transforms, [])({ ...input, format: knownFormat(format) })
+  }
+
+  async function made(bytes: Uint8Array, query: string, { format = 'wav', ...given }: Given = {}) {
+    const leftovers: Array<() => Promise<void>> = []
+    const asset = assetOf(bytes, format)
+    const plan = planOf(query, format)
+    const afterwards = (remove: () => Promise<void>) => void leftovers.push(remove)
+    try {
+      const rendered = await run(plan, asset, context({ ...given, afterwards }))
+      return { mediaType: rendered.mediaType, bytes: await readAll(rendered) }
+    } finally {
+      for (const remove of leftovers) await remove()
+    }
+  }
+
+  async function refusal(bytes: Uint8Array, query: string, given: Given = {}) {
+    return (await rejection(made(bytes, query, given))) as Error & { status: number }
+  }
+
+  for (const [format, mediaType, container, codec] of [
+    ['mp3', 'audio/mpeg', 'mp3', 'mp3'],
+    ['m4a', 'audio/mp4', 'mov,mp4,m4a,3gp,3g2,mj2', 'aac'],
+    ['ogg', 'audio/ogg', 'ogg', 'vorbis'],
+    ['opus', 'audio/ogg', 'ogg', 'opus'],
+    ['wav', 'audio/wav', 'wav', 'pcm_s16le'],
+    ['flac', 'audio/flac', 'flac', 'flac'],
+  ] as const) {
+    it(`is ${codec} as ${format}`, async () => {
+      const outcome = await made(source, `f=${format}`)
+      expect(outcome.mediaType).to.equal(mediaType)
+      const { seconds, peak, ...rest } = await heard(outcome.bytes)
+      expect(rest).to.include({ container, codec, channels: 1, streams: 1 })
+      expect(rest.sampleRate).to.equal(format === 'opus' ? 48_000 : 44_100)
+      expect(seconds).to.be.closeTo(3, 0.08)
+      expect(peak).to.be.closeTo(0.8, 0.05)
+    })
+  }
+
+  for (const format of ['mp3', 'm4a', 'ogg', 'opus', 'flac', 'aac', 'aiff']) {
+    it(`is made of ${format}`, async () => {
+      const options = format === 'ogg' ? ['-c:a', 'libvorbis'] : format === 'opus' ? ['-ar', '48000'] : []
+      const bytes = await tone({ levels: [0.5], format, options })
+      const { codec, seconds, peak } = await heard((await made(bytes, 'f=wav', { format })).bytes)
+      expect(codec).to.equal('pcm_s16le')
+      expect(seconds).to.be.closeTo(1, 0.08)
+      expect(peak).to.be.closeTo(0.5, 0.05)
+    })
+  }
+
+  it('is refused before ffmpeg begins where its bytes are known, else ffmpeg is stopped at them', async () => {
+    const limits = { ...LIMITS, outputMaxBytes: 20_000 }
+    let told = 0
+    const progress = () => {
+      told += 1
+    }
+    const noise = await sound({ source: 'anoisesrc=d=20:a=0.5:r=44100', format: 'flac' })
+    for (const [query, begins] of [
+      ['f=wav', false],
+      ['f=mp3&br=128', true],
+    ] as const) {
+      told = 0
+      const refused = await refusal(noise, query, { format: 'flac', limits, progress })
+      expect(refused).to.include({ status: 422, code: 'output_too_large' })
+      expect(told > 0, query).to.equal(begins)
+    }
+    const { length } = (await made(noise, 'f=mp3&br=128&end=1', { format: 'flac', limits })).bytes
+    expect(length).to.be.below(20_000)
+  })
+
+  it('ends its file at the bytes that an output may have', () => {
+    const source = { channels: 2, sampleRate: 44_100, stream: 0, durationSeconds: 10, audioCodec: 'flac' }
+    const draft = {
+      input: { path: '/tmp/a', folder: '/tmp', demuxer: 'flac', source },
+    } as unknown as AudioDraft
+    const limits = { ...LIMITS, outputMaxBytes: 12_345 }
+    const args = audioArguments(draft, { format: 'mp3', target: '/tmp/out.mp3', limits })
+    expect(args.join(' ')).to.include('-fs 12345')
+  })
+
+  it('has the bit rate that is asked for, or the nearest that its encoder knows', async () => {
+    const noise = await sound({ source: 'anoisesrc=d=2:a=0.5:r=44100', format: 'wav' })
+    for (const [query, low, high] of [
+      ['f=mp3&br=64', 62, 68],
+      ['br=320', 310, 335],
+      ['f=m4a&br=64', 50, 75],
+      ['f=ogg&br=320', 150, 290],
+      ['f=ogg&br=16', 15, 60],
+      ['f=opus&br=16', 10, 30],
+      ['f=opus&br=320', 180, 270],
+    ] as const) {
+      const { bytes } = await made(noise, query)
+      expect((bytes.length * 8) / 2 / 1000, query).to.be.within(low, high)
+    }
+  })
+
+  it('keeps rate and channels where nothing is lost; a lossy one has two channels at most', async () => {
+    const wide = await tone({ levels: [0.3], options: ['-ac', '6', '-ar', '96000'] })
+    expect(await heard((await made(wide, 'f=flac')).bytes)).to.include({ channels: 6, sampleRate: 96_000 })
+    expect(await heard((await made(wide, 'f=mp3')).bytes)).to.include({ channels: 2, sampleRate: 48_000 })
+    const slow = await tone({ levels: [0.3], options: ['-ar', '8000'] })
+    for (const format of ['ogg', 'opus', 'mp3', 'm4a'])
+      expect((await heard((await made(slow, `f=${format}`)).bytes)).seconds, format).to.be.closeTo(1, 0.1)
+  })
+
+  it('is the part from start up to end', async () => {
+    for (const [query, seconds, peak] of [
+      ['start=1&end=2', 1, 0.8],
+      ['end=0.5', 0.5, 0.1],
+      ['start=2.25', 0.75, 0],
+      ['start=1.5&end=100', 1.5, 0.8],
+    ] as const) {
+      const part = await heard((await made(source, `${query}&f=wav`)).bytes)
+      expect(part.seconds, query).to.be.closeTo(seconds, 0.01)
+      expect(part.peak, query).to.be.closeTo(peak, 0.02)
+    }
+    const mp3 = await tone({ levels: [0.1, 0.8, 0], format: 'mp3' })
+    const part = await heard((await made(mp3, 'start=1.1&end=1.9&f=wav', { format: 'mp3' })).bytes)
+    expect(part.seconds).to.be.closeTo(0.8, 0.03)
+    expect(part.peak).to.be.closeTo(0.8, 0.05)
+  })
+
+  it('is as loud as podcasts are, at the rate of the source, whatever it was', async () => {
+    for (const [level, format] of [
+      [0.01, 'wav'],
+      [0.2, 'mp3'],
+      [0.9, 'wav'],
+    ] as const) {
+      const bytes = await tone({ levels: Array(4).fill(level) })
+      const outcome = (await made(bytes, `loudnorm&f=${format}`)).bytes
+      const { integrated, truePeak } = await loudness(outcome)
+      expect(integrated, `${level} as ${format}`).to.be.closeTo(-16, 0.5)
+      expect(truePeak).to.be.below(-1)
+      expect(await heard(outcome)).to.include({ sampleRate: 44_100, channels: 1 })
+    }
+  })
+
+  it('is as loud as that also where single peaks have no room for it', async () => {
+    const source = 'aevalsrc=if(lt(mod(t\\,1)\\,0.0005)\\,0.9\\,0.05)*sin(2*PI*440*t):d=5:s=44100'
+    const clicks = await sound({ source, format: 'wav' })
+    expect((await loudness(clicks)).integrated).to.be.below(-25)
+    const { integrated, truePeak } = await loudness((await made(clicks, 'loudnorm&f=wav')).bytes)
+    expect(integrated).to.be.closeTo(-16, 1.5)
+    expect(truePeak).to.be.below(-1)
+  })
+
+  it('stays silent where there is nothing to be made louder', async () => {
+    const silence = await tone({ levels: [0] })
+    const { seconds, peak } = await heard((await made(silence, 'loudnorm&f=wav')).bytes)
+    expect(peak).to.equal(0)
+    expect(seconds).to.be.closeTo(1, 0.01)
+  })
+
+  it('tells nobody what was said of its source, and leaves its cover out', async () => {
+    const tagged = ['-metadata', 'title=Secret', '-metadata', 'location=+52+13/']
+    const picture = ['-map', '0:a', '-map', '1:v', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']
+    const inputs = ['-f', 'lavfi', '-i', 'color=red:s=64x64:r=1:d=1']
+    const bytes = await remuxed(await sound({ format: 'mp3' }), [...picture, ...tagged], {
+      inputs,
+      format: 'mp3',
+    })
+    for (const query of ['f=mp3', 'f=m4a', 'f=flac', 'f=ogg']) {
+      const { tags, streams } = await heard((await made(bytes, query, { format: 'mp3' })).bytes)
+      expect(JSON.stringify(tags), query).to.not.match(/Secret|52/)
+      expect(streams, query).to.equal(1)
+    }
+  })
+
+  it('has an index first as m4a', async () => {
+    const { bytes } = await made(source, 'f=m4a')
+    expect(bytes.indexOf('moov')).to.be.within(1, bytes.indexOf('mdat'))
+  })
+
+  it('is what can be decoded of a file that is cut off', async () => {
+    const mp3 = await tone({ levels: [0.5, 0.5], format: 'mp3' })
+    const { seconds } = await heard(
+      (await made(mp3.subarray(0, mp3.length / 2), 'f=wav', { format: 'mp3' })).bytes,
+    )
+    expect(seconds).to.be.closeTo(1, 0.2)
+  })
+
+  it('tells how far it is', async () => {
+    const told: number[] = []
+    const long = await sound({ seconds: 20, format: 'wav' })
+    await made(long, 'f=mp3', { progress: (fraction) => void told.push(fraction) })
+    expect(told).to.deep.equal([...told].sort((a, b) => a - b))
+    expect(Math.max(...told)).to.be.within(0.5, 0.99)
+  })
+
+  describe('as a waveform', () => {
+    interface Drawn {
+      version: number
+      channels: number
+      sample_rate: number
+      samples_per_pixel: number
+      bits: number
+      length: number
+      data: number[]
+    }
+    async function drawn(bytes: Uint8Array, query: string, given?: Given): Promise<Drawn> {
+      const outcome = await made(bytes, query, given)
+      expect(outcome.mediaType).to.equal('application/json')
+      return JSON.parse(outcome.bytes.toString('utf8'))
+    }
+
+    it('has the lowest and the highest sample of each part, as audiowaveform has them', async () => {
+      const { data, ...rest } = await drawn(source, 'waveform&w=30')
+      expect(rest).to.deep.equal({
+        ...{ version: 2, channels: 1, sample_rate: 44_100, samples_per_pixel: 4410, bits: 8, length: 30 },
+      })
+      expect(data).to.have.length(60)
+      const highest = Math.floor(0.8 * 128)
+      for (const [part, level] of [
+        [3, Math.floor(0.1 * 128)],
+        [13, highest],
+        [19, highest],
+        [23, 0],
+      ] as const) {
+        expect(data[2 * part + 1], `highest of ${part}`).to.be.closeTo(level, 1)
+        expect(data[2 * part], `lowest of ${part}`).to.be.closeTo(-level, 1)
+      }
+    })
+
+    it('is of the part that is asked for, as loud as it is asked for', async () => {
+      const part = await drawn(source, 'waveform&start=1&end=2&w=10')
+      expect(part).to.include({ length: 10, samples_per_pixel: 4410 })
+      expect(Math.min(...part.data.filter((_, i) => i % 2 === 1))).to.be.closeTo(102, 2)
+      const quiet = await tone({ levels: Array(4).fill(0.01) })
+      const loud = await drawn(quiet, 'waveform&loudnorm&w=10')
+      expect(Math.max(...loud.data)).to.be.above(20)
+    })
+
+    it('is of at most so many parts, and of both channels together', async () => {
+      const stereo = await tone({ levels: [0.5], format: 'mp3', options: ['-ac', '2'] })
+      const { length, samples_per_pixel, data, channels } = await drawn(stereo, 'waveform', { format: 'mp3' })
+      expect(length).to.be.within(900, 1000)
+      expect(samples_per_pixel * length).to.be.within(44_100, 48_000)
+      expect(data).to.have.length(2 * length)
+      expect(channels).to.equal(1)
+      // Either channel has the mono that it is made of by 0.71.
+      expect(Math.max(...data)).to.be.closeTo(0.5 * 0.71 * 128, 3)
+    })
+
+    it('is a picture as f=png: high where it is loud', async () => {
+      const { bytes, mediaType } = await made(source, 'waveform&f=png&w=300&h=100')
+      expect(mediaType).to.equal('image/png')
+      const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+      expect(info).to.include({ width: 300, height: 100 })
+      const inked = (x: number) =>
+        Array.from({ length: 100 }, (_, y) => data[(y * 300 + x) * 4 + 3]).filter((alpha) => alpha === 255)
+          .length
+      expect(inked(50)).to.be.closeTo(10, 2)
+      expect(inked(150)).to.be.closeTo(80, 2)
+      expect(inked(250)).to.be.within(1, 2)
+    })
+
+    it('is refused of what holds no sound', async () => {
+      expect(await refusal(Buffer.alloc(0), 'waveform')).to.have.property('status', 422)
+    })
+  })
+
+  describe('is refused', () => {
+    const BROKEN = 'expected an audio file that can be decoded but this one cannot'
+    for (const [what, bytes, format, message] of [
+      ['of an empty file', async () => Buffer.alloc(0), 'mp3', BROKEN],
+      ['of zeros', async () => Buffer.alloc(100_000), 'flac', BROKEN],
+      ['of a playlist', async () => Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n'), 'm4a', BROKEN],
+      ['of a header alone', async () => source.subarray(0, 44), 'wav', BROKEN],
+      ['of a video without sound', video, 'm4a', 'expected an audio file with sound but this one has none'],
+      [
+        'of a score',
+        async () => Buffer.from('MThd'),
+        'midi',
+        'expected a video or sound that can be read but this file is midi',
+      ],
+    ] as const) {
+      it(what, async () => {
+        expect(await refusal(await bytes(), 'f=wav', { format })).to.include({ status: 422, message })
+      })
+    }
+
+    it('of a list of other files, which it never opens, nor an address', async () => {
+      let connections = 0
+      const listener = createServer((socket) => {
+        connections += 1
+        socket.destroy()
+      })
+      listener.listen(0, '127.0.0.1')
+      await once(listener, 'listening')
+      const { port } = listener.address() as AddressInfo
+      const elsewhere = await temporaryFolder()
+      const secret = join(elsewhere, 'secret.wav')
+      await writeFile(secret, source)
+      try {
+        for (const text of [
+          `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\nhttp://127.0.0.1:${port}/secret.mp3\n#EXT-X-ENDLIST\n`,
+          `#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n${secret}\n#EXT-X-ENDLIST\n`,
+          `ffconcat version 1.0\nfile '${secret}'\n`,
+        ]) {
+          for (const format of ['mp3', 'm4a', 'ogg', 'wav', 'flac', 'aac'])
+            expect(await refusal(Buffer.from(text), 'f=wav', { format }), format).to.have.property(
+              'status',
+              422,
+            )
+        }
+        expect(connections).to.equal(0)
+      } finally {
+        listener.close()
+        await rm(elsewhere, { recursive: true })
+      }
+    })
+
+    it('of an index without sound', async () => {
+      const { bytes } = await made(source, 'f=m4a')
+      const index = bytes.subarray(0, bytes.indexOf('mdat') + 4)
+      for (const query of ['f=wav', 'waveform', 'loudnorm'])
+        expect(await refusal(index, query, { format: 'm4a' }), query).to.include({
+          status: 422,
+          message: BROKEN,
+        })
+    })
+
+    for (const [query, expected] of [
+      ['start=3', /^expected a number below 3, as this sound is 3 s long, for start but received "3"$/],
+      ['start=2&end=1', /^expected a moment past start, 2 s, for end but received "1"$/],
+      ['f=wav&br=64', /^expected none with f=wav, which loses nothing, for br but received "64"$/],
+      ['f=png', /^expected one of mp3, m4a, ogg, opus, wav, flac without waveform for f but received "png"$/],
+      ['waveform&f=mp3', /^expected one of json, png beside waveform for f but received "mp3"$/],
+      ['waveform&br=64', /^expected no br beside waveform, which is no sound, for waveform/],
+      ['w=100', /^expected no value or 1 beside w and h for waveform but received none$/],
+      ['br=8', /^expected an integer from 16 to 320 kbit\/s for br/],
+    ] as const) {
+      it(`for ?${query}`, async () => {
+        const { status, message } = await refusal(source, query)
+        expect(status).to.equal(400)
+        expect(message).to.match(expected)
+      })
+    }
+
+    for (const [what, asked] of [
+      ['written', { format: 'mp3' }],
+      ['measured', { format: 'mp3', isNormalized: true }],
+      ['drawn', { waveform: { format: 'json', width: 10, height: 10 } }],
+    ] as const) {
+      it(`when nothing moves any more while it is ${what}, for now`, async () => {
+        const elsewhere = await temporaryFolder()
+        const engine = createAudioEngine({ folder, env: programEnvironment(), stallMs: 300 })
+        const leftovers: Array<() => Promise<void>> = []
+        const given = context({ afterwards: (remove) => void leftovers.push(remove) })
+        const opened = await engine.open(assetOf(source, 'wav'), {}, given)
+        try {
+          const path = join(elsewhere, 'nobody-writes')
+          execFileSync('mkfifo', [path])
+          const draft = { ...opened.draft, ...asked, input: { ...opened.draft.input, path } }
+          expect(await rejection(engine.render(draft, given))).to.include({
+            status: 504,
+            code: 'no_progress',
+          })
+        } finally {
+          await engine.close?.(opened)
+          for (const remove of leftovers) await remove()
+          await rm(elsewhere, { recursive: true })
+        }
+      })
+    }
+
+    it('when it takes too long', async () => {
+      const long = await sound({ seconds: 600, format: 'mp3', options: ['-b:a', '8k', '-ar', '8000'] })
+      const limits = { ...LIMITS, timeoutMs: 100 }
+      for (const query of ['f=opus', 'waveform&loudnorm'])
+        expect(await refusal(long, query, { limits, format: 'mp3' })).to.include({
+          ...{ status: 422, message: 'this audio takes too long to transform' },
+        })
+    })
+  })
+
+  for (const [query, variant] of [
+    ['f=mp3', 'default'],
+    ['f=mp3&br=128&start=0', 'default'],
+    ['f=opus&bitrate=96', 'f=opus'],
+    ['end=2&format=flac&start=1', 'end=2&f=flac&start=1'],
+    ['waveform&f=json', 'waveform=1'],
+    ['waveform=1&f=png&w=1000&height=50', 'f=png&h=50&waveform=1'],
+  ] as const) {
+    it(`is called ${variant} for ?${query}`, async () => {
+      expect(planOf(query, 'wav').variant).to.equal(variant)
+    })
+  }
+})

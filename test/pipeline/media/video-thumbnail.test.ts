@@ -1,0 +1,234 @@
+import { expect } from 'chai'
+import { colourAt } from '../../support/media/images.ts'
+import { lengthened, remuxed, sound, video, wideVideo } from '../../support/media/videos.ts'
+import { rejection } from '../../support/rejection.ts'
+import { assetOf, type Outcome, transform } from '../image/transform.ts'
+
+const RED = { r: 255, g: 0, b: 0 }
+const GREEN = { r: 0, g: 128, b: 0 }
+const BLUE = { r: 0, g: 0, b: 255 }
+const WHITE = { r: 255, g: 255, b: 255 }
+
+/** What JPEG and the video's own colours may differ by. */
+const TOLERANCE = 6
+
+describe('video-thumbnail', () => {
+  let film: Buffer
+  before(async () => {
+    film = await video()
+  })
+
+  async function thumbnail(bytes: Uint8Array, query: string, format = 'mp4'): Promise<Outcome> {
+    return transform({ query, source: assetOf(bytes, format) })
+  }
+
+  async function expectColour(
+    bytes: Uint8Array,
+    [x, y]: [number, number],
+    expected: typeof RED,
+    tolerance = TOLERANCE,
+  ): Promise<void> {
+    const seen = await colourAt(bytes, x, y)
+    for (const channel of ['r', 'g', 'b'] as const)
+      expect(seen[channel], `${channel} of ${JSON.stringify(seen)}`).to.be.closeTo(
+        expected[channel],
+        tolerance,
+      )
+  }
+
+  async function refusal(bytes: Uint8Array, query = 'thumbnail', format = 'mp4') {
+    return (await rejection(thumbnail(bytes, query, format))) as Error & { status: number }
+  }
+
+  it('is the first frame, a JPEG as large as the video', async () => {
+    const { mediaType, bytes, metadata } = await thumbnail(film, 'thumbnail')
+    expect(mediaType).to.equal('image/jpeg')
+    expect(metadata).to.include({ format: 'jpeg', width: 160, height: 120 })
+    await expectColour(bytes, [120, 90], RED)
+    await expectColour(bytes, [20, 20], WHITE)
+  })
+
+  for (const [duration, colour] of [
+    ['9', RED],
+    ['10', GREEN],
+    ['19', GREEN],
+    ['29', BLUE],
+  ] as const) {
+    it(`is what is shown after ${duration} x 100 ms`, async () => {
+      const { bytes } = await thumbnail(film, `thumbnail&duration=${duration}`)
+      await expectColour(bytes, [120, 90], colour)
+    })
+  }
+
+  it('goes through any image parameter, in the order of the chain', async () => {
+    const { mediaType, bytes, metadata } = await thumbnail(
+      film,
+      'w=80&flop&negate&f=png&thumbnail&duration=10',
+    )
+    expect(mediaType).to.equal('image/png')
+    expect(metadata).to.include({ format: 'png', width: 80, height: 60 })
+    await expectColour(bytes, [20, 45], { r: 255, g: 127, b: 255 })
+    await expectColour(bytes, [70, 10], { r: 0, g: 0, b: 0 })
+  })
+
+  it('is upright where the video says that it was taken on its side', async () => {
+    const turned = await remuxed(film, ['-metadata:s:v', 'rotate=270'])
+    const { bytes, metadata } = await thumbnail(turned, 'thumbnail')
+    expect(metadata).to.include({ width: 120, height: 160 })
+    const plain = await thumbnail(film, 'thumbnail')
+    await expectColour(plain.bytes, [20, 20], WHITE)
+    // Turned by a quarter, the white has left its corner for a neighbour's.
+    const corners = [
+      [10, 10],
+      [110, 10],
+      [110, 150],
+      [10, 150],
+    ] as const
+    const seen = await Promise.all(corners.map(([x, y]) => colourAt(bytes, x, y)))
+    const white = seen.flatMap(({ g }, i) => (g > 200 ? [i] : []))
+    expect(white).to.have.length(1)
+    expect(white[0]).to.be.oneOf([1, 3])
+  })
+
+  it('has square pixels where those of the video are not', async () => {
+    const wide = await video({
+      colours: ['red'],
+      options: ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-aspect', '8:3'],
+    })
+    const { metadata } = await thumbnail(wide, 'thumbnail')
+    expect(metadata).to.include({ width: 320, height: 120 })
+  })
+
+  it('is of odd sides where the video is', async () => {
+    const odd = await video({
+      ...{ colours: ['red', 'blue'], width: 161, height: 121 },
+      options: ['-c:v', 'libx264', '-pix_fmt', 'yuv444p'],
+    })
+    const { bytes, metadata } = await thumbnail(odd, 'thumbnail&duration=10')
+    expect(metadata).to.include({ width: 161, height: 121 })
+    await expectColour(bytes, [160, 120], BLUE)
+  })
+
+  it('has the right colours of BT.709, said or unsaid', async () => {
+    const said = await video({
+      ...{ colours: ['red'], matrix: 'bt709' },
+      options: ['-colorspace', 'bt709', '-c:v', 'libx264', '-pix_fmt', 'yuv420p'],
+    })
+    await expectColour((await thumbnail(said, 'thumbnail')).bytes, [120, 90], RED)
+    const unsaid = await video({
+      ...{ colours: ['red'], width: 1280, height: 720, rate: 2, matrix: 'bt709' },
+      options: ['-c:v', 'mpeg4', '-q:v', '2', '-pix_fmt', 'yuv420p'],
+    })
+    await expectColour((await thumbnail(unsaid, 'thumbnail')).bytes, [1000, 600], RED)
+  })
+
+  for (const [what, transfer, rgb, expected] of [
+    // 203 cd/m² by BT.2100: pressed to nine tenths of what a screen can show, of which 235 are by its gamma of 2.4.
+    ['white paper in PQ', 'smpte2084', [148, 148, 148], { r: 235, g: 235, b: 235 }],
+    // 10.3 cd/m², a tenth of that screen's white: left as it is.
+    ['grey in PQ', 'smpte2084', [77, 77, 77], { r: 99, g: 99, b: 99 }],
+    ['what only HDR shows, in PQ', 'smpte2084', [192, 192, 192], WHITE],
+    ['white paper in HLG', 'arib-std-b67', [191, 191, 191], { r: 235, g: 235, b: 235 }],
+    // Its red is one that BT.709 has not: without a share of green.
+    ['red of a wide gamut', 'bt2020-10', [200, 60, 60], { r: 239, g: 0, b: 55 }],
+    ['grey of a wide gamut', 'bt2020-10', [128, 128, 128], { r: 128, g: 128, b: 128 }],
+  ] as const) {
+    it(`shows on a usual screen ${what}`, async () => {
+      const bytes = await wideVideo({ rgb, transfer })
+      await expectColour((await thumbnail(bytes, 'thumbnail')).bytes, [30, 20], expected)
+    })
+  }
+
+  for (const [format, codec] of [
+    ['mov', 'libx264'],
+    ['webm', 'libvpx'],
+    ['mkv', 'libx264'],
+    ['avi', 'mpeg4'],
+    ['mpeg', 'mpeg2video'],
+    ['flv', 'flv'],
+    ['wmv', 'wmv2'],
+  ] as const) {
+    it(`is taken of ${format}`, async () => {
+      const rate = format === 'mpeg' ? 25 : 10
+      const options = ['-c:v', codec, '-pix_fmt', 'yuv420p', '-q:v', '3', '-b:v', '1M']
+      const bytes = await video({ rate, options, format })
+      const { metadata, ...made } = await thumbnail(bytes, 'thumbnail&duration=15', format)
+      expect(metadata).to.include({ format: 'jpeg', width: 160, height: 120 })
+      await expectColour(made.bytes, [120, 90], GREEN, 20)
+    })
+  }
+
+  it('is the last frame where that is still shown', async () => {
+    // One frame a second, the last from 2 s to 3 s.
+    const slow = await video({ rate: 1 })
+    const { bytes } = await thumbnail(slow, 'thumbnail&duration=29')
+    await expectColour(bytes, [120, 90], BLUE)
+  })
+
+  it('is of the pictures, not of a sound that goes on', async () => {
+    const { message, status } = await refusal(film, 'thumbnail&duration=30')
+    expect(status).to.equal(400)
+    expect(message).to.match(/from 0 to 29, as this video is 3 s long, for duration but received "30"/)
+  })
+
+  describe('refuses', () => {
+    for (const [what, bytes] of [
+      ['an empty file', Buffer.alloc(0)],
+      ['what is no video', Buffer.from('no video at all')],
+      ['zeros', Buffer.alloc(100_000)],
+    ] as const) {
+      it(`${what}`, async () => {
+        const { message, status } = await refusal(bytes)
+        expect(status).to.equal(422)
+        expect(message).to.equal('expected a video that can be decoded but this one cannot')
+      })
+    }
+
+    it('a video whose end, with its index, is cut off', async () => {
+      expect(await refusal(film.subarray(0, film.length / 2))).to.have.property('status', 422)
+    })
+
+    it('a moment that the header promises and the file has not', async () => {
+      const fast = await remuxed(await video({ colours: Array(20).fill('red') }), ['-movflags', '+faststart'])
+      // The index is first: half of the pictures are still there.
+      const cut = fast.subarray(0, fast.length - 500)
+      const { message, status } = await refusal(cut, 'thumbnail&duration=198')
+      expect(status).to.equal(422)
+      expect(message).to.equal('expected a video that can be decoded but this one cannot')
+      // What is there is shown.
+      expect((await thumbnail(cut, 'thumbnail')).metadata.width).to.equal(160)
+    })
+
+    it('a file of 10 KB that claims to last two hours, within its time', async () => {
+      const lying = lengthened(await video({ colours: ['red'] }))
+      const startedAt = performance.now()
+      const { message, status } = await refusal(lying, 'thumbnail&duration=36000')
+      expect(performance.now() - startedAt).to.be.below(10_000)
+      expect(status, message).to.equal(422)
+    })
+
+    it('a file of sound only, and says so', async () => {
+      const { message, status } = await refusal(await sound())
+      expect(status).to.equal(422)
+      expect(message).to.equal('expected a video with pictures but this file has only sound')
+    })
+
+    it('sound with a cover, which is no moment', async () => {
+      const picture = ['-map', '1:v', '-c:v', 'mjpeg', '-frames:v', '1', '-disposition:v', 'attached_pic']
+      const inputs = ['-f', 'lavfi', '-i', 'color=red:s=64x64:d=1']
+      const covered = await remuxed(await sound(), ['-map', '0:a', ...picture], { inputs })
+      expect((await refusal(covered)).message).to.match(/has only sound/)
+    })
+
+    it('a video that is too large, by its header alone', async () => {
+      const limited = (limits: object) =>
+        rejection(transform({ query: 'thumbnail', source: assetOf(film, 'mp4'), limits }))
+      expect(await limited({ sourceMaxPixels: 160 * 120 - 1 })).to.have.property(
+        'message',
+        'expected a video of at most 19199 pixels a frame to transform but this one has more',
+      )
+      const { message } = (await limited({ videoMaxBytes: film.length - 1 })) as Error
+      expect(message).to.match(/at most \d+ bytes to transform but this one has/)
+    })
+  })
+})

@@ -1,0 +1,274 @@
+import { execFileSync } from 'node:child_process'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { programEnvironment } from '../../../config/programs.ts'
+import { readAll } from '../../../src/core/bytes/asset.ts'
+import { formatOfMediaType } from '../../../src/core/media/formats.ts'
+import type { EngineContext } from '../../../src/core/plugin-api/plugin.ts'
+import { createScratch } from '../../../src/engines/temp/scratch.ts'
+import { createFfmpeg } from '../../../src/engines/video/ffmpeg.ts'
+import { transcode } from '../../../src/engines/video/transcode.ts'
+import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
+import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
+import { createRunner } from '../../../src/pipeline/run/run.ts'
+import { colourAt } from '../../support/media/images.ts'
+import {
+  film,
+  type ProbedVideo,
+  probed,
+  remuxed,
+  sound,
+  video,
+  wideVideo,
+} from '../../support/media/videos.ts'
+import { rejection } from '../../support/rejection.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { assetOf, context, LIMITS, transform } from '../image/transform.ts'
+import { loadWith } from '../load/drop-ins.ts'
+
+describe('a video of a video', () => {
+  let folder: string
+  let transforms: readonly LoadedPlugin[]
+  let run: ReturnType<typeof createRunner>
+  /** Three seconds, 160 x 120, with sound. */
+  let source: Buffer
+  before(async () => {
+    folder = await temporaryFolder()
+    run = createRunner(new Map([['ffmpeg', createFfmpeg({ folder, env: programEnvironment() })]]))
+    transforms = (await loadWith({})).transforms
+    source = await film()
+  })
+  afterEach('leaves no temporary file', async () => {
+    expect(await readdir(folder)).to.deep.equal([])
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  interface Made extends ProbedVideo {
+    bytes: Buffer
+    mediaType: string
+  }
+
+  /** What comes of a video in memory. */
+  async function made(
+    bytes: Uint8Array,
+    query: string,
+    { format = 'mp4', ...given }: Partial<EngineContext> & { format?: string } = {},
+  ): Promise<Made> {
+    const leftovers: Array<() => Promise<void>> = []
+    const asset = assetOf(bytes, format)
+    const plan = createPlanner(
+      transforms,
+      [],
+    )({
+      query: new URLSearchParams(query),
+      format: formatOfMediaType(asset.mediaType),
+      accept: '',
+    })
+    try {
+      const rendered = await run(
+        plan,
+        asset,
+        context({ ...given, afterwards: (remove) => void leftovers.push(remove) }),
+      )
+      const outcome = await readAll(rendered)
+      expect(outcome.length).to.equal(rendered.size)
+      return { bytes: outcome, mediaType: rendered.mediaType, ...(await probed(outcome)) }
+    } finally {
+      for (const remove of leftovers) await remove()
+    }
+  }
+
+  const refusal = async (...args: Parameters<typeof made>) =>
+    (await rejection(made(...args))) as Error & { status: number }
+
+  it('is an MP4 that every player knows, whose index comes first', async () => {
+    const { bytes, seconds, ...outcome } = await made(source, 'f=mp4')
+    expect(outcome).to.include({
+      ...{ mediaType: 'video/mp4', width: 160, height: 120 },
+      ...{ videoCodec: 'h264', audioCodec: 'aac', pixelFormat: 'yuv420p', colorSpace: 'bt709' },
+    })
+    expect(outcome.container).to.match(/mp4/)
+    expect(seconds).to.be.closeTo(3, 0.1)
+    expect(bytes.indexOf('moov')).to.be.below(bytes.indexOf('mdat'))
+  })
+
+  for (const [format, mediaType, container, videoCodec, audioCodec] of [
+    ['mov', 'video/quicktime', /mov/, 'h264', 'aac'],
+    ['webm', 'video/webm', /webm/, 'vp9', 'opus'],
+    ['avi', 'video/x-msvideo', /avi/, 'mpeg4', 'mp3'],
+  ] as const) {
+    it(`is ${format} where that is asked for`, async () => {
+      const outcome = await made(source, `f=${format}&w=80`)
+      expect(outcome).to.include({ mediaType, videoCodec, audioCodec, width: 80, height: 60 })
+      expect(outcome.container).to.match(container)
+      expect(outcome.seconds).to.be.closeTo(3, 0.15)
+      if (format === 'mov') expect(outcome.bytes.indexOf('moov')).to.be.below(outcome.bytes.indexOf('mdat'))
+    })
+  }
+
+  describe('fits into a box, both sides even', () => {
+    it('as it was asked for, in its middle', async () => {
+      expect(await made(source, 'vt&w=34')).to.include({ width: 34, height: 60 })
+    })
+
+    it('also when its own are odd', async () => {
+      const odd = await video({
+        ...{ colours: ['red'], width: 161, height: 121 },
+        options: ['-c:v', 'libx264', '-pix_fmt', 'yuv444p'],
+      })
+      expect(await made(odd, 'f=mp4')).to.include({ width: 160, height: 120, pixelFormat: 'yuv420p' })
+    })
+
+    it('and at most 720 lines of automatic quality, unless a size is asked for', async () => {
+      const large = await video({ colours: ['red'], width: 1280, height: 800, rate: 5 })
+      expect(await made(large, 'q_a')).to.include({ width: 1152, height: 720 })
+      expect(await made(large, 'q_a&w=1200')).to.include({ width: 1200, height: 750 })
+    })
+  })
+
+  it('is upright, and says nothing of how it was held or where', async () => {
+    const turned = await remuxed(source, ['-metadata:s:v', 'rotate=90', '-metadata', 'location=+52.5+13.4/'])
+    expect((await probed(turned)).tags).to.have.property('location')
+    const outcome = await made(turned, 'w=60')
+    expect(outcome).to.include({ width: 60, height: 80, rotation: undefined })
+    expect(JSON.stringify(outcome.tags)).not.to.match(/52\.5|location|rotate/)
+  })
+
+  it('has square pixels where those of the source are not', async () => {
+    const wide = await video({
+      colours: ['red'],
+      options: ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-aspect', '8:3'],
+    })
+    expect(await made(wide, 'f=mp4')).to.include({ width: 320, height: 120 })
+    expect(await made(wide, 'vt')).to.include({ width: 68, height: 120 })
+  })
+
+  it('is a part of it, from a moment up to another', async () => {
+    expect((await made(source, 'start=1&end=2.5')).seconds).to.be.closeTo(1.5, 0.1)
+    expect((await made(source, 'start=2')).seconds).to.be.closeTo(1, 0.1)
+    expect((await made(source, 'end=99')).seconds).to.be.closeTo(3, 0.1)
+    const { status, message } = await refusal(source, 'start=3.5')
+    expect(status).to.equal(400)
+    expect(message).to.match(/^expected a number below 3(\.\d+)?, as this video is .* for start/)
+  })
+
+  it('has no sound when that is asked for, or there is none', async () => {
+    expect((await made(source, 'mute')).audioCodec).to.equal(undefined)
+    expect((await made(await video({ colours: ['red'] }), 'f=webm')).audioCodec).to.equal(undefined)
+  })
+
+  it('can be cut and begun where key frames were asked for', async () => {
+    // Ten frames a second.
+    expect((await made(source, 'kf=5')).keyFrames).to.deep.equal([0, 0.5, 1, 1.5, 2, 2.5])
+    const long = await video({ colours: Array(9).fill('red'), width: 32, height: 32 })
+    expect((await made(long, 'kf_boost')).keyFrames).to.deep.equal([
+      ...[0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 7],
+    ])
+    const { keyFrames } = await made(source, 'kf=10&f=webm&w=32')
+    expect(keyFrames.map(Math.round)).to.deep.equal([0, 1, 2])
+  })
+
+  it('keeps the moments of its frames where they vary', async () => {
+    // Every third frame is left out, and so is all of the second second.
+    const select = ['-vf', "select='mod(n\\,3)*not(between(t\\,1\\,1.95))'", '-vsync', 'vfr']
+    const varying = await remuxed(source, ['-c:v', 'libx264', ...select])
+    const before = await probed(varying)
+    const after = await made(varying, 'f=mp4')
+    expect(after.frames).to.equal(before.frames)
+    expect(after.seconds).to.be.closeTo(before.seconds, 0.15)
+    expect((await made(varying, 'f=avi')).seconds).to.be.closeTo(before.seconds, 0.3)
+  })
+
+  it('is what can be decoded of a file that is cut off behind its index', async () => {
+    const fast = await remuxed(source, ['-movflags', '+faststart'])
+    const { frames } = await made(fast.subarray(0, fast.length - 2000), 'w=80')
+    expect(frames).to.be.within(5, 30)
+  })
+
+  it('shows HDR on a usual screen', async () => {
+    const hdr = await wideVideo({ rgb: [148, 148, 148], transfer: 'smpte2084' })
+    const { bytes, pixelFormat, colorSpace } = await made(hdr, 'w=32')
+    expect({ pixelFormat, colorSpace }).to.deep.equal({ pixelFormat: 'yuv420p', colorSpace: 'bt709' })
+    const frame = await transform({ query: 'thumbnail', source: assetOf(bytes, 'mp4') })
+    // 203 cd/m², see the test of thumbnails.
+    expect((await colourAt(frame.bytes, 15, 10)).g).to.be.closeTo(235, 6)
+  })
+
+  it('tells how far it is', async () => {
+    const told: number[] = []
+    await made(source, 'w=80', { progress: (fraction) => void told.push(fraction) })
+    expect(told).not.to.deep.equal([])
+    expect(told).to.deep.equal([...told].sort((a, b) => a - b))
+    expect(Math.max(...told)).to.be.within(0.5, 0.99)
+  })
+
+  describe('is refused', () => {
+    const BROKEN = 'expected a video that can be decoded but this one cannot'
+    for (const [what, bytes, message] of [
+      ['of an empty file', async () => Buffer.alloc(0), BROKEN],
+      ['of zeros', async () => Buffer.alloc(100_000), BROKEN],
+      ['of sound', sound, 'expected a video with pictures but this file has only sound'],
+      ['of a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
+    ] as const) {
+      it(what, async () => {
+        expect(await refusal(await bytes(), 'w=80')).to.include({ status: 422, message })
+      })
+    }
+
+    it('of a header without a frame', async () => {
+      const fast = await remuxed(source, ['-movflags', '+faststart'])
+      const header = fast.subarray(0, fast.indexOf('mdat') + 4)
+      expect(await refusal(header, 'w=80')).to.include({ status: 422, message: BROKEN })
+    })
+
+    it('when it takes too long', async () => {
+      const limits = { ...LIMITS, timeoutMs: 200 }
+      const long = await video({ colours: Array(20).fill('red'), width: 640, height: 480 })
+      expect(await refusal(long, 'f=webm', { limits })).to.include({
+        ...{ status: 422, message: 'this video takes too long to transform' },
+      })
+    })
+
+    it('when nothing moves any more, for now', async () => {
+      const elsewhere = await temporaryFolder()
+      const scratch = createScratch(folder)
+      const env = programEnvironment()
+      const engine = createFfmpeg({ folder, env })
+      const leftovers: Array<() => Promise<void>> = []
+      const given = context({ afterwards: (remove) => void leftovers.push(remove) })
+      const opened = await engine.open(assetOf(source, 'mp4'), {}, given)
+      try {
+        const path = join(elsewhere, 'nobody-writes')
+        execFileSync('mkfifo', [path])
+        const draft = { input: { ...opened.draft.input, path } }
+        const stuck = transcode(draft, 'mp4', { ...given, env, scratch, canToneMap: false, stallMs: 300 })
+        expect(await rejection(stuck)).to.include({ status: 504, code: 'no_progress' })
+      } finally {
+        await engine.close?.(opened)
+        for (const remove of leftovers) await remove()
+        await rm(elsewhere, { recursive: true })
+      }
+    })
+
+    it('when its encoder is killed, which may pass', async () => {
+      const progress = () => {
+        for (const pid of execFileSync('pgrep', ['-P', String(process.pid), 'ffmpeg'])
+          .toString()
+          .split('\n'))
+          if (pid) process.kill(Number(pid), 'SIGKILL')
+      }
+      const error = await refusal(await film({ colours: Array(20).fill('red') }), 'f=webm', { progress })
+      expect(error).not.to.have.property('status')
+      expect(String(error.cause)).to.match(/ended with SIGKILL/)
+    })
+
+    it('when nobody waits any more', async () => {
+      const leaving = new AbortController()
+      const reason = new Error('left')
+      const progress = () => leaving.abort(reason)
+      const given = { signal: leaving.signal, progress }
+      expect(await refusal(await film({ colours: Array(20).fill('red') }), 'f=webm', given)).to.equal(reason)
+    })
+  })
+})

@@ -1,0 +1,619 @@
+import { expect } from 'chai'
+import { knownFormat } from '../../../src/core/media/formats.ts'
+import { Problem } from '../../../src/core/problem.ts'
+import { type ChainSettings, type LoadedPlugin, loadPlugins } from '../../../src/pipeline/load/load.ts'
+import { createPlanner, type Plan } from '../../../src/pipeline/plan/plan.ts'
+import { CHAIN, dropIn, dropIns, ENGINES, loadWith, SHIPPED } from '../load/drop-ins.ts'
+
+const FINGERPRINT = /&~[0-9a-f]{8}$/
+
+/** The plan for a query as it stands in a URL. */
+function planOf(
+  transforms: readonly LoadedPlugin[],
+  query: string,
+  { format = 'jpeg', accept = '', ignored = [] as readonly string[] } = {},
+): Plan {
+  return createPlanner(
+    transforms,
+    ignored,
+  )({ query: new URLSearchParams(query), format: knownFormat(format), accept })
+}
+
+describe('planning', () => {
+  let shipped: readonly LoadedPlugin[] = []
+  before(async () => {
+    // A few of them: this is about what a planner does, whatever plugins there are.
+    const few = ['image-orient', 'image-resize', 'image-format']
+    shipped = (await loadWith({})).transforms.filter(({ plugin }) => few.includes(plugin.name))
+  })
+
+  const plan = (query: string, options: Parameters<typeof planOf>[2] = {}) => planOf(shipped, query, options)
+  const refusal = (query: string, options: Parameters<typeof planOf>[2] = {}): Problem => {
+    try {
+      plan(query, options)
+    } catch (error) {
+      expect(error).to.be.instanceOf(Problem)
+      return error as Problem
+    }
+    throw new Error(`${query} was accepted`)
+  }
+  const steps = ({ steps }: Plan) => steps.map(({ plugin }) => plugin.name)
+
+  describe('a variant', () => {
+    for (const [variant, queries] of [
+      [
+        'h=50&w=100',
+        ['w=100&h=50', 'h=50&w=100', 'width=100&height=50', 'h=0050&width=0100', 'w=100&utm_x=1&h=50'],
+      ],
+      ['f=tiff&w=100', ['f=tif&w=100', 'format=TIFF&w=100', 'w=100&f=tiff']],
+      ['dpr=2&w=10', ['w=10&dpr=2', 'w=10&dpr=2.0', 'dpr=2.&w=10']],
+      ['q=80', ['q=80', 'quality=80']],
+      ['fit=inside&h=5&w=5', ['w=5&h=5&fit=inside', 'fit=INSIDE&w=5&h=5']],
+    ] as const) {
+      it(`is ${variant} for ${queries.join(', ')}`, () => {
+        for (const query of queries) expect(plan(query).variant, query).to.equal(variant)
+      })
+    }
+
+    for (const [variant, queries, format] of [
+      [
+        'w=100',
+        ['w=100', 'w=100&q=75', 'w=100&dpr=1', 'w=100&f=jpg', 'w=100&fit=inside', 'w=100&f=auto'],
+        'jpeg',
+      ],
+      ['h=50&w=100', ['w=100&h=50', 'w=100&h=50&fit=cover&dpr=1.0&q=75&f=jpeg'], 'jpeg'],
+      ['default', ['q=75', 'f=jpeg', 'f=auto', 'dpr=2', 'fit=fill', 'dpr=2&fit=cover&q=75'], 'jpeg'],
+      ['default', ['q=75', 'q=10', 'f=png', 'f=png&q=100', 'dpr=2'], 'png'],
+      ['default', ['q=10', 'f=gif&q=10'], 'gif'],
+      ['default', ['q=10', 'f=png', 'fit=cover'], 'svg'],
+      ['f=png', ['f=png', 'f=png&q=10', 'f=png&q=75'], 'jpeg'],
+      ['q=10', ['q=10', 'q=10&f=webp', 'f=auto&q=10'], 'webp'],
+      ['default', ['lossless', 'maxbytes=5', 'a=0', 'a=1', 'page=1', 'icc=srgb'], 'png'],
+      ['default', ['maxbytes=5', 'lossless', 'animated=1', 'icc=keep', 'q=9'], 'gif'],
+      ['default', ['a=0', 'animated=0', 'page=1', 'a=1', 'icc=srgb'], 'jpeg'],
+      ['default', ['icc=keep', 'page=1', 'lossless', 'maxbytes=9'], 'svg'],
+      ['a=0', ['a=0', 'animated=0', 'page=1', 'a=0&page=1', 'a=1&page=1', 'page=01&f=webp'], 'webp'],
+      ['page=2', ['page=2', 'page=2&a=0', 'page=2&a=1', 'page=02'], 'gif'],
+      ['f=png', ['f=png', 'f=png&a=0', 'f=png&page=1', 'f=png&a=1'], 'gif'],
+      ['f=png&page=3', ['f=png&page=3', 'f=png&page=3&a=0'], 'webp'],
+      [
+        'lossless=1',
+        ['lossless', 'lossless&q=5', 'lossless&maxbytes=9&q=50', 'f=webp&lossless=true'],
+        'webp',
+      ],
+      ['maxbytes=9', ['maxbytes=9', 'maxbytes=9&q=75', 'maxbytes=009'], 'jpeg'],
+      ['icc=keep', ['icc=keep', 'icc=KEEP&a=1'], 'tiff'],
+      ['f=gif', ['f=gif', 'f=gif&icc=keep', 'f=gif&maxbytes=9&lossless&q=3'], 'jpeg'],
+    ] as const) {
+      it(`is ${variant} of a ${format}, whatever is said without effect: ${queries.join(', ')}`, () => {
+        for (const query of queries) expect(plan(query, { format }).variant, query).to.equal(variant)
+      })
+    }
+
+    it('names a drop-in that was asked for, also where all its values are the defaults', async () => {
+      const params = `{
+        glow: { type: 'integer', min: 1, max: 9, default: 5, help: 'How much' },
+        tone: { type: 'enum', values: ['a', 'b'], default: 'a', help: 'Which' },
+      }`
+      const { transforms } = await loadWith({ 'glow.js': dropIn('glow', { params }) })
+      const variants = (...queries: string[]) => queries.map((query) => planOf(transforms, query).variant)
+      for (const variant of variants('glow=5', 'tone=a', 'tone=a&glow=5'))
+        expect(variant).to.match(/^glow=5&~/)
+      for (const variant of variants('tone=b', 'tone=b&glow=5')) expect(variant).to.match(/^tone=b&~/)
+      expect(variants('w=9&fit=fill')).to.deep.equal(['w=9'])
+      expect(variants('glow=5&fit=fill'), 'a plugin with nothing to do').to.deep.equal(variants('glow=5'))
+    })
+
+    it('is another for another value', () => {
+      const variants = ['w=100', 'w=101', 'h=100', 'w=100&q=76', 'w=100&f=png'].map(
+        (query) => plan(query).variant,
+      )
+      expect(new Set(variants).size).to.equal(5)
+    })
+
+    it('does not name the defaults that nobody has asked for', () => {
+      expect(plan('w=100').variant).to.equal('w=100')
+    })
+  })
+
+  describe('the steps', () => {
+    it('are none without parameters', () => {
+      expect(plan('')).to.deep.equal({ steps: [], variant: '', variesByAccept: false, notes: [] })
+    })
+
+    it('are none where all that is asked for is without effect', async () => {
+      const { transforms } = await loadWith({}, { disabled: ['image-orient', 'image-format'] })
+      expect(planOf(transforms, 'fit=fill')).to.deep.equal({
+        steps: [],
+        variant: '',
+        variesByAccept: false,
+        notes: [],
+      })
+    })
+
+    it('are those whose parameters are named, and those that always join', () => {
+      expect(steps(plan('w=100'))).to.deep.equal(['image-orient', 'image-resize', 'image-format'])
+      expect(steps(plan('q=50'))).to.deep.equal(['image-orient', 'image-format'])
+    })
+
+    it('get their values by canonical name, with defaults for the rest', () => {
+      const [orient, resize, format] = plan('width=100&q=50').steps
+      expect(orient?.params).to.deep.equal({})
+      expect(resize?.params).to.deep.equal({
+        w: 100,
+        fit: 'cover',
+        dpr: 1,
+        func: 'center',
+        fx: 0.5,
+        fy: 0.5,
+        zoom: 1,
+      })
+      expect(format?.params).to.deep.equal({ q: 50, a: '1', icc: 'srgb' })
+      expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb' })
+    })
+
+    it('are only those for the media of the source', async () => {
+      const { transforms } = await loadWith({
+        'cut.js': dropIn('cut', { media: "['text']", params: "{ w: { type: 'flag', help: 'Cut' } }" }),
+      })
+      expect(steps(planOf(transforms, 'w', { format: 'txt' }))).to.deep.equal(['cut'])
+      expect(steps(planOf(transforms, 'w=5', { format: 'png' }))).to.not.include('cut')
+    })
+
+    it('are none for a flag that is switched off', async () => {
+      const { transforms } = await loadWith({ 'glow.js': dropIn('glow') })
+      for (const query of ['glow=0', 'glow=false']) {
+        expect(planOf(transforms, query), query).to.deep.equal({
+          steps: [],
+          variant: '',
+          variesByAccept: false,
+          notes: [],
+        })
+      }
+      expect(planOf(transforms, 'glow=0&q=5').variant).to.equal('q=5')
+      for (const query of ['glow', 'glow=', 'glow=1', 'glow=TRUE']) {
+        expect(planOf(transforms, query).variant, query).to.match(/^glow=1&~/)
+      }
+    })
+
+    it('run in the order of the chain, not of the query', async () => {
+      const { transforms } = await loadWith(
+        { 'one.js': dropIn('one'), 'two.js': dropIn('two') },
+        { order: ['two', 'one'] },
+      )
+      for (const query of ['one&two', 'two&one']) {
+        expect(steps(planOf(transforms, query))).to.deep.equal(['image-orient', 'two', 'one', 'image-format'])
+      }
+    })
+  })
+
+  describe('names that it passes over', () => {
+    for (const query of [
+      'utm_source=x',
+      'utm_=',
+      'utm_campaign=a&utm_medium=b',
+      'fbclid=1',
+      'gclid=2',
+      'v=3',
+      '_=4',
+      'v=1&v=2',
+    ]) {
+      it(`makes nothing of ${query}`, () => {
+        expect(plan(query).steps).to.be.empty
+        expect(plan(`${query}&w=5`).variant).to.equal('w=5')
+      })
+    }
+
+    it('makes nothing of those that the configuration names, and of no others', () => {
+      expect(plan('ref=x&w=5', { ignored: ['ref'] }).variant).to.equal('w=5')
+      expect(refusal('reff=x', { ignored: ['ref'] }).code).to.equal('unknown_parameter')
+    })
+
+    for (const word of ['vv', 'utm', 'xutm_source', 'fbclid2', '__', 'V']) {
+      it(`knows ${word} as an unknown parameter`, () => {
+        expect(refusal(`${word}=1`).code).to.equal('unknown_parameter')
+      })
+    }
+
+    it('counts them as no parameters, however many there are', () => {
+      const many = Array.from({ length: 5000 }, (_, i) => `utm_${i}=x`).join('&')
+      expect(plan(`${many}&w=5`).variant).to.equal('w=5')
+    })
+  })
+
+  describe('refusals', () => {
+    for (const [word, nearest] of [
+      ['widht', 'width'],
+      ['WIDTH', 'width'],
+      ['heigth', 'height'],
+      ['W', 'w'],
+      ['qualty', 'quality'],
+      ['fits', 'fit'],
+      ['dpi', 'dpr'],
+    ] as const) {
+      it(`refuses an unknown parameter with the nearest known name: ${word}`, () => {
+        const problem = refusal(`${word}=1`)
+        expect(problem).to.include({ status: 400, code: 'unknown_parameter' })
+        expect(problem.message).to.equal(
+          `there is no parameter "${word}" for image files; did you mean "${nearest}"?`,
+        )
+        expect(problem.members).to.deep.equal({ param: word, nearest })
+      })
+    }
+
+    for (const word of [
+      'watermark',
+      'xyz',
+      'qualxyz',
+      'x',
+      'ww',
+      'hw',
+      'constructor',
+      '__proto__',
+      'w'.repeat(3000),
+    ]) {
+      it(`refuses an unknown parameter that is near to nothing: ${word.slice(0, 20)}`, () => {
+        const problem = refusal(`${word}=1`)
+        expect(problem.code).to.equal('unknown_parameter')
+        expect(problem.message)
+          .to.match(/ for image files; there are [a-z_]+(, [a-z_]+)*$/)
+          .and.not.include('mean')
+        expect(problem.message).to.have.length.below(900)
+        expect(problem.members).to.not.have.property('nearest')
+      })
+    }
+
+    it('refuses any parameter for media that no plugin is for', () => {
+      const problem = refusal('w=100', { format: 'pdf' })
+      expect(problem.message).to.equal('there is no parameter "w" for application files; they take none')
+      expect(plan('v=1', { format: 'pdf' }).steps).to.be.empty
+    })
+
+    for (const [query, word, received] of [
+      ['w=1&w=2', 'w', '1, 2'],
+      ['w=5&w=5', 'w', '5, 5'],
+      ['w=1&width=2', 'width', '1, 2'],
+      ['width=1&w=2', 'w', '1, 2'],
+      ['f=png&q=5&format=png', 'format', 'png, png'],
+    ] as const) {
+      it(`refuses a parameter that is there twice: ${query}`, () => {
+        const problem = refusal(query)
+        expect(problem).to.include({ status: 400, code: 'bad_parameter' })
+        expect(problem.message).to.equal(`expected one value for ${word} but received "${received}"`)
+      })
+    }
+
+    it('refuses a flag that is there twice, also when it was off at first', async () => {
+      const { transforms } = await loadWith({ 'glow.js': dropIn('glow') })
+      expect(() => planOf(transforms, 'glow=0&glow=1')).to.throw(Problem, 'expected one value for glow')
+    })
+
+    it('refuses a value that does not fit, under the name that was used', () => {
+      expect(refusal('width=abc').message).to.equal(
+        'expected an integer from 1 to 5000 px for width but received "abc"',
+      )
+      expect(refusal('w=0').message).to.equal('expected an integer from 1 to 5000 px for w but received "0"')
+      expect(refusal('f=bmp').message).to.equal(
+        'expected one of jpeg, png, webp, avif, tiff, gif, svg, auto for f but received "bmp"',
+      )
+    })
+  })
+
+  describe('what only a drop-in offers', () => {
+    for (const query of ['remove_background', 'rm_bg', 'w=5&rm_bg=1', 'remove_background=true']) {
+      it(`is a 501 without one: ${query}`, () => {
+        const { status, code, message } = refusal(query)
+        expect({ status, code }).to.deep.equal({ status: 501, code: 'not_offered' })
+        expect(message).to.match(/^no plugin of this installation offers (remove_background|rm_bg); docs/)
+      })
+    }
+
+    it('is nothing when it is switched off, and a 400 with a value that does not fit', () => {
+      expect(plan('rm_bg=0&w=5').variant).to.equal('w=5')
+      expect(plan('rm_bg=0').steps).to.be.empty
+      expect(refusal('rm_bg=maybe').message).to.equal(
+        'expected no value, 1 or 0 for rm_bg but received "maybe"',
+      )
+      expect(refusal('rm_bg=0&remove_background=0').message).to.include('expected one value')
+      expect(refusal('rm_bg', { format: 'pdf' })).to.include({ status: 400, code: 'unknown_parameter' })
+    })
+
+    it('is a parameter as any other once a plugin has it, as that says', async () => {
+      const params = `{
+        remove_background: { type: 'enum', values: ['soft', 'hard'], aliases: ['rm_bg'], help: 'How' },
+      }`
+      const { transforms } = await loadWith({ 'cut-out.js': dropIn('cut-out', { params }) })
+      expect(steps(planOf(transforms, 'rm_bg=soft'))).to.include('cut-out')
+      expect(() => planOf(transforms, 'rm_bg')).to.throw(Problem, 'expected one of soft, hard for rm_bg')
+    })
+  })
+
+  describe('an SVG', () => {
+    it('is the original for f=svg alone', () => {
+      for (const query of ['f=svg', 'format=SVG', 'f=svg&utm_source=x']) {
+        expect(plan(query, { format: 'svg' }), query).to.deep.equal({
+          steps: [],
+          variant: '',
+          variesByAccept: false,
+          notes: [],
+        })
+      }
+    })
+
+    it('takes no other parameter beside f=svg: a 400 that names it', () => {
+      for (const [query, name] of [
+        ['f=svg&w=10', 'w'],
+        ['quality=75&f=svg', 'q'],
+        ['f=svg&page=1', 'page'],
+      ] as const) {
+        const { status, message } = refusal(query, { format: 'svg' })
+        expect({ status, message }).to.deep.equal({
+          status: 400,
+          message: `expected no parameter beside f=svg, which is the SVG as it was uploaded, for ${name} but received "${name}"`,
+        })
+      }
+    })
+
+    it('is all that can be sent as one', () => {
+      expect(refusal('f=svg').message).to.equal(
+        'expected one of jpeg, png, webp, avif, tiff, gif, auto for f but received "svg, which only an SVG can be sent as"',
+      )
+    })
+  })
+
+  describe('refusals of the format', () => {
+    for (const [query, source, message] of [
+      [
+        'f=heic',
+        'heic',
+        'expected one of jpeg, png, webp, avif, tiff, gif, svg, auto for f but received "heic"',
+      ],
+      [
+        'lossless',
+        'jpeg',
+        'expected one of png, webp, avif, tiff, gif, auto with lossless for f but received "jpeg"',
+      ],
+      [
+        'f=jpg&lossless',
+        'png',
+        'expected one of png, webp, avif, tiff, gif, auto with lossless for f but received "jpeg"',
+      ],
+      ['page=2', 'png', 'expected 1, as a png has no more, for page but received "2"'],
+      ['page=0', 'tiff', 'expected an integer from 1 to 10000 for page but received "0"'],
+      ['a=2', 'gif', 'expected one of 0, 1 for a but received "2"'],
+    ] as const) {
+      it(`refuses ${query} of a ${source}`, () => {
+        const { status, code, message: received } = refusal(query, { format: source })
+        expect({ status, code, received }).to.deep.equal({
+          status: 400,
+          code: 'bad_parameter',
+          received: message,
+        })
+      })
+    }
+  })
+
+  describe('the quality of the configuration', () => {
+    const load = async (quality: unknown) =>
+      (await loadWith({}, { options: { 'image-format': { quality } } })).transforms
+
+    it('is what a format gets unasked, and no part of the name when it is asked for', async () => {
+      const transforms = await load({ avif: 50, webp: 60 })
+      const variant = (query: string, accept = '') =>
+        planOf(transforms, query, { accept }).variant.replace(FINGERPRINT, '')
+      expect(variant('f=avif&q=50')).to.equal('f=avif')
+      expect(variant('f=avif&q=75')).to.equal('f=avif&q=75')
+      expect(variant('q=75')).to.equal('default')
+      const both = 'image/avif,image/webp'
+      for (const q of [50, 60]) expect(variant(`f=auto&q=${q}`, both)).to.equal(`f=auto&q=${q}`)
+    })
+
+    for (const quality of [
+      { avif: 0 },
+      { webp: 101 },
+      { jpeg: 1.5 },
+      { tiff: '50' },
+      { png: 50 },
+      50,
+      null,
+    ]) {
+      it(`is refused at the start as ${JSON.stringify(quality)}`, async () => {
+        const error = await load(quality).catch((reason) => reason)
+        expect(error).to.have.property('name', 'PluginError')
+        expect(error.message).to.include(
+          `image/format.ts: expected an object of jpeg, webp, avif, tiff, each an integer from 1 to 100, for its option quality but received ${JSON.stringify(quality)}`,
+        )
+      })
+    }
+  })
+
+  describe('f=auto', () => {
+    for (const [accept, source, expected] of [
+      ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'jpeg', 'auto'],
+      ['image/webp,image/avif', 'png', 'auto'],
+      ['image/avif', 'png', 'avif'],
+      ['image/webp,*/*', 'jpeg', 'webp'],
+      ['IMAGE/WEBP', 'jpeg', 'webp'],
+      ['text/html, image/webp ;q=0.9', 'png', 'webp'],
+      ['image/*,*/*;q=0.8', 'jpeg', 'jpeg'],
+      ['', 'jpeg', 'jpeg'],
+      ['', 'png', 'png'],
+      ['', 'tiff', 'tiff'],
+      ['', 'avif', 'avif'],
+      ['image/avif;q=0,image/webp', 'jpeg', 'webp'],
+      ['image/avif; q=0.0, image/webp; Q=0', 'jpeg', 'jpeg'],
+      ['image/avif;q=0.001', 'jpeg', 'avif'],
+      ['image/avif-sequence, image/webpx', 'jpeg', 'jpeg'],
+      ['', 'svg', 'png'],
+      ['', 'heic', 'png'],
+      ['image/webp', 'svg', 'webp'],
+      // An animation stays one, and AVIF would end it.
+      ['image/avif,image/webp', 'gif', 'webp'],
+      ['image/avif', 'gif', 'gif'],
+      ['image/avif,image/webp', 'webp', 'webp'],
+      ['image/avif', 'webp', 'webp'],
+    ] as const) {
+      it(`is ${expected} where the source is ${source} and Accept is "${accept}"`, () => {
+        const { variant, variesByAccept } = plan('w=10&f=auto', { accept, format: source })
+        // Named as a request for that very format is, unless the size of the outcome has still to choose.
+        expect(variant).to.equal(plan(`w=10&f=${expected}`, { accept, format: source }).variant)
+        const usual = source === 'svg' ? 'png' : source
+        expect(variant).to.equal(expected === usual ? 'w=10' : `f=${expected}&w=10`)
+        expect(variesByAccept).to.equal(true)
+      })
+    }
+
+    it('is the next best where the best ones are too small for the picture', () => {
+      const best = (format: string, ...tooSmall: string[]) => {
+        const planner = createPlanner(shipped, [])
+        const accept = 'image/avif,image/webp'
+        return planner({ query: [['f', 'auto']], format: knownFormat(format), accept, tooSmall }).steps.at(-1)
+          ?.params.f
+      }
+      expect(best('jpeg', 'avif')).to.equal('webp')
+      expect(best('tiff', 'avif', 'webp', 'jpeg'), 'as it is').to.equal(undefined)
+      expect(best('jpeg', 'avif', 'webp', 'jpeg')).to.equal('png')
+    })
+
+    it('is a still AVIF of what would be an animation where one picture of it is asked for', () => {
+      const options = { accept: 'image/avif,image/webp', format: 'gif' }
+      expect(plan('f=auto&a=0', options).variant).to.equal('f=auto')
+      expect(plan('f=auto&page=2', options).variant).to.equal('f=auto&page=2')
+      expect(plan('f=auto&a=0', { ...options, accept: 'image/webp' }).variant).to.equal('a=0&f=webp')
+    })
+
+    it('is a format that loses nothing with lossless', () => {
+      const variant = (accept: string, format = 'jpeg') => plan('f=auto&lossless', { accept, format }).variant
+      expect(variant('image/avif,image/webp')).to.equal('f=webp&lossless=1')
+      expect(variant('image/avif')).to.equal('f=png')
+      expect(variant('', 'avif')).to.equal('lossless=1')
+      expect(variant('', 'png')).to.equal('default')
+    })
+
+    it('is a plan when it stands alone', () => {
+      expect(plan('f=auto', { accept: 'image/webp' })).to.include({ variant: 'f=webp', variesByAccept: true })
+    })
+
+    it('is what makes the answer vary by Accept, and nothing else does', () => {
+      for (const query of ['w=10', 'f=webp', 'f=avif&q=5', '']) {
+        expect(plan(query, { accept: 'image/avif' }).variesByAccept, query).to.equal(false)
+      }
+    })
+  })
+
+  describe('the fingerprint', () => {
+    const load = async (files: Record<string, string> = {}, chain: Partial<ChainSettings> = {}) =>
+      (await loadWith(files, chain)).transforms
+    const variant = async (query: string, ...loading: Parameters<typeof load>) =>
+      planOf(await load(...loading), query).variant
+
+    it('is absent from plans of shipped plugins in the shipped order', async () => {
+      const order = ['image-orient', 'image-resize', 'image-format']
+      for (const chain of [{}, { order }]) {
+        expect(await variant('w=1&f=png', {}, chain)).to.equal('f=png&w=1')
+      }
+    })
+
+    it('is absent where a drop-in that is there takes no part', async () => {
+      expect(await variant('w=1', { 'glow.js': dropIn('glow') })).to.equal('w=1')
+    })
+
+    it('is there where a drop-in takes part, asked or always', async () => {
+      expect(await variant('w=1&glow', { 'glow.js': dropIn('glow') })).to.match(FINGERPRINT)
+      expect(await variant('w=1', { 'glow.js': dropIn('glow', { always: 'true' }) })).to.match(FINGERPRINT)
+    })
+
+    it('is the same as long as nothing changes, wherever the file lies', async () => {
+      const texts = { 'glow.js': dropIn('glow') }
+      const one = await variant('w=1&glow', texts)
+      expect(one).to.match(FINGERPRINT)
+      expect(await variant('glow&w=1', texts)).to.equal(one)
+      expect(await variant('glow&w=1', { 'sub/other.js': dropIn('glow') })).to.equal(one)
+    })
+
+    it('is the same for other values of the same plan', async () => {
+      const transforms = await load({ 'glow.js': dropIn('glow') })
+      const [a, b] = ['w=1&glow', 'w=2&glow'].map((query) => planOf(transforms, query).variant.split('~')[1])
+      expect(a).to.equal(b)
+    })
+
+    it('is another for another text, version, option, name, order or set of steps', async () => {
+      const glow = dropIn('glow')
+      const params = "{ glow: { type: 'flag', help: 'Does nothing' } }"
+      const beam = { 'glow.js': glow, 'beam.js': dropIn('beam', { always: 'true' }) }
+      const fingerprints = await Promise.all([
+        variant('glow', { 'glow.js': glow }),
+        variant('glow', { 'glow.js': `${glow}// edited` }),
+        variant('glow', { 'glow.js': dropIn('glow', { version: '2' }) }),
+        variant('glow', { 'glow.js': dropIn('glow2', { params }) }),
+        variant('glow', { 'glow.js': glow }, { options: { glow: { strength: 1 } } }),
+        variant('glow', { 'glow.js': glow }, { options: { glow: { strength: 2 } } }),
+        variant('glow', beam),
+        variant('glow', beam, { order: ['glow', 'beam'] }),
+        variant('glow', { 'glow.js': glow }, { options: { 'image-orient': { x: 1 } } }),
+      ])
+      for (const one of fingerprints) expect(one).to.match(FINGERPRINT)
+      expect(new Set(fingerprints).size).to.equal(fingerprints.length)
+    })
+
+    it('is there for shipped plugins whose options, order or number are not the shipped ones', async () => {
+      const variants = await Promise.all([
+        variant('w=1', {}, { options: { 'image-resize': { x: 1 } } }),
+        variant('w=1', {}, { options: { 'image-resize': { x: 2 } } }),
+        variant('w=1', {}, { order: ['image-format', 'image-resize'] }),
+        variant('w=1', {}, { order: ['image-format', 'image-resize', 'image-orient'] }),
+        variant('w=1', {}, { disabled: ['image-orient'] }),
+        variant('w=1', {}, { disabled: ['image-format'] }),
+        variant('w=1', {}, { disabled: ['image-format', 'image-orient'] }),
+      ])
+      for (const one of variants) expect(one).to.match(FINGERPRINT)
+      expect(new Set(variants).size).to.equal(variants.length)
+    })
+
+    it('is absent where what was changed takes no part', async () => {
+      expect(await variant('f=png', {}, { options: { 'image-resize': { x: 1 } } })).to.equal('f=png')
+      expect(await variant('f=png', {}, { disabled: ['image-resize'] })).to.equal('f=png')
+    })
+
+    it('is there for a shipped plugin of a later version, and another for each', async () => {
+      const variants: string[] = []
+      for (const version of ['1', '2', '3']) {
+        const { folder, remove } = await dropIns({
+          'one.js': dropIn('one', { version }),
+          'two.js': dropIn('two'),
+        })
+        try {
+          const folders = [SHIPPED, { ...folder, shipped: true }]
+          const { transforms } = await loadPlugins({ folders, engines: ENGINES, chain: CHAIN })
+          variants.push(planOf(transforms, 'one').variant)
+          expect(planOf(transforms, 'two').variant).to.equal('two=1')
+        } finally {
+          await remove()
+        }
+      }
+      const [first, second, third] = variants
+      expect(first).to.equal('one=1')
+      expect(second).to.match(FINGERPRINT)
+      expect(third).to.match(FINGERPRINT).and.not.equal(second)
+    })
+  })
+
+  it('lets a plugin turn what was asked into what will be done', async () => {
+    const { transforms } = await loadWith({
+      'glow.js': dropIn('glow', {
+        params: `{
+          glow: { type: 'integer', min: 0, max: 9, default: 3, help: 'Glow' },
+          glow_how: { type: 'enum', values: ['soft', 'hard'], help: 'How' },
+        }`,
+        resolve: `({ glow, ...rest }, { format }) => ({ ...rest, glow: glow + 1, glow_how: format.name === 'png' ? 'hard' : undefined })`,
+      }),
+    })
+    const { variant, steps } = planOf(transforms, 'glow=1', { format: 'png' })
+    expect(variant).to.match(/^glow=2&glow_how=hard&~/)
+    expect(steps.find(({ plugin }) => plugin.name === 'glow')?.params).to.deep.equal({
+      glow: 2,
+      glow_how: 'hard',
+    })
+    expect(planOf(transforms, 'glow=1', { format: 'gif' }).variant).to.match(/^glow=2&~/)
+  })
+})

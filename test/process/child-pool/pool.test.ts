@@ -1,0 +1,275 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { transformerEnvironment } from '../../../config/programs.ts'
+import { type Asset, assetFromBytes, readAll } from '../../../src/core/bytes/asset.ts'
+import type { Task } from '../../../src/core/ports/children.ts'
+import { fileNotFound, Problem } from '../../../src/core/problem.ts'
+import { createPool, type Pool, type PoolOptions } from '../../../src/process/child-pool/pool.ts'
+import type { Deed } from '../../support/apart-worker.ts'
+import { eventually } from '../../support/eventually.ts'
+import { rejection } from '../../support/rejection.ts'
+import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
+
+const SUPPORT = join(PROJECT, 'test', 'support')
+const MAX_MEMORY_BYTES = 400_000_000
+
+const file = (bytes: Uint8Array) =>
+  assetFromBytes(bytes, { mediaType: 'image/png', lastModified: new Date(5000) })
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const gone = (pid: number) =>
+  eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: 60_000 })
+
+describe('a pool of children', function () {
+  // A start of a child under tsx takes a second on an idle machine.
+  this.timeout(120_000)
+  let pool: Pool
+  let log: KeptLog
+  const open = (options: Partial<PoolOptions> = {}) => {
+    log = keptLog()
+    pool = createPool({
+      script: join(SUPPORT, 'apart-worker.ts'),
+      setup: { maxMemoryBytes: MAX_MEMORY_BYTES },
+      env: transformerEnvironment(),
+      most: 1,
+      maxMemoryBytes: MAX_MEMORY_BYTES,
+      log,
+      ...options,
+    })
+  }
+  const run = (deed: Deed, rest: Partial<Task> = {}): Promise<Asset> =>
+    pool.run({
+      task: deed,
+      source: file(Buffer.from('source')),
+      asset: async () => {
+        throw fileNotFound()
+      },
+      signal: new AbortController().signal,
+      timeoutMs: 60_000,
+      log,
+      ...rest,
+    })
+  const pid = async () => Number(await readAll(await run({ do: 'pid' })))
+  afterEach(async () => {
+    const pids = pool.pids()
+    await pool.close()
+    expect(pids.filter(isAlive), 'left over').to.deep.equal([])
+  })
+
+  it('gives a child the source and answers with what it makes, of any size, again and again', async () => {
+    open()
+    const bytes = randomBytes(5_000_000)
+    for (const times of [1, 0, 5]) {
+      const made = await run({ do: 'repeat', times }, { source: file(bytes) })
+      expect(made).to.include({ size: times * bytes.length, mediaType: 'image/png' })
+      expect(made.lastModified.getTime()).to.equal(1000)
+      expect((await readAll(made)).equals(Buffer.concat(Array(times).fill(bytes)))).to.equal(true)
+    }
+    expect(pool.pids()).to.have.length(1)
+  })
+
+  it('passes a problem on as it is, other errors with what the log needs, and goes on with the same child', async () => {
+    open()
+    const first = await pid()
+    const refused = await rejection(run({ do: 'refuse' }))
+    expect(refused)
+      .to.be.instanceOf(Problem)
+      .that.deep.includes({
+        status: 400,
+        code: 'bad_parameter',
+        message: 'expected less for x but received "more"',
+        members: { param: 'x', expected: 'less', received: 'more' },
+      })
+    const thrown = await rejection(run({ do: 'throw' }))
+    expect(thrown).to.be.instanceOf(Error).and.not.instanceOf(Problem)
+    expect(thrown).to.have.property('message', 'the outer one')
+    expect(thrown).to.have.property('stack').that.includes('TypeError: the inner one')
+    expect(await pid()).to.equal(first)
+  })
+
+  it('measures the CPU time of each task by itself, also of one whose child is killed', async () => {
+    open()
+    await pid()
+    const spent: number[] = []
+    const measured = { spent: (cpuMs: number) => spent.push(cpuMs) }
+    await run({ do: 'repeat', times: 1 }, measured)
+    await rejection(run({ do: 'spin' }, { ...measured, timeoutMs: 1500 }))
+    expect(spent).to.have.length(2)
+    const [short = -1, long = -1] = spent
+    expect(short).to.be.within(0, 500)
+    // The machine may be busy with something else.
+    expect(long).to.be.within(300, 1700)
+    expect(long).to.be.above(short)
+  })
+
+  for (const [what, deed] of [
+    ['waits for ever', { do: 'sleep' }],
+    ['keeps its thread for ever', { do: 'spin' }],
+  ] as const) {
+    it(`kills a child that ${what}, and has another ready in its place`, async () => {
+      open()
+      const first = await pid()
+      const begun = performance.now()
+      const error = await rejection(run(deed, { timeoutMs: 1000 }))
+      expect(performance.now() - begun).to.be.within(900, 10_000)
+      expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
+      expect(error).to.have.property('message', 'this image takes too long to transform')
+      await gone(first)
+      await eventually(async () => expect(pool.pids()).to.have.length(1))
+      const [next] = pool.pids()
+      expect(next).to.not.equal(first)
+      expect(await pid()).to.equal(next)
+    })
+  }
+
+  for (const [what, spinning, limits] of [
+    ['when it sees it itself', false, { setup: { maxMemoryBytes: MAX_MEMORY_BYTES }, maxMemoryBytes: 1e12 }],
+    [
+      'though its thread is busy',
+      true,
+      { setup: { maxMemoryBytes: MAX_MEMORY_BYTES }, maxMemoryBytes: 1e12 },
+    ],
+    ['when its parent sees it', true, { setup: { maxMemoryBytes: 1e12 }, maxMemoryBytes: MAX_MEMORY_BYTES }],
+  ] as const) {
+    it(`kills a child that takes too much memory ${what}`, async () => {
+      open(limits)
+      const first = await pid()
+      const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: 20_000 }))
+      expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
+      expect(error).to.have.property('message', 'this image takes too much memory to transform')
+      await gone(first)
+    })
+  }
+
+  it('answers for a child that ends by itself, and says so in the log with its last words', async () => {
+    open()
+    const error = await rejection(run({ do: 'abort' }))
+    expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
+    expect(error).to.have.property('message').that.includes('that can be transformed')
+    const lines = log.lines.map(({ message, fields }) => `${message} ${JSON.stringify(fields)}`).join('\n')
+    expect(lines).to.include('out of luck').and.include('"signalCode":"SIGABRT"')
+    expect(await pid()).to.be.above(0)
+  })
+
+  it('kills the child of one who leaves, at once', async () => {
+    open()
+    const first = await pid()
+    const caller = new AbortController()
+    const left = rejection(run({ do: 'spin' }, { signal: caller.signal }))
+    const reason = new Error('left')
+    setTimeout(() => caller.abort(reason), 200)
+    const begun = performance.now()
+    expect(await left).to.equal(reason)
+    expect(performance.now() - begun, 'ms, of 60 s that it might take').to.be.below(20_000)
+    await gone(first)
+    expect(await pid()).to.not.equal(first)
+  })
+
+  it('begins nothing for one who has left, also while waiting for a child', async () => {
+    open()
+    const caller = new AbortController()
+    const first = run({ do: 'pid' })
+    const left = rejection(run({ do: 'sleep' }, { signal: caller.signal }))
+    const next = pid()
+    caller.abort(new Error('left'))
+    expect(await left).to.have.property('message', 'left')
+    expect(await next).to.equal(Number(await readAll(await first)))
+    expect(
+      await rejection(run({ do: 'sleep' }, { signal: AbortSignal.abort(new Error('gone')) })),
+    ).to.have.property('message', 'gone')
+  })
+
+  it('never has more children than it may', async () => {
+    open({ most: 2 })
+    const pids = await Promise.all(Array.from({ length: 7 }, pid))
+    expect(new Set(pids)).to.have.property('size', 2)
+    expect(pool.pids()).to.have.length(2)
+  })
+
+  it('fetches other files for a child, also several at once, and tells it of those that are not there', async () => {
+    open()
+    const files: Record<string, string> = { a: 'first', b: 'x'.repeat(300_000) }
+    const asset = async (name: string) => {
+      const found = files[name]
+      if (found === undefined) throw fileNotFound()
+      // The first that is asked for is the last that is found.
+      await pause(found.length / 1000)
+      return file(Buffer.from(found))
+    }
+    const made = await run({ do: 'fetch', names: ['b', 'none', 'a'] }, { asset })
+    expect(String(await readAll(made))).to.equal(`${files.b}, (404 there is no such file), first`)
+  })
+
+  it('passes on what a task logs', async () => {
+    open()
+    const own = keptLog()
+    await run({ do: 'say' }, { log: own })
+    expect(own.lines).to.have.length(1)
+    expect(own.lines[0]).to.deep.include({ level: 'warn', message: 'said' })
+    expect(own.lines[0]?.fields).to.have.nested.property('err.message', 'as it is')
+  })
+
+  it('says what a child cannot load, and does not keep that child', async () => {
+    open({ setup: { broken: 'plugins/x.js: expected a name' } })
+    for (let i = 0; i < 2; i += 1) {
+      const error = await rejection(run({ do: 'pid' }))
+      expect(error).to.have.property(
+        'message',
+        'a child process cannot load what it needs: plugins/x.js: expected a name',
+      )
+    }
+  })
+
+  it('goes on when a source breaks off in the middle', async () => {
+    open()
+    const broken = { ...file(Buffer.from('abc')), size: 1000 }
+    expect(await rejection(run({ do: 'repeat', times: 1 }, { source: broken })))
+      .to.have.property('message')
+      .that.includes('expected 1000 bytes')
+    const absent = { ...broken, open: () => Promise.reject(fileNotFound()) }
+    expect(await rejection(run({ do: 'repeat', times: 1 }, { source: absent }))).to.have.property(
+      'status',
+      404,
+    )
+    expect(await pid()).to.be.above(0)
+  })
+
+  it('ends a child that has nothing to do for a while', async () => {
+    open({ idleMs: 300 })
+    await gone(await pid())
+    await eventually(async () => expect(pool.pids()).to.deep.equal([]))
+    expect(await pid()).to.be.above(0)
+  })
+
+  it('leaves it to its own process when a terminal or a supervisor ends them all', async () => {
+    open()
+    const first = await pid()
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(first, signal)
+    expect(await pid()).to.equal(first)
+  })
+
+  for (const deed of ['sleep', 'spin']) {
+    it(`leaves no child behind when its own process is killed while one is to ${deed}`, async () => {
+      open()
+      const script = ['--import=tsx', join(SUPPORT, 'apart-parent.ts'), deed]
+      const parent = spawn(process.execPath, script, { cwd: PROJECT })
+      const [line] = await once(parent.stdout, 'data')
+      const pids = JSON.parse(String(line)) as number[]
+      expect(pids).to.have.length(2)
+      expect(pids.every(isAlive)).to.equal(true)
+      parent.kill('SIGKILL')
+      for (const child of pids) await gone(child)
+    })
+  }
+})

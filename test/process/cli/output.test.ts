@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import type { Finding } from '../../../src/core/files/finding.ts'
+import { storedKey } from '../../../src/core/files/object-key.ts'
+import { parseDuration, shownDuration } from '../../../src/process/cli/duration.ts'
+import { columns, failureText, humanOutput, jsonOutput } from '../../../src/process/cli/output.ts'
+
+const FINDING: Finding = {
+  kind: 'size differs',
+  clientId: 'first',
+  key: storedKey('a/b.png'),
+  detail: '1 byte',
+}
+
+describe('what a command prints', () => {
+  let out: string
+  let err: string
+  const write = (text: string) => {
+    out += text
+  }
+  beforeEach(() => {
+    out = ''
+    err = ''
+  })
+
+  it('is a line for each finding, their meanings, and the answer', () => {
+    const output = humanOutput({ write, status: undefined, show: (answer) => `answer ${answer}\n` })
+    output.told({ finding: FINDING })
+    output.told({ finding: { kind: 'failed', clientId: '7JAiMJ5xg1x', key: FINDING.key } })
+    output.told({ finding: FINDING })
+    output.told({ progress: { looked: 5 } })
+    expect(output.findings).to.equal(3)
+    output.answer(42)
+    const lines = out.split('\n')
+    expect(lines[0]).to.equal('size differs                 first        a/b.png  (1 byte)')
+    expect(lines[1]).to.equal('failed                       7JAiMJ5xg1x  a/b.png')
+    expect(lines.slice(3)).to.deep.equal([
+      '',
+      '2  size differs  the bucket holds another number of bytes than the index knows',
+      '1  failed        it could not be looked at or taken in',
+      '',
+      'answer 42',
+      '',
+    ])
+  })
+
+  it('leaves nothing that turns a line around or moves the cursor as it is', () => {
+    const output = humanOutput({ write, status: undefined, show: (name) => `1  ${name}\n2  ä\n` })
+    output.told({ finding: { ...FINDING, detail: 'a\u001b[2J' } })
+    out = out.slice(out.indexOf('('))
+    output.answer('shop\u202epohs')
+    expect(out)
+      .to.match(/^\(a\\u001b\[2J\)\n/)
+      .and.to.match(/1 {2}shop\\u202epohs\n2 {2}ä\n$/)
+  })
+
+  it('is for a failure what is at the bottom of it, once', () => {
+    const root = new Error('WRONGPASS invalid password')
+    const cause = new Error('not writeable', { cause: root })
+    expect(failureText(new Error('no answer', { cause }))).to.equal('no answer (WRONGPASS invalid password)')
+    expect(failureText(new Error(`no S3: ${root.message}`, { cause }))).to.equal(`no S3: ${root.message}`)
+    expect(failureText(new Error('no answer', { cause: new AggregateError([]) }))).to.equal(
+      'no answer (AggregateError)',
+    )
+    expect(failureText(new Error('a\u202eb'))).to.equal('a\\u202eb')
+  })
+
+  it('has one line of progress, which gives way to all else', () => {
+    const status = (text: string) => {
+      err += text
+    }
+    const output = humanOutput({ write, status, show: () => 'done\n' })
+    output.told({ progress: { looked: 5, findings: 0 } })
+    expect(err).to.equal('\r\u001b[K5 looked, 0 findings')
+    err = ''
+    output.told({ finding: FINDING })
+    expect(err).to.equal('\r\u001b[K')
+    err = ''
+    output.answer(undefined)
+    output.clear()
+    expect(err, 'nothing is there to be taken back').to.equal('')
+    expect(out).to.match(/done\n$/)
+  })
+
+  it('is JSON lines for programs, without progress', () => {
+    const output = jsonOutput(write)
+    output.told({ progress: { looked: 5 } })
+    output.told({ finding: FINDING })
+    output.answer({ a: 1 })
+    expect(output.findings).to.equal(1)
+    expect(out).to.equal(`${JSON.stringify({ finding: FINDING })}\n{"a":1}\n`)
+  })
+
+  it('has columns as wide as their widest cell, and nothing behind the last', () => {
+    expect(
+      columns([
+        ['a', 'bbb', 'c'],
+        ['dd', '', 'ee'],
+        ['f', '', ''],
+      ]),
+    ).to.equal('a   bbb  c\ndd       ee\nf\n')
+  })
+})
+
+describe('a duration', () => {
+  for (const [text, ms] of [
+    ['0s', 0],
+    ['90m', 5_400_000],
+    ['24h', 86_400_000],
+    ['365d', 31_536_000_000],
+  ] as const)
+    it(`${text} is ${ms} ms`, () => expect(parseDuration(text)).to.equal(ms))
+
+  for (const text of ['0d', '1s', '90s', '90m', '25h', '7d'])
+    it(`${text} is shown as it was typed`, () =>
+      expect(shownDuration(parseDuration(text) ?? Number.NaN)).to.equal(text))
+
+  for (const text of ['', '5', 'h', '1.5h', '-1h', '366d', '8761h', '1w', ' 1h', '1h ', '1H', '9999999999s'])
+    it(`${JSON.stringify(text)} is none`, () => expect(parseDuration(text)).to.equal(undefined))
+})

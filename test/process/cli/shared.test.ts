@@ -1,0 +1,176 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { redisIndex } from '../../../src/adapters/file-index/redis.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
+import { listOf } from '../../contracts/file-index-model.ts'
+import { S3_EMBEDDED } from '../../support/backends.ts'
+import { sluice, sluiceJson } from '../../support/cli.ts'
+import { eventually } from '../../support/eventually.ts'
+import { picture } from '../../support/media/images.ts'
+import { type Caller, postFiles, uploadOne } from '../../support/requests/client.ts'
+import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+interface NewClient {
+  id: string
+  clientToken: string
+  secretClientToken: string
+}
+
+// A process asks every two seconds whether others have changed a client.
+const HEARD = { withinMs: 10_000 }
+
+describe('the sluice command beside servers on S3 and Redis', function () {
+  this.timeout(90_000)
+  let dataDir: string
+  let env: Record<string, string>
+  let redisServer: RedisServer
+  let redis: RedisConnection
+  let servers: RunningServer[]
+  let png: Buffer
+
+  before(async () => {
+    png = await picture()
+    dataDir = await temporaryFolder()
+    redisServer = await startRedis()
+    redis = connectRedis({ url: redisServer.url })
+    env = {
+      ...(await S3_EMBEDDED.env(dataDir)),
+      DATA_DIR: dataDir,
+      REDIS_URL: redisServer.url,
+      CLIENT_TOKEN: 'pub_of_all_processes',
+      SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
+      APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
+    }
+    servers = [await startProcess({ env }), await startProcess({ env })]
+  })
+  after(async () => {
+    for (const { child, ended } of servers) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    await redis.close()
+    await redisServer.remove()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  const callers = (tokens: NewClient): Caller[] => servers.map(({ url }) => ({ url, tokens }))
+
+  /** Whether each server accepts the secret. */
+  function accepted(tokens: NewClient): Promise<boolean[]> {
+    return Promise.all(callers(tokens).map(async (caller) => (await postFiles(caller, [])).status !== 401))
+  }
+
+  async function transform({ src }: { src: string }, query: string): Promise<void> {
+    const response = await fetch(`${servers[0]?.url}${new URL(src).pathname}?${query}`)
+    expect(response.status).to.equal(200)
+    await response.arrayBuffer()
+  }
+
+  it('makes, changes and removes clients that all servers hear of within seconds', async () => {
+    const client = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
+    await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]), HEARD)
+
+    const fresh = await sluiceJson<NewClient>(['client', 'rotate', client.id, '--keep-old', '0s'], env)
+    await eventually(async () => expect(await accepted(client)).to.deep.equal([false, false]), HEARD)
+    expect(await accepted(fresh)).to.deep.equal([true, true])
+
+    const [mine] = callers(fresh)
+    if (!mine) throw new Error('no server')
+    const { pathname } = new URL((await uploadOne(mine, { name: 'a.png', bytes: png })).src)
+    const widths = () =>
+      Promise.all(servers.map(async ({ url }) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')))
+    await sluiceJson(['client', 'set', client.id, '--allowed-widths', '30,40'], env)
+    await eventually(
+      async () =>
+        expect(await widths()).to.satisfy((tags: string[]) => tags.every((tag) => /_w=30"$/.test(tag))),
+      HEARD,
+    )
+
+    const { code } = await sluice(['client', 'remove', client.id, '--files'], env)
+    expect(code).to.equal(0)
+    // A removal waits until all have heard.
+    expect(await accepted(fresh)).to.deep.equal([false, false])
+    expect(await sluiceJson<object[]>(['client', 'list'], env)).to.have.length(1)
+    expect(await sluiceJson(['check'], env)).to.deep.include({ originals: 0, findings: {} })
+  })
+
+  it('fills Redis anew after it was emptied, and all is as before', async () => {
+    const client = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
+    await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]), HEARD)
+    const [mine] = callers(client)
+    const [server] = servers
+    if (!mine || !server) throw new Error('no server')
+    const record = await uploadOne(mine, { name: 'Übersicht “1”.png', bytes: png }, { path: 'a/b' })
+    await uploadOne(server, { name: 'notes.txt', bytes: 'text' })
+    await transform(record, 'w=10&f=webp')
+    await transform(record, 'w=20')
+    // They are sent before they are stored.
+    const progress = async () => sluiceJson<{ derivatives: number; inProgress: number }>(['check'], env)
+    await eventually(
+      async () => expect(await progress()).to.include({ originals: 2, derivatives: 2, inProgress: 0 }),
+      HEARD,
+    )
+    const index = redisIndex(redis, { keyPrefix: '{sluice}:' })
+    const before = { index: await listOf(index), clients: await sluiceJson(['client', 'list'], env) }
+    expect(Object.keys(before.index)).to.have.length(2)
+
+    await redis.client.flushall()
+    // The servers notice it by themselves, a few seconds later.
+    await eventually(async () => expect(await listOf(index)).to.deep.equal(before.index), HEARD)
+    expect((await sluice(['check'], env)).code).to.equal(0)
+    expect(await sluiceJson(['client', 'list'], env)).to.deep.equal(before.clients)
+
+    expect((await sluice(['reindex'], env)).stdout).to.match(/^originals +2 +0 +0$/m)
+    expect(await listOf(index)).to.deep.equal(before.index)
+    await transform(record, 'w=10&f=webp')
+  })
+
+  it('leaves it to the servers to warn of how Redis is set up', async () => {
+    const { code, stderr } = await sluice(['client', 'list'], env)
+    expect(code).to.equal(0)
+    expect(stderr).to.not.include('appendonly')
+  })
+
+  it('leaves the first secret to the environment', async () => {
+    const { code, stderr } = await sluice(['client', 'rotate', 'first'], env)
+    expect(code).to.equal(1)
+    expect(stderr).to.include('SECRET_CLIENT_TOKEN')
+  })
+
+  it('says why Redis cannot be used', async () => {
+    for (const [url, reason] of [
+      [`${redisServer.url}/99999`, 'DB index is out of range'],
+      [redisServer.url.replace('//', '//nobody:wrong@'), 'WRONGPASS'],
+    ] as const) {
+      const { code, stderr } = await sluice(['client', 'list'], {
+        ...env,
+        REDIS_URL: url,
+        LOG_LEVEL: 'silent',
+      })
+      expect(code).to.equal(1)
+      expect(stderr).to.include(reason).and.not.include('nobody:wrong')
+    }
+  })
+
+  it('says within seconds that Redis is away, and changes nothing', async () => {
+    await redisServer.stop()
+    try {
+      for (const args of [['client', 'create'], ['check'], ['reindex'], ['sweep']]) {
+        const begun = Date.now()
+        const { code, stdout, stderr } = await sluice(args, { ...env, LOG_LEVEL: 'silent' })
+        expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 1, stdout: '' })
+        expect(stderr, args.join(' ')).to.match(/^sluice: .*does not answer/m)
+        // Two seconds until it is given up; the rest is the start of a process on a busy machine.
+        expect(Date.now() - begun, args.join(' ')).to.be.below(20_000)
+      }
+    } finally {
+      await redisServer.start()
+    }
+    await eventually(
+      async () => expect(await sluiceJson<object[]>(['client', 'list'], env)).to.not.be.empty,
+      HEARD,
+    )
+  })
+})

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { EMBEDDED } from '../../support/backend.ts'
+import { S3_REDIS } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { MIB, openFiles, peakBytes } from '../../support/heavy.ts'
+import { NO_LIMITS } from '../../support/no-limits.ts'
+import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const LIMIT_BYTES = 250 * MIB
+const ARCHIVES = 10
+const FILES = 100
+
+// The connections to S3: as many for calls, beside as many for downloads, that are kept for the next request.
+for (const [backend, calls] of [
+  [EMBEDDED, 0],
+  [S3_REDIS, 64],
+] as const)
+  describe(`archives that nobody reads (${backend.name})`, function () {
+    this.timeout(120_000)
+    let dataDir: string
+    let server: RunningServer
+    let large: WireRecord
+    let small: WireRecord
+    before(async () => {
+      dataDir = await temporaryFolder()
+      const env = { ...(await backend.env(dataDir)), ...NO_LIMITS, LOG_LEVEL: 'error' }
+      server = await startProcess({ env: { ...env, DATA_DIR: dataDir } })
+      large = await uploadOne(server, { name: 'large.gif', bytes: gifOf(20 * MIB) })
+      // As large as those that are read ahead may be, and nothing that deflates.
+      small = await uploadOne(server, { name: 'small.gif', bytes: gifOf(MIB) })
+      expect(small).to.include({ size: MIB, format: 'gif' })
+    })
+    after(async () => {
+      server.child.kill('SIGTERM')
+      await server.ended
+      await rm(dataDir, { recursive: true, force: true })
+    })
+
+    async function archive({ sourceName, mimeType }: WireRecord): Promise<IncomingMessage> {
+      const files = Array.from({ length: FILES }, () => ({ path: sourceName, type: mimeType }))
+      const sent = request(`${server.url}/v1/zip`, {
+        method: 'POST',
+        headers: { Authorization: server.tokens.secretClientToken, 'Content-Type': 'application/json' },
+        agent: false,
+      })
+      sent.on('error', () => {}).end(JSON.stringify({ files }))
+      const [response] = (await once(sent, 'response')) as [IncomingMessage]
+      expect(response.statusCode).to.equal(200)
+      return response.on('error', () => {})
+    }
+
+    for (const [what, record, sources] of [
+      ['large', () => large, 1],
+      ['small', () => small, 4],
+    ] as const) {
+      it(`hold few files and under 250 MB: ten of 100 ${what} files each`, async () => {
+        const before = await openFiles(server)
+        const responses = await Promise.all(Array.from({ length: ARCHIVES }, () => archive(record())))
+        let most = 0
+        for (const end = Date.now() + 3000; Date.now() < end; await pause(20))
+          most = Math.max(most, await openFiles(server))
+        // A connection each, and a source: the large one that is written, or the small ones that are read ahead.
+        expect(most - before).to.be.within(ARCHIVES, ARCHIVES * (1 + sources) + calls + 2)
+        expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
+        for (const response of responses) response.destroy()
+        await eventually(async () => expect(await openFiles(server)).to.be.at.most(before + 2 * calls), {
+          withinMs: 1000,
+        })
+      })
+    }
+  })
+
+/** Noise behind the first bytes of a GIF. */
+function gifOf(size: number): Buffer {
+  return Buffer.concat([Buffer.from('GIF89a', 'latin1'), randomBytes(size - 6)])
+}

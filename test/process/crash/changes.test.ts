@@ -1,0 +1,247 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { type Backend, EMBEDDED } from '../../support/backend.ts'
+import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
+import { builtScript } from '../../support/built-script.ts'
+import { withClock } from '../../support/clock.ts'
+import { command } from '../../support/command.ts'
+import { filePath, listAll, type WireFile } from '../../support/files.ts'
+import { picture } from '../../support/media/images.ts'
+import { ask } from '../../support/requests/ask.ts'
+import { type Caller, deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import type { Remote } from '../../support/requests/remote.ts'
+import { fetchingFrom, fileServer, keepPath } from '../../support/requests/remote-files.ts'
+import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const SERVER = [await builtScript('crash-server')]
+const KEEP_SECONDS = 3600
+
+/** The steps at which a process dies: where files are shared, only those between one store and the other. */
+const stepsOn = <T>(backend: Backend, steps: Readonly<Record<string, T>>, shared: readonly string[]) =>
+  Object.entries(steps).filter(([step]) => backend === EMBEDDED || shared.includes(step))
+
+for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
+  describe(`a process killed while it changes files (${backend.name})`, function () {
+    this.timeout(60_000)
+    const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
+    let png: Buffer
+    let remote: Remote
+    let env: Record<string, string>
+    before(async () => {
+      png = await picture()
+      remote = await fileServer({ '/a.png': png })
+      env = fetchingFrom(remote)
+    })
+    after(() => remote.close())
+
+    let dataDir: string
+    let server: RunningServer | undefined
+    let clock: { aheadMs: number }
+    beforeEach(async () => {
+      dataDir = await temporaryFolder()
+      clock = { aheadMs: 0 }
+    })
+    afterEach(async () => {
+      server?.child.kill('SIGKILL')
+      await rm(dataDir, { recursive: true, force: true })
+    })
+
+    /** Does what comes before, by a process that lives. */
+    async function prepared<T>(work: (service: Service) => Promise<T>): Promise<T> {
+      const service = await start({ dataDir, env })
+      const outcome = await work(service)
+      await service.stop({ keepData: true })
+      return outcome
+    }
+
+    async function dieAt(step: string, work: (server: RunningServer) => Promise<unknown>): Promise<void> {
+      const crash = { ...env, DATA_DIR: dataDir, CRASH_AT: step }
+      server = await startProcess({ script: SERVER, env: { ...(await backend.env(dataDir)), ...crash } })
+      const worked = work(server).catch(() => {})
+      // A step that is never reached leaves it alive, and this test waiting.
+      expect(await server.ended).to.equal('SIGKILL')
+      await worked
+    }
+
+    /** Another process, for which nobody holds a lock any more. */
+    async function next(): Promise<Service> {
+      await endLocks(dataDir)
+      const service = await start({ dataDir, env, wrapStorage: withClock(clock) })
+      // That of the start, which another one would join.
+      await service.app.sweep()
+      return service
+    }
+
+    async function sweptAhead(service: Service, aheadMs: number): Promise<void> {
+      clock.aheadMs = aheadMs
+      await service.app.sweep()
+      clock.aheadMs = 0
+    }
+
+    const originals = async (service: Service) =>
+      (await service.objects()).filter((name) => !name.includes('.sluice'))
+    const findings = async (service: Service) => (await command(service, 'check')).findings
+    const expectNoFindings = async (service: Service) => expect(await findings(service)).to.deep.equal([])
+    const expectDelivered = async (service: Service, { src }: WireRecord) => {
+      const { status, body } = await exchange(service, new URL(src).pathname)
+      expect([status, body.equals(png)]).to.deep.equal([200, true])
+    }
+
+    // What is fetched in all, the time of the dead process included.
+    const keepSteps = {
+      'after bucket.put original': 2,
+      'after bucket.put note': 2,
+      'after bucket.put record': 1,
+      'after index.finishUpload': 1,
+    }
+    for (const [step, fetches] of stepsOn(backend, keepSteps, [
+      'after bucket.put note',
+      'after bucket.put record',
+    ]))
+      it(`a remote file it keeps, ${step}: is kept once in the end, fetched ${fetches} times`, async () => {
+        const url = remote.url(`/a.png?${step}`)
+        await prepared(({ app }) => app.clients.setRules('first', { fetchHosts: 'any' }))
+        const before = remote.requests.length
+        await dieAt(step, (dying) => exchange(dying, keepPath(dying, url)))
+
+        const service = await next()
+        const kept = async () => {
+          const { status, body, headers } = await exchange(service, keepPath(service, url))
+          expect([status, body.equals(png)]).to.deep.equal([200, true])
+          return String(headers.etag).replaceAll('"', '')
+        }
+        // Whoever asks need not wait for a sweep.
+        const early = backend === EMBEDDED ? await kept() : undefined
+        await sweptAhead(service, 600_000)
+        const key = await kept()
+        if (early) expect(key).to.equal(early)
+        expect(await originals(service)).to.deep.equal([`first/${key}`])
+        expect(await listAll(service)).to.have.length(1)
+        await expectNoFindings(service)
+        expect(remote.requests.length - before).to.equal(fetches)
+      })
+
+    const OLD = { originalName: 'old.png', tags: ['old'], metadata: { a: 'old', b: 'old' } }
+    const NEW = { originalName: 'new.png', tags: ['new'], metadata: { a: 'old', b: 'new' } }
+    const changeSteps = {
+      'within bucket.put record': { told: OLD, agreed: OLD },
+      'after bucket.put record': { told: NEW, agreed: NEW },
+      'after index.amend': { told: NEW, agreed: NEW },
+    }
+    const said = ({ originalName, tags, metadata }: WireFile) => ({ originalName, tags, metadata })
+    const told = async (caller: Caller, key: string) => (await ask(caller, filePath(key))).body as WireFile
+    const change = (caller: Caller, key: string, json: object) =>
+      ask(caller, filePath(key), { method: 'PATCH', json })
+
+    for (const [step, expected] of stepsOn(backend, changeSteps, ['after bucket.put record']))
+      it(`what is said of a file, ${step}: is the old or the new of it, and a sweep makes index and bucket agree`, async () => {
+        const record = await prepared(async (first) => {
+          const uploaded = await uploadOne(first, { name: 'old.png', bytes: png })
+          await change(first, uploaded.s3PathOriginal, OLD)
+          return uploaded
+        })
+        const key = record.s3PathOriginal
+        await dieAt(step, (dying) =>
+          change(dying, key, { originalName: 'new.png', tags: ['new'], metadata: { b: 'new' } }),
+        )
+
+        const service = await next()
+        await sweptAhead(service, 600_000)
+        for (const [when, what] of Object.entries(expected)) {
+          if (when === 'agreed') await command(service, 'reindex')
+          await expectNoFindings(service)
+          expect(said(await told(service, key)), when).to.deep.equal(what)
+          expect((await listAll(service)).map(said), when).to.deep.equal([what])
+          await expectDelivered(service, record)
+        }
+        expect((await change(service, key, { tags: ['last'] })).status).to.equal(200)
+        expect(said(await told(service, key))).to.deep.equal({ ...expected.agreed, tags: ['last'] })
+        await expectNoFindings(service)
+        expect(await originals(service)).to.deep.equal([`first/${key}`])
+      })
+
+    const restore = async (caller: Caller, key: string) => {
+      const { body } = await ask(caller, '/v1/files/restore', { method: 'POST', json: { paths: [key] } })
+      const [result] = (body as { results: Array<{ status: string; code?: string }> }).results
+      return result?.code ?? result?.status
+    }
+    /** A client's file, where what is deleted is kept. */
+    const uploaded = async (service: Service): Promise<WireRecord> => {
+      await service.app.clients.setRules('first', { keepDeletedSeconds: KEEP_SECONDS })
+      return uploadOne(service, { name: 'a.png', bytes: png })
+    }
+    const listed = async (service: Service) => ({
+      files: (await listAll(service)).length,
+      deleted: (await listAll(service, 'deleted')).length,
+    })
+    async function expectGoneAfterItsTime(service: Service): Promise<void> {
+      await sweptAhead(service, (KEEP_SECONDS + 60) * 1000)
+      expect(await listed(service)).to.deep.equal({ files: 0, deleted: 0 })
+      await service.stop({ keepData: true })
+      expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
+    }
+
+    // What one who deletes it again is told; in the end nothing is left to do.
+    const trashSteps = {
+      'after index.trash': 200,
+      'within bucket.put record': 200,
+      'after bucket.put record': 404,
+    }
+    for (const [step, again] of stepsOn(backend, trashSteps, ['after index.trash']))
+      it(`a file it deletes for a time, ${step}: can be deleted again, had back, and goes in the end`, async () => {
+        const record = await prepared(uploaded)
+        const key = record.s3PathOriginal
+        await dieAt(step, (dying) => deleteFile(dying, key))
+
+        const service = await next()
+        await sweptAhead(service, 600_000)
+        expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
+        // The record is written last. Until it is, index and bucket differ, and the check reports it.
+        const differs = [`record differs: first ${key}`]
+        expect(await findings(service)).to.deep.equal(again === 200 ? differs : [])
+        expect((await deleteFile(service, key)).status).to.equal(again)
+        expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
+
+        expect(await restore(service, key)).to.equal('restored')
+        await expectDelivered(service, record)
+        expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
+        await expectNoFindings(service)
+        expect((await deleteFile(service, key)).status).to.equal(200)
+        await expectGoneAfterItsTime(service)
+      })
+
+    const restoreSteps = {
+      'within bucket.put record': { listed: { files: 0, deleted: 1 }, again: 'restored' },
+      'after bucket.put record': { listed: { files: 0, deleted: 1 }, again: 'restored' },
+      'after index.restore': { listed: { files: 1, deleted: 0 }, again: 'not_deleted' },
+    }
+    for (const [step, expected] of stepsOn(backend, restoreSteps, ['after bucket.put record']))
+      it(`a file it brings back, ${step}: can be had back, and stays then`, async () => {
+        const record = await prepared(async (first) => {
+          const one = await uploaded(first)
+          await deleteFile(first, one.s3PathOriginal)
+          return one
+        })
+        const key = record.s3PathOriginal
+        await dieAt(step, (dying) => restore(dying, key))
+
+        const service = await next()
+        await sweptAhead(service, 600_000)
+        expect(await listed(service)).to.deep.equal(expected.listed)
+        // The record is written first.
+        const differs = step === 'after bucket.put record' ? [`record differs: first ${key}`] : []
+        expect(await findings(service)).to.deep.equal(differs)
+        expect(await restore(service, key)).to.equal(expected.again)
+        expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
+        await sweptAhead(service, (KEEP_SECONDS + 60) * 1000)
+        expect(await originals(service)).to.deep.equal([`first/${key}`])
+        await expectNoFindings(service)
+        // Whatever was broken off, the bucket has it as stored by now.
+        await service.stop({ keepData: true })
+        await backend.emptyIndex(dataDir)
+        await expectDelivered(await next(), record)
+      })
+  })

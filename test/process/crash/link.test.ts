@@ -1,0 +1,79 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { stoppedAtTheEnd } from '../../support/backends.ts'
+import { builtScript } from '../../support/built-script.ts'
+import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
+import { picture } from '../../support/media/images.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { startProcess } from '../../support/servers/process.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { filesInBucket } from '../../support/state.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const SERVER = [await builtScript('crash-server')]
+
+describe('a process that is killed while a file comes by a signed link', function () {
+  this.timeout(180_000)
+  const start = stoppedAtTheEnd(startService)
+  let png: Buffer
+  before(async () => {
+    png = await picture()
+  })
+
+  const put = (service: Pick<Service, 'url'>, target: string) =>
+    exchange(service, target, { method: 'PUT', body: png })
+
+  /** What the link does after its upload was killed at a step: its statuses until it is used, and what there is then. */
+  async function afterKilledAt(step: string) {
+    const dataDir = await temporaryFolder()
+    const first = await start({ dataDir })
+    const signed = await exchange(first, '/v1/sign/_?expirationIn=3600', {
+      headers: { Authorization: first.tokens.secretClientToken },
+    })
+    const target = String(jsonOf(signed).url).slice(first.url.length)
+    await first.stop({ keepData: true })
+
+    const server = await startProcess({ script: SERVER, env: { DATA_DIR: dataDir, CRASH_AT: step } })
+    await put(server, target).catch(() => {})
+    expect(await server.ended).to.equal('SIGKILL')
+
+    const service = await start({ dataDir })
+    const codes: unknown[] = []
+    await eventually(
+      async () => {
+        const answer = await put(service, target)
+        const code = answer.status === 200 ? 'stored' : jsonOf(answer).code
+        if (codes.at(-1) !== code) codes.push(code)
+        if (code !== 'link_used') await pause(300)
+        expect(code).to.equal('link_used')
+      },
+      { withinMs: 60_000 },
+    )
+    const files = (await filesInBucket(dataDir)).filter((file) => !file.includes('.sluice'))
+    const { findings } = await command(service, 'check')
+    await service.stop()
+    await rm(dataDir, { recursive: true, force: true })
+    return { codes, files, findings, id: target.split('/')[4] }
+  }
+
+  it('leaves the link free where nothing was stored, and used where it was: one file each time', async () => {
+    const expected: Record<string, readonly string[]> = {
+      'before index.beginUpload': ['link_busy', 'stored', 'link_used'],
+      'after index.beginUpload': ['link_busy', 'stored', 'link_used'],
+      'within bucket.put original': ['link_busy', 'stored', 'link_used'],
+      'after bucket.put original': ['link_busy', 'stored', 'link_used'],
+      'after bucket.put record': ['link_busy', 'link_used'],
+      'after index.finishUpload': ['link_busy', 'link_used'],
+    }
+    const outcomes = await Promise.all(
+      Object.keys(expected).map(async (step) => ({ step, ...(await afterKilledAt(step)) })),
+    )
+    for (const { step, codes, files, findings, id } of outcomes) {
+      expect(codes, step).to.deep.equal(expected[step])
+      expect(files, step).to.deep.equal([`first/image/png/${id}.png`])
+      expect(findings, step).to.deep.equal([])
+    }
+  })
+})

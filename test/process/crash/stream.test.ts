@@ -1,0 +1,87 @@
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { stoppedAtTheEnd } from '../../support/backends.ts'
+import { builtScript } from '../../support/built-script.ts'
+import { command } from '../../support/command.ts'
+import { eventually } from '../../support/eventually.ts'
+import { longFilm } from '../../support/media/videos.ts'
+import { uploadOne } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import { startProcess } from '../../support/servers/process.ts'
+import { startService } from '../../support/service.ts'
+import { filesInBucket } from '../../support/state.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const SERVER = [await builtScript('crash-server')]
+
+describe('a process that is killed while it makes a stream', function () {
+  this.timeout(180_000)
+  const start = stoppedAtTheEnd(startService)
+  let bytes: Buffer
+  let dataDir: string
+  before(async () => {
+    bytes = await longFilm()
+  })
+  beforeEach(async () => {
+    dataDir = await temporaryFolder()
+  })
+  afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+  const bundle = async () =>
+    (await filesInBucket(dataDir)).flatMap((file) => /_hls\/(.*)$/.exec(file)?.[1] ?? [])
+  const marksOf = (names: readonly string[]) =>
+    new Set(names.flatMap((name) => /^([0-9a-f]{8})-/.exec(name)?.[1] ?? []))
+
+  for (const step of ['after bucket.put part', 'after bucket.put provisional']) {
+    it(`${step}: the next start makes it, and leaves no part of the killed run`, async () => {
+      const server = await startProcess({ script: SERVER, env: { DATA_DIR: dataDir, CRASH_AT: step } })
+      const { src } = await uploadOne(server, { name: 'film.mp4', bytes })
+      const path = new URL(src).pathname
+      await exchange(server, `${path}?hls`).catch(() => {})
+      expect(await server.ended).to.equal('SIGKILL')
+      const left = await bundle()
+      expect(left).to.have.length.above(0)
+      expect(left).not.to.include('master.m3u8')
+      const [killed] = marksOf(left)
+
+      const service = await start({ dataDir })
+      let address = ''
+      await eventually(
+        async () => {
+          const { status, headers } = await exchange(service, `${path}?hls`)
+          expect(`${status} ${headers['cache-control']}`).to.equal('302 public, max-age=604800')
+          address = String(headers.location)
+        },
+        { withinMs: 120_000 },
+      )
+      const names = await bundle()
+      const marks = marksOf(names)
+      expect(marks.size).to.equal(1)
+      expect(marks).not.to.include(killed)
+      const playlists = names.filter((name) => /-.*\.m3u8$/.test(name))
+      expect(playlists).to.have.length(3)
+      for (const name of playlists) {
+        const { body } = await exchange(service, address.replace('master.m3u8', name))
+        expect(body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
+        const listed = [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b]) => a ?? b)
+        expect(names).to.include.members(listed)
+      }
+      // Those of three renditions, eight segments each, and what leads to them.
+      expect(names.filter((name) => name !== 'live.m3u8')).to.have.length(1 + 3 * (1 + 1 + 8))
+      expect((await command(service, 'check')).findings).to.deep.equal([])
+      expect(await readdir(join(dataDir, 'media'))).to.deep.equal([])
+      expect(await ffmpegsIn(dataDir)).to.deep.equal([])
+    })
+  }
+})
+
+/** Processes of ffmpeg that write into a folder. */
+async function ffmpegsIn(folder: string): Promise<string[]> {
+  const lines = []
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    if (/^ffmpeg/.test(line) && line.includes(folder)) lines.push(line)
+  }
+  return lines
+}

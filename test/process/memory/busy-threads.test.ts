@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { uploadOne } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+// More than any machine that runs the tests makes at once, of half a second each.
+const TRANSFORMS = 12
+
+describe('threads', function () {
+  this.timeout(120_000)
+  let dataDir: string
+  let server: RunningServer
+  before(async () => {
+    dataDir = await temporaryFolder()
+    // The fewest that leave one to files: what there is to share is soon used up.
+    const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', UV_THREADPOOL_SIZE: '2' }
+    server = await startProcess({ env })
+  })
+  after(async () => {
+    server.child.kill('SIGTERM')
+    await server.ended
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  it('are left to files while as many transformations run as may', async () => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
+    const create = { width: 3000, height: 2000, channels: 3, background: '#888', noise } as const
+    const photo = await uploadOne(server, { name: 'a.jpg', bytes: await sharp({ create }).jpeg().toBuffer() })
+    const text = await uploadOne(server, { name: 'a.txt', bytes: Buffer.from('stored') })
+    const [large, small] = [photo, text].map(({ src }) => new URL(src).pathname)
+    let left = TRANSFORMS
+    const begun = performance.now()
+    const made = Array.from({ length: TRANSFORMS }, async (_, i) => {
+      expect((await exchange(server, `${large}?w=${2990 - i}&f=png`)).status).to.equal(200)
+      left -= 1
+    })
+    const waits: number[] = []
+    while (left > 0) {
+      const asked = performance.now()
+      expect(String((await exchange(server, `${small}`)).body)).to.equal('stored')
+      waits.push(performance.now() - asked)
+    }
+    await Promise.all(made)
+    const eachMs = (performance.now() - begun) / TRANSFORMS
+    waits.sort((a, b) => a - b)
+    const median = waits[Math.floor(waits.length / 2)]
+    expect(median, `ms, of ${eachMs} for a transformation`).to.be.below(eachMs / 4)
+  })
+})

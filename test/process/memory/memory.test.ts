@@ -1,0 +1,110 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { EMBEDDED } from '../../support/backend.ts'
+import { S3_REDIS } from '../../support/backends.ts'
+import { largeFile, MIB, peakBytes, uploadLarge } from '../../support/heavy.ts'
+import { sampleOf } from '../../support/metrics.ts'
+import { NO_LIMITS } from '../../support/no-limits.ts'
+import { postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { exchange } from '../../support/requests/exchange.ts'
+import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { sized } from '../../support/sized.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const LIMIT_BYTES = 250 * MIB
+// More than the process may ever have in memory.
+const FILE_MIB = sized(400, 1024)
+const METRICS_TOKEN = 'sixteen-letters-or-more'
+
+for (const backend of [EMBEDDED, S3_REDIS])
+  describe(`memory (${backend.name})`, function () {
+    this.timeout(900_000)
+    let dataDir: string
+    let server: RunningServer
+    beforeEach(async () => {
+      dataDir = await temporaryFolder()
+      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', METRICS_TOKEN, ...NO_LIMITS }
+      server = await startProcess({ env: { ...(await backend.env(dataDir)), ...env } })
+    })
+    afterEach(async () => {
+      server.child.kill('SIGTERM')
+      await server.ended
+      await rm(dataDir, { recursive: true, force: true })
+    })
+
+    it(`stays under 250 MB while ${FILE_MIB} MiB are uploaded and delivered`, async () => {
+      const file = largeFile(FILE_MIB)
+      const record = await uploadLarge(server, file)
+      expect(record.size).to.equal(FILE_MIB * MIB)
+      expect(await peakBytes(server), 'while uploading').to.be.below(LIMIT_BYTES)
+
+      const response = await fetch(`${server.url}${new URL(record.src).pathname}`)
+      const digest = createHash('sha256')
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) digest.update(chunk)
+      expect(digest.digest('hex')).to.equal(file.digest())
+      expect(await peakBytes(server), 'while delivering').to.be.below(LIMIT_BYTES)
+    })
+
+    it('stays under 250 MB while 100 files of 20 MB are sent as a ZIP', async () => {
+      const sources: WireRecord[] = []
+      for (let i = 0; i < 5; i += 1) sources.push(await uploadLarge(server, largeFile(20)))
+      const files = Array.from({ length: 100 }, (_, i) => {
+        const { sourceName = '', mimeType = '' } = sources[i % 5] ?? {}
+        return { path: sourceName, type: mimeType, name: `${i}.bin` }
+      })
+      const response = await postZip(server, { files })
+      expect(response.status).to.equal(200)
+      let size = 0
+      let end = Buffer.alloc(0)
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+        size += chunk.length
+        end = Buffer.concat([end, chunk]).subarray(-22)
+      }
+      // The end of central directory record: its signature, and how many entries there are, the manifest included.
+      expect([end.readUInt32LE(0), end.readUInt16LE(10)]).to.deep.equal([0x06054b50, 101])
+      expect(size).to.be.within(2000 * MIB, 2001 * MIB)
+      expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
+    })
+
+    it('stays under 250 MB when 200 clients ask for the same cold derivative at once', async () => {
+      const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(4000, 3000) })
+      const agent = new Agent({ maxSockets: 200, keepAlive: false })
+      const url = `${server.url}${new URL(src).pathname}?w=2000&f=png`
+      // Nobody reads before all are being answered, so that nothing is over before the last has begun.
+      const responses = await Promise.all(Array.from({ length: 200 }, () => responseTo(url, agent)))
+      const bodies = new Set<string>()
+      for (const response of responses) {
+        expect(response.statusCode).to.equal(200)
+        const digest = createHash('sha256')
+        for await (const chunk of response) digest.update(chunk)
+        bodies.add(digest.digest('hex'))
+      }
+      expect(bodies).to.have.property('size', 1)
+      const text = await metrics(server)
+      expect(sampleOf(text, 'sluice_transform_duration_seconds_count')).to.equal(1)
+      expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
+    })
+  })
+
+/** A JPEG that is as hard to compress as they come. */
+async function noise(width: number, height: number): Promise<Buffer> {
+  const raw = { width, height, channels: 3 as const }
+  return sharp(randomBytes(width * height * 3), { raw })
+    .jpeg()
+    .toBuffer()
+}
+
+/** As soon as its headers are there. */
+function responseTo(url: string, agent: Agent): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, resolve).once('error', reject)
+  })
+}
+
+async function metrics(server: RunningServer): Promise<string> {
+  const headers = { Authorization: `Bearer ${METRICS_TOKEN}` }
+  return String((await exchange(server, '/metrics', { headers })).body)
+}

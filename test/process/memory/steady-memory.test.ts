@@ -1,0 +1,45 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { EMBEDDED } from '../../support/backend.ts'
+import { S3_REDIS } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { MIB, openFiles, peakBytes, residentBytes } from '../../support/heavy.ts'
+import { NO_LIMITS } from '../../support/no-limits.ts'
+import { mixedRequests, REQUESTS_PER_FILE } from '../../support/requests/mixed-requests.ts'
+import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { sized } from '../../support/sized.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const LIMIT_BYTES = 250 * MIB
+// Six are usual. 4 KB that every request leaves behind are 20 in 5,000.
+const GROWTH_BYTES = 20 * MIB
+// Connections that clients and storage keep for their next request; what 125 files leave behind would be more.
+const MORE_FILES = 50
+
+for (const backend of sized([EMBEDDED], [EMBEDDED, S3_REDIS]))
+  describe(`memory in the long run (${backend.name})`, function () {
+    this.timeout(900_000)
+    let dataDir: string
+    let server: RunningServer
+    beforeEach(async () => {
+      dataDir = await temporaryFolder()
+      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', ...NO_LIMITS }
+      server = await startProcess({ env: { ...(await backend.env(dataDir)), ...env } })
+    })
+    afterEach(async () => {
+      server.child.kill('SIGTERM')
+      await server.ended
+      await rm(dataDir, { recursive: true, force: true })
+    })
+
+    it('is no more, nor are open files, after 10,000 mixed requests than after 5,000', async () => {
+      await mixedRequests(server, 5000 / REQUESTS_PER_FILE)
+      const half = { bytes: await residentBytes(server), files: await openFiles(server) }
+      await mixedRequests(server, 5000 / REQUESTS_PER_FILE)
+      expect((await residentBytes(server)) - half.bytes).to.be.below(GROWTH_BYTES)
+      await eventually(async () => expect(await openFiles(server)).to.be.below(half.files + MORE_FILES))
+      expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
+      // Refusals and clients that leave are no fault of the service.
+      expect(server.output()).to.not.include('"level":50')
+    })
+  })

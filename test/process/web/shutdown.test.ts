@@ -1,0 +1,136 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { eventually } from '../../support/eventually.ts'
+import { startProgram } from '../../support/peers/program.ts'
+import { uploadOne } from '../../support/requests/client.ts'
+import { freePort } from '../../support/servers/free-port.ts'
+import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const TOKENS = { CLIENT_TOKEN: 'client-token', SECRET_CLIENT_TOKEN: 'secret-client-token' }
+
+describe('SIGTERM', function () {
+  this.timeout(60_000)
+  const folders: string[] = []
+  const servers: RunningServer[] = []
+  afterEach(async () => {
+    for (const { child, ended } of servers.splice(0)) {
+      child.kill('SIGKILL')
+      await ended
+    }
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
+  })
+
+  async function start(delaySeconds: number): Promise<RunningServer> {
+    const dataDir = await temporaryFolder()
+    folders.push(dataDir)
+    const env = { ...TOKENS, DATA_DIR: dataDir, SHUTDOWN_DELAY_SECONDS: String(delaySeconds) }
+    const server = await startProcess({ env })
+    servers.push(server)
+    return server
+  }
+
+  /** A small upload over connections that are kept. @returns its status, or why there is none */
+  function put(url: string, agent: Agent): Promise<{ outcome: number | string; connection?: string }> {
+    return new Promise((resolve) => {
+      const req = request(
+        `${url}/v1/upload`,
+        { agent, method: 'POST', headers: { Authorization: TOKENS.SECRET_CLIENT_TOKEN, ...FORM } },
+        (res) => {
+          const { connection = '' } = res.headers
+          res.resume().once('end', () => resolve({ outcome: res.statusCode ?? 0, connection }))
+        },
+      )
+      req.once('error', (error: NodeJS.ErrnoException) => resolve({ outcome: error.code ?? error.message }))
+      req.end('--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\ntext\r\n--b--\r\n')
+    })
+  }
+  const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
+
+  it('fails /readyz first, answers all requests all the while, and breaks none off', async () => {
+    // Long enough for a look at /readyz on a busy machine.
+    const server = await start(3)
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+    expect(await put(server.url, agent)).to.deep.equal({ outcome: 200, connection: 'keep-alive' })
+    server.child.kill('SIGTERM')
+    await eventually(async () => {
+      const ready = await fetch(`${server.url}/readyz`)
+      expect([ready.status, ((await ready.json()) as { status: string }).status]).to.deep.equal([
+        503,
+        'stopping',
+      ])
+    })
+    expect(await put(server.url, agent)).to.deep.equal({ outcome: 200, connection: 'keep-alive' })
+    await uploadOne(server, { name: 'b.txt', bytes: 'b' })
+    const outcomes = new Set<number | string>()
+    const connections = new Set<string>()
+    const load = async () => {
+      for (let isOver = false; !isOver; ) {
+        const { outcome, connection } = await put(server.url, agent)
+        outcomes.add(outcome)
+        if (connection !== undefined) connections.add(connection)
+        isOver = outcome === 'ECONNREFUSED'
+      }
+    }
+    await Promise.all([load(), load(), load(), load()])
+    agent.destroy()
+    expect([...outcomes].sort()).to.deep.equal([200, 'ECONNREFUSED'])
+    expect([...connections].sort()).to.deep.equal(['close', 'keep-alive'])
+    expect(await server.ended).to.equal(0)
+  })
+
+  it('loses no request behind nginx with kept connections to two servers', async () => {
+    const [staying, leaving] = [await start(1), await start(1)] as const
+    const port = await freePort()
+    const nginx = await startProgram({
+      name: 'nginx',
+      port,
+      async args(folder) {
+        const hostOf = ({ url }: RunningServer) => new URL(url).host
+        const upstream = `server ${hostOf(staying)}; server ${hostOf(leaving)}; keepalive 16;`
+        const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+          (what) => `${what}_temp_path t;`,
+        )
+        await writeFile(
+          join(folder, 'nginx.conf'),
+          `daemon off; user root; pid nginx.pid; error_log stderr; events {}
+          http {
+            access_log off; ${paths.join('\n')}
+            upstream sluice { ${upstream} }
+            server {
+              listen 127.0.0.1:${port};
+              location / { proxy_pass http://sluice; proxy_http_version 1.1; proxy_set_header Connection ""; }
+            }
+          }`,
+        )
+        return ['-p', folder, '-c', 'nginx.conf']
+      },
+    })
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+    const outcomes: Array<number | string> = []
+    let isOver = false
+    const load = async () => {
+      while (!isOver) outcomes.push((await put(`http://127.0.0.1:${port}`, agent)).outcome)
+    }
+    try {
+      const loads = Promise.all(Array.from({ length: 8 }, load))
+      const answered = async (count: number) => {
+        const most = outcomes.length + count
+        await eventually(() => expect(outcomes.length).to.be.at.least(most), { withinMs: 20_000 })
+      }
+      await answered(16)
+      leaving.child.kill('SIGTERM')
+      expect(await leaving.ended).to.equal(0)
+      await answered(16)
+      isOver = true
+      await loads
+    } finally {
+      isOver = true
+      agent.destroy()
+      await nginx.stop()
+    }
+    expect(outcomes.filter((outcome) => outcome !== 200)).to.deep.equal([])
+  })
+})

@@ -1,0 +1,170 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { expect } from 'chai'
+import { eventually } from '../../support/eventually.ts'
+import { longFilm, probed, video } from '../../support/media/videos.ts'
+import { ADMIN_PASSWORD, signedIn } from '../../support/requests/admin.ts'
+import { uploadOne } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
+import { type Running, type RunningServer, run } from '../../support/servers/process.ts'
+import { s3Server } from '../../support/servers/s3-server.ts'
+import { PROJECT } from '../../support/service.ts'
+
+const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
+
+describe('workers', function () {
+  this.timeout(120_000)
+  let fleet: Fleet
+  let web: RunningServer
+  let media: string
+  before(async () => {
+    fleet = await newFleet({ env: { LOG_LEVEL: 'error', ADMIN_PASSWORD } })
+    media = join(fleet.env.DATA_DIR ?? '', 'media')
+    web = await fleet.start()
+  })
+  after(() => fleet.end())
+
+  async function worker(): Promise<Running> {
+    const running = fleet.run({ script: WORKER })
+    await eventually(() => expect(running.output()).to.match(/the worker is ready/), {
+      withinMs: 20_000,
+    })
+    return running
+  }
+
+  /** Processes of ffmpeg that write into the data folder, with the number of each one's parent. */
+  async function encoders(): Promise<number[]> {
+    const parents: number[] = []
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+      if (/^ffmpeg/.test(line) && line.includes(media))
+        parents.push(Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+    }
+    return parents
+  }
+
+  it('make what web processes leave to them, whichever of them is left to do so', async () => {
+    const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
+    const bytes = await video({ colours, width: 854, height: 480, rate: 30 })
+    const { src } = await uploadOne(web, { name: 'film.mp4', bytes })
+    const get = (query: string) => exchange(web, `${new URL(src).pathname}?${query}`)
+    const job = new URL(String(jsonOf(await get('f=webm')).job)).pathname
+    const told = async () => jsonOf(await exchange(web, job))
+    const untilHalfMade = () =>
+      eventually(async () => expect((await told()).progress).to.be.above(0), { withinMs: 60_000 })
+
+    // Nobody else is there to do it.
+    expect(jsonOf(await get('f=webm&wait=1'))).to.include({ status: 423, progress: 0 })
+    expect(await told()).to.deep.equal({ state: 'waiting', progress: 0 })
+
+    const polite = await worker()
+    await untilHalfMade()
+    expect(await encoders()).to.deep.equal([polite.child.pid])
+    polite.child.kill('SIGTERM')
+    expect(await polite.ended).to.equal(0)
+    expect(await encoders()).to.deep.equal([])
+    expect(await readdir(media)).to.deep.equal([])
+    expect(await told()).to.include({ state: 'waiting' })
+
+    const killed = await worker()
+    await untilHalfMade()
+    killed.child.kill('SIGKILL')
+    expect(await killed.ended).to.equal('SIGKILL')
+
+    const last = await worker()
+    await eventually(async () => expect((await told()).state).to.equal('done'), { withinMs: 90_000 })
+    expect(await encoders()).to.deep.equal([])
+    expect(await readdir(media)).to.deep.equal([])
+    const made = await get('f=webm')
+    expect(made.status).to.equal(200)
+    expect((await probed(made.body)).seconds).to.be.closeTo(12, 0.2)
+    last.child.kill('SIGTERM')
+    expect(await last.ended).to.equal(0)
+  })
+
+  it('make a stream that web processes deliver while it is made', async () => {
+    const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await longFilm() })
+    const get = (path: string) => exchange(web, path)
+    const query = `${new URL(src).pathname}?hls`
+    const running = await worker()
+    let begun = await get(`${query}&wait=30`)
+    // A busy machine needs longer for the first segments.
+    while (begun.status === 423) begun = await get(`${query}&wait=30`)
+    expect(begun.status, String(begun.body)).to.equal(302)
+    expect(begun.headers['cache-control']).to.equal('no-store')
+    const { pathname } = new URL(String(begun.headers.location))
+    const named = ({ body }: Pick<typeof begun, 'body'>) =>
+      [...body.toString().matchAll(/URI="([^"]+)"|^([^#\n]+)$/gm)].map(([, a, b = '']) =>
+        pathname.replace('master.m3u8', a ?? b),
+      )
+    const master = await get(pathname)
+    expect(master.status).to.equal(200)
+    for (const playlist of named(master)) {
+      const answer = await get(playlist)
+      expect(answer.status).to.equal(200)
+      for (const file of named(answer)) expect((await get(file)).status, file).to.equal(200)
+    }
+    await eventually(
+      async () => expect((await get(query)).headers['cache-control']).to.include('max-age=604800'),
+      { withinMs: 90_000 },
+    )
+    for (const playlist of named(await get(pathname)))
+      expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)
+    expect(await readdir(media)).to.deep.equal([])
+    running.child.kill('SIGTERM')
+    expect(await running.ended).to.equal(0)
+  })
+
+  it('put what they make for a client with a bucket of its own there, and nowhere else', async () => {
+    const s3 = await s3Server()
+    const bucket = await s3.newBucket()
+    const { endpoint, region, credentials, forcePathStyle } = s3.connection
+    const { accessKeyId, secretAccessKey } = credentials
+    const keys = { accessKeyId, secretAccessKey }
+    const storage = { endpoint, region, forcePathStyle, ...keys, bucket, prefix: 'shop/files' }
+    // It hears of the client when it has begun.
+    const running = await worker()
+    const created = await (await signedIn(web))('POST', '', { storage })
+    expect(created.status, JSON.stringify(created.json)).to.equal(200)
+    const client = { url: web.url, tokens: created.json }
+    const before = await fleet.state()
+
+    const { src, s3PathOriginal: key } = await uploadOne(client, { name: 'film.mp4', bytes: await video() })
+    const get = () => exchange(web, `${new URL(src).pathname}?f=webm&wait=30`)
+    let made = await get()
+    while (made.status === 423) made = await get()
+    expect(made.status, String(made.body)).to.equal(200)
+    expect((await probed(made.body)).videoCodec).to.equal('vp9')
+
+    const { Contents = [] } = await s3.client.send(new ListObjectsV2Command({ Bucket: bucket }))
+    const names = [`.sluice/meta/${key}.json`, key, `${key}_f=webm`].map((name) => `shop/files/${name}`)
+    expect(Contents.map(({ Key }) => Key)).to.deep.equal(names.sort())
+    const stored = Contents.find(({ Key }) => Key?.endsWith('_f=webm'))
+    expect(stored?.Size).to.equal(made.body.length)
+    expect((await fleet.state()).files).to.deep.equal(before.files)
+    expect(await readdir(media)).to.deep.equal([])
+    running.child.kill('SIGTERM')
+    expect(await running.ended).to.equal(0)
+  })
+
+  it('print with --help what they need, and every variable', async () => {
+    const { ended, output } = run({ script: [...WORKER, '--help'] })
+    expect(await ended).to.equal(0)
+    expect(output())
+      .to.match(/npm run worker/)
+      .and.include('REDIS_URL has to be set')
+      .and.include('MEDIA_CONCURRENCY')
+    const other = run({ script: [...WORKER, '--port=80'] })
+    expect(await other.ended).to.equal(1)
+    expect(other.output()).to.include('"--port=80"').and.include('--help')
+  })
+
+  it('need the Redis of the web processes', async () => {
+    const { ended, output } = run({ script: WORKER, env: { DATA_DIR: media } })
+    expect(await ended).to.equal(1)
+    expect(output()).to.match(/^sluice: REDIS_URL: expected the Redis of the web processes/)
+  })
+})

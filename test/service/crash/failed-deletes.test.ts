@@ -1,0 +1,87 @@
+import { rm } from 'node:fs/promises'
+import { expect } from 'chai'
+import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
+import type { Bucket } from '../../../src/core/ports/bucket.ts'
+import type { FileIndex } from '../../../src/core/ports/file-index.ts'
+import { createSweep } from '../../../src/service/maintenance/sweep.ts'
+import { EMBEDDED } from '../../support/backend.ts'
+import { stoppedAtTheEnd } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
+import { picture } from '../../support/media/images.ts'
+import { deleteFile, uploadOne } from '../../support/requests/client.ts'
+import { keptLog, startService } from '../../support/service.ts'
+import { wrapBuckets } from '../../support/storage.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const allFail = async (keys: readonly ObjectKey[]) => ({
+  failed: keys.map((key) => ({ key, error: new Error('InternalError') })),
+})
+
+describe('bytes that a bucket fails to delete', () => {
+  const start = stoppedAtTheEnd(startService)
+
+  it('stay known when their original went during the transformation, and go with a sweep', async () => {
+    const dataDir = await temporaryFolder()
+    let deleteOriginal: () => Promise<unknown> = async () => {}
+    let refused = false
+    const service = await start({
+      dataDir,
+      wrapStorage: wrapBuckets((bucket) => ({
+        async put(key, bytes, options) {
+          if (!key.includes('_w=')) return bucket.put(key, bytes, options)
+          await deleteOriginal()
+          await bucket.put(key, bytes, options)
+          refused = true
+        },
+        delete: (keys) => (refused ? allFail(keys) : bucket.delete(keys)),
+      })),
+    })
+    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    deleteOriginal = () => deleteFile(service, s3PathOriginal)
+    expect((await fetch(`${src}?w=20`)).status).to.equal(200)
+    await eventually(() => expect(refused).to.equal(true))
+    await service.stop({ keepData: true })
+    expect((await EMBEDDED.state(dataDir)).files).to.deep.equal([`first/${s3PathOriginal}_w=20`])
+
+    // As when the deadline were over: that of a dead process counts as such.
+    const next = await start({ dataDir })
+    await next.app.sweep()
+    await next.stop({ keepData: true })
+    expect(await EMBEDDED.state(dataDir)).to.deep.equal({ files: [], rows: [] })
+    await rm(dataDir, { recursive: true })
+  })
+
+  it('stay known to the sweep that has to take them away', async () => {
+    const original = storedKey('image/png/1111111111111111111111.png')
+    const derivative = derivativeKey(original, 'w=20')
+    const dropped: ObjectKey[] = []
+    const index = {
+      overdueChanges: async () => [],
+      async *overdue() {
+        yield { kind: 'derivative', ref: { clientId: 'first', key: original }, derivative, deadline: 1 }
+      },
+      finishDerivative: async () => false,
+      dropDerivative: async (_ref, key) => void dropped.push(key),
+    } satisfies Partial<FileIndex> as unknown as FileIndex
+    let outcome: Bucket['delete'] = allFail
+    const bucket = {
+      find: async () => ({ size: 1, mediaType: 'image/png' }),
+      delete: (keys: readonly ObjectKey[]) => outcome(keys),
+    } as unknown as Bucket
+    const log = keptLog()
+    const sweep = createSweep({
+      index,
+      buckets: { of: () => bucket, ping: async () => {}, sweep: async () => 0 },
+      clients: { find: (id: string) => ({ id, token: '' }) } as never,
+      agree: async () => {},
+      removals: {} as never,
+      log,
+    })
+    expect(await sweep()).to.equal(0)
+    expect(dropped).to.deep.equal([])
+    expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn'])
+    outcome = async () => ({ failed: [] })
+    expect(await sweep()).to.equal(1)
+    expect(dropped).to.deep.equal([derivative])
+  })
+})

@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { storedKey } from '../../../src/core/files/object-key.ts'
+import type { FileIndex } from '../../../src/core/ports/file-index.ts'
+import { createSweep } from '../../../src/service/maintenance/sweep.ts'
+import { keptLog } from '../../support/service.ts'
+
+describe('a sweep', () => {
+  const key = storedKey('image/png/1111111111111111111111.png')
+
+  it('ends several at a time, so that many are ended before the next sweep', async () => {
+    let running = 0
+    let most = 0
+    const index = {
+      overdueChanges: async () => [],
+      async *overdue() {
+        for (let i = 0; i < 100; i += 1) yield { kind: 'original', ref: { clientId: 'first', key } } as const
+      },
+    } satisfies Partial<FileIndex> as unknown as FileIndex
+    const sweep = createSweep({
+      index,
+      buckets: {} as never,
+      clients: { find: (id: string) => ({ id }) } as never,
+      agree: async () => {},
+      removals: {
+        async sweep() {
+          running += 1
+          most = Math.max(most, running)
+          await new Promise((done) => setImmediate(done))
+          running -= 1
+        },
+      } as never,
+      log: keptLog(),
+    })
+    expect(await sweep()).to.equal(100)
+    expect(most).to.equal(16)
+  })
+
+  describe('of the change of a record whose client is not known here', () => {
+    const change = { ref: { clientId: 'new', key }, until: 1 }
+    const swept = async ({ isAdded, hasFile }: { isAdded: boolean; hasFile: boolean }) => {
+      const done: string[] = []
+      let isKnown = false
+      const sweep = createSweep({
+        index: {
+          overdueChanges: async () => [change],
+          async *overdue() {},
+          find: async () => (hasFile ? { original: { state: 'stored' } } : {}),
+          endChange: async () => void done.push('mark removed'),
+        } satisfies Partial<Record<keyof FileIndex, unknown>> as unknown as FileIndex,
+        buckets: {} as never,
+        clients: {
+          find: (id: string) => (isKnown ? { id } : undefined),
+          refresh: async () => {
+            isKnown = isAdded
+          },
+        } as never,
+        agree: async () => void done.push('agreed'),
+        removals: {} as never,
+        log: keptLog(),
+      })
+      return { ended: await sweep(), done }
+    }
+
+    it('takes it over when another process has added the client', async () => {
+      expect(await swept({ isAdded: true, hasFile: true })).to.deep.equal({
+        ...{ ended: 1, done: ['agreed', 'mark removed'] },
+      })
+    })
+
+    it('keeps its mark while the client is unknown and the index has the file', async () => {
+      expect(await swept({ isAdded: false, hasFile: true })).to.deep.equal({ ended: 0, done: [] })
+    })
+
+    it('removes its mark when the file of a removed client is deleted', async () => {
+      expect(await swept({ isAdded: false, hasFile: false })).to.deep.equal({
+        ...{ ended: 1, done: ['mark removed'] },
+      })
+    })
+  })
+})

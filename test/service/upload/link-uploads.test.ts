@@ -1,0 +1,56 @@
+import { expect } from 'chai'
+import { embeddedLedger } from '../../../src/adapters/ledger/embedded.ts'
+import type { Client } from '../../../src/core/clients/client.ts'
+import type { Ledger } from '../../../src/core/ports/ledger.ts'
+import type { SignedLink } from '../../../src/core/signing/upload-link.ts'
+import { type BegunUpload, createLinkUploads } from '../../../src/service/upload/link-uploads.ts'
+import { rejection } from '../../support/rejection.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+describe('uploads in several requests by one link', () => {
+  const client: Client = { id: 'first', token: '', secrets: [], createdAt: 0 }
+  const linkOf = (id: string): SignedLink => ({
+    ...{ id, clientId: 'first', folder: '', uses: 100 },
+    ...{ issuedAt: Math.floor(Date.now() / 1000), expiresInSeconds: 600 },
+  })
+  let ledger: Ledger & { close(): Promise<void> }
+  before(async () => {
+    ledger = await embeddedLedger(await temporaryFolder())
+  })
+  after(() => ledger.close())
+  const withLeft = (left: number) => createLinkUploads({ ledger, uses: { check: async () => left } })
+  const isUnderWay = async () => true
+
+  it('are no more than uses are left, however many begin at the same moment', async () => {
+    const uploads = withLeft(3)
+    const link = linkOf('one')
+    const begun = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => uploads.begin(client, link, { id: `${i}`, isUnderWay })),
+    )
+    expect(begun.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(3)
+    for (const one of begun)
+      if (one.status === 'rejected') expect(one.reason).to.include({ status: 409, code: 'link_busy' })
+  })
+
+  it('make room for others when they end, are found to have ended, or a link is another', async () => {
+    const uploads = withLeft(2)
+    const link = linkOf('two')
+    for (const id of ['a', 'b']) await uploads.begin(client, link, { id, isUnderWay })
+    expect(await rejection(uploads.begin(client, link, { id: 'c', isUnderWay }))).to.include({ status: 409 })
+    await uploads.end(client, link, 'a')
+    await uploads.begin(client, link, { id: 'c', isUnderWay })
+    const asked: string[] = []
+    const isNotB = async ({ id }: BegunUpload) => asked.push(id) > 0 && id !== 'b'
+    await uploads.begin(client, link, { id: 'd', isUnderWay: isNotB })
+    expect(asked).to.deep.equal(['b', 'c'])
+    expect(await rejection(uploads.begin(client, link, { id: 'e', isUnderWay }))).to.include({ status: 409 })
+    await uploads.begin(client, linkOf('another'), { id: 'e', isUnderWay })
+  })
+
+  it('are fewer once uses are gone', async () => {
+    const link = linkOf('three')
+    for (const id of ['a', 'b']) await withLeft(3).begin(client, link, { id, isUnderWay })
+    const late = withLeft(2).begin(client, link, { id: 'c', isUnderWay })
+    expect(await rejection(late)).to.include({ status: 409, code: 'link_busy' })
+  })
+})

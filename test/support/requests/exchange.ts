@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { Service } from '../service.ts'
+
+/** An answer that has come to its end. */
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  /** Names and values in turn, as they came. */
+  rawHeaders: string[]
+  body: Buffer
+}
+
+export interface Call {
+  method?: string
+  headers?: OutgoingHttpHeaders
+  body?: string | Uint8Array | Readable
+  signal?: AbortSignal
+}
+
+/**
+ * One request over node:http and its whole answer. The path goes out as it stands here: fetch would resolve its `..`.
+ *
+ * @param target a path, or an address of the service itself
+ * @throws when the connection ends before the answer does
+ */
+export async function exchange(
+  { url }: Pick<Service, 'url'>,
+  target: string,
+  { method = 'GET', headers = {}, body, signal }: Call = {},
+): Promise<Answer> {
+  const path = target.startsWith(url) ? target.slice(url.length) : target
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, path, headers, ...(signal ? { signal } : {}) }, async (response) => {
+      try {
+        const chunks: Buffer[] = []
+        for await (const chunk of response) chunks.push(chunk)
+        const { statusCode: status = 0, headers, rawHeaders } = response
+        resolve({ status, headers, rawHeaders, body: Buffer.concat(chunks) })
+      } catch (error) {
+        reject(error)
+      }
+    })
+    sent.once('error', reject)
+    if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) body.pipe(sent)
+    else sent.end(body)
+  })
+}
+
+/** The members of a problem document, or of any JSON answer. */
+export function jsonOf({ body }: Pick<Answer, 'body'>): Record<string, unknown> {
+  return JSON.parse(body.toString('utf8'))
+}
+
+/** A connection on which bytes go out exactly as given. */
+export async function openSocket({ url }: Pick<Service, 'url'>): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Writes these bytes on a connection of their own and reads until the other side closes it, or for `withinMs`. */
+export async function sendBytes(
+  service: Pick<Service, 'url'>,
+  bytes: string | Uint8Array,
+  { withinMs = 5000 } = {},
+): Promise<string> {
+  const socket = await openSocket(service)
+  const answer = received(socket, withinMs)
+  socket.write(bytes)
+  return answer
+}
+
+/** All that comes on a connection until its end, as Latin-1. */
+export async function received(socket: Socket, withinMs = 5000): Promise<string> {
+  const chunks: Buffer[] = []
+  const over = setTimeout(() => socket.destroy(), withinMs)
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.on('error', () => {})
+  // Not `once` of node:events, which fails with the error of a reset or of a write after the other side's end.
+  await new Promise((closed) => socket.once('close', closed))
+  clearTimeout(over)
+  return Buffer.concat(chunks).toString('latin1')
+}

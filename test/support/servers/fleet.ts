@@ -1,0 +1,103 @@
+import { rm } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { withClock } from '../clock.ts'
+import { startService } from '../service.ts'
+import { filesInBucket, type State } from '../state.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { inRedis, rowsIn } from './on-redis.ts'
+import { objectsInS3, s3Env } from './on-s3.ts'
+import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
+import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts'
+
+/** What web processes share: a Redis of their own, and a place of their own in S3 or on disk. */
+export interface Fleet {
+  redis: RedisServer
+  /** Of all its processes. */
+  env: Readonly<Record<string, string>>
+  /** Starts a process of the built server, or of another script, and waits until it answers. */
+  start(options?: Start): Promise<RunningServer>
+  /** Starts a process that may not come to answer. */
+  run(options?: Start): Running
+  /** All that is kept. */
+  state(): Promise<State>
+  /** How many processes wait for locks that others hold. */
+  waiting(): Promise<number>
+  /**
+   * Ends what nobody works on: does what a process would do at its sweep in some time, by default when each lease of
+   * now is over.
+   */
+  sweptLater(ms?: number): Promise<void>
+  /** Kills what still runs of it and removes its data folder. */
+  end(): Promise<void>
+}
+
+export interface FleetOptions {
+  files?: 'disk' | 'S3'
+  /** Where S3 is reached, when not straight. */
+  endpoint?: string
+  redis?: RedisServerOptions
+  /** More of the environment, of all processes. */
+  env?: Readonly<Record<string, string>>
+}
+
+// A derivative's deadline: waiting, rendering and storing, half a minute each, and some grace.
+const LONGEST_LEASE_MS = 105_000
+
+export async function newFleet({
+  files = 'S3',
+  endpoint,
+  redis: redisOptions,
+  env: more = {},
+}: FleetOptions = {}): Promise<Fleet> {
+  const redis = await startRedis(redisOptions)
+  const folder = await temporaryFolder()
+  const prefix = basename(folder)
+  const env = {
+    DATA_DIR: folder,
+    REDIS_URL: redis.url,
+    CLIENT_TOKEN: 'pub_of_all_processes',
+    SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
+    APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
+    ...(files === 'S3' ? await s3Env(prefix) : {}),
+    ...(endpoint ? { AWS_ENDPOINT_URL_S3: endpoint } : {}),
+    ...more,
+  }
+  const running = new Set<Running>()
+  return {
+    redis,
+    env,
+    async start(options = {}) {
+      const server = await startProcess({ ...options, env: { ...env, ...options.env } })
+      running.add(server)
+      return server
+    },
+    run(options = {}) {
+      const process = run({ ...options, env: { PORT: '0', ...env, ...options.env } })
+      running.add(process)
+      return process
+    },
+    state: async () => ({
+      files: files === 'S3' ? await objectsInS3(prefix) : await filesInBucket(folder),
+      rows: await inRedis(redis.url, rowsIn),
+    }),
+    waiting: () =>
+      inRedis(redis.url, async (client) => {
+        let count = 0
+        for (const name of await client.keys('{sluice}:lock:*:waiters')) count += await client.zcard(name)
+        return count
+      }),
+    async sweptLater(ms = LONGEST_LEASE_MS) {
+      const service = await startService({ env, dataDir: folder, wrapStorage: withClock({ aheadMs: ms }) })
+      await service.app.sweep()
+      await service.stop({ keepData: true })
+    },
+    async end() {
+      for (const { child, ended } of running) {
+        child.kill('SIGKILL')
+        await ended
+      }
+      await redis.remove()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

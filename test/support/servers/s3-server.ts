@@ -1,0 +1,120 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { expect } from 'chai'
+import { eventually } from '../eventually.ts'
+import { freePort } from './free-port.ts'
+
+/** A Ceph gateway of this test run. */
+export interface S3Server {
+  /** For the adapter, and for clients that look behind its back. */
+  connection: S3Connection
+  client: S3Client
+  /** Makes a bucket that nobody has used. @returns its name */
+  newBucket(): Promise<string>
+  /** From here on it takes connections and requests, and says nothing. */
+  freeze(): Promise<void>
+  thaw(): Promise<void>
+  /** Ends it; what it has stored stays. */
+  stop(): Promise<void>
+  restart(): Promise<void>
+}
+
+export interface S3Connection {
+  endpoint: string
+  region: string
+  credentials: { accessKeyId: string; secretAccessKey: string }
+  forcePathStyle: true
+}
+
+const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'scripts', 'servers', 'rgw.sh')
+// Another process may take the port between our look and the server's start.
+const ATTEMPTS = 3
+
+let started: Promise<S3Server & { end(): Promise<void> }> | undefined
+
+/** The server of this process: started by the first who asks, ended with the process, however that ends. */
+export function s3Server(): Promise<S3Server> {
+  started ??= start(ATTEMPTS)
+  return started
+}
+
+// A hook of the root suite, since test files import this one at their top.
+after(async function () {
+  this.timeout(30_000)
+  if (started !== undefined) await (await started).end()
+})
+
+async function start(attempts: number): Promise<S3Server & { end(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-s3-'))
+  const end = whenThisProcessEnds(folder)
+  const port = await freePort()
+  const restart = async () => {
+    await promisify(execFile)(SCRIPT, ['start', folder, String(port)])
+  }
+  try {
+    await restart()
+  } catch (error) {
+    await end()
+    if (attempts > 1) return start(attempts - 1)
+    throw error
+  }
+  const connection: S3Connection = {
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'testkey', secretAccessKey: 'testsecret' },
+    forcePathStyle: true,
+  }
+  const client = new S3Client(connection)
+  const signal = async (name: NodeJS.Signals) =>
+    process.kill(Number(await readFile(join(folder, 'gateway.pid'), 'utf8')), name)
+  let buckets = 0
+  return {
+    connection,
+    client,
+    async newBucket() {
+      buckets += 1
+      const Bucket = `test-${buckets}`
+      await client.send(new CreateBucketCommand({ Bucket }))
+      return Bucket
+    },
+    freeze: async () => void (await signal('SIGSTOP')),
+    thaw: async () => void (await signal('SIGCONT')),
+    async stop() {
+      // The disk is a process of its own. After a long run an orderly end takes longer than anybody waits for it.
+      await signal('SIGKILL')
+      await eventually(async () => expect(await answers(port)).to.equal(false))
+    },
+    restart,
+    async end() {
+      client.destroy()
+      await end()
+    },
+  }
+}
+
+/** Stops the server in `folder` and removes that: when asked to, or when this process is killed and its pipe closes. */
+function whenThisProcessEnds(folder: string): () => Promise<void> {
+  const guard = spawn('sh', ['-c', 'cat; "$0" stop "$1"; rm -rf "$1"', SCRIPT, folder], {
+    // Out of reach of a Ctrl-C for the tests.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  guard.unref()
+  return async () => {
+    guard.ref()
+    guard.stdin.end()
+    await once(guard, 'exit')
+  }
+}
+
+async function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}`).then(
+    () => true,
+    () => false,
+  )
+}
