@@ -1,3 +1,4 @@
+import { every } from '../core/async/every.ts'
 import type { Log } from '../core/log.ts'
 import type { Foundation } from './services.ts'
 
@@ -29,26 +30,6 @@ export function startUpkeep(
     async stop() {
       closing.abort(new DOMException('the service ends', 'AbortError'))
       await Promise.all(running.map((one) => one.stop()))
-    },
-  }
-}
-
-/** Runs `work` now and then again and again, never twice at a time. */
-export function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
-  let running: Promise<unknown>
-  const run = () => {
-    running = work().finally(() => {
-      if (!stopped) timer = setTimeout(run, milliseconds)
-    })
-  }
-  run()
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
     },
   }
 }

@@ -7,6 +7,7 @@ import { bucketClientStore } from '../adapters/client-store/bucket.ts'
 import { saveCredentials } from '../adapters/credentials.ts'
 import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
 import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
+import { every } from '../core/async/every.ts'
 import { rarely } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID, type PresetSettings } from '../core/clients/client.ts'
 import type { Root } from '../core/clients/client-storage.ts'
@@ -51,7 +52,6 @@ import { createUpload } from '../service/upload/upload.ts'
 import { createSignedLinks } from '../service/upload/upload-links.ts'
 import { type Backends, openBackends } from './backends.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
-import { every } from './maintenance.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {

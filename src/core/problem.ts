@@ -1,4 +1,4 @@
-import type { MediaGroup } from './media/formats.ts'
+import type { MediaGroup } from './media/groups.ts'
 import { clipped } from './text/truncate.ts'
 
 /** What a {@link Problem} tells the caller; every field is public. */

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
-import { isMediaGroup, type MediaGroup } from '../core/media/formats.ts'
+import { isMediaGroup } from '../core/media/formats.ts'
+import type { MediaGroup } from '../core/media/groups.ts'
 import { parseParameter } from '../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { routeNotFound } from './problem.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { derivativeKey } from '../../src/core/files/object-key.ts'
-import type { FileIndex, FileRef } from '../../src/core/ports/file-index.ts'
+import type { FileIndex } from '../../src/core/ports/file-index.ts'
+import type { FileRef } from '../../src/core/ports/file-ref.ts'
 import { AHEAD, adopted, NOW, newRef } from './file-index-states.ts'
 
 /** What every {@link FileIndex} has to know of the use of derivatives; the random steps compare the rest. */

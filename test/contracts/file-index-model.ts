@@ -7,13 +7,13 @@ import type {
   DerivativeRecord,
   DerivativeStart,
   FileIndex,
-  FileRef,
   OriginalEntry,
   OriginalRecord,
   PageRequest,
   RemovalCause,
   Trash,
 } from '../../src/core/ports/file-index.ts'
+import type { FileRef } from '../../src/core/ports/file-ref.ts'
 import type { Random } from './random.ts'
 
 interface Row {

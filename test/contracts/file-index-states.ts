@@ -3,11 +3,11 @@ import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/o
 import type {
   DerivativeRecord,
   FileIndex,
-  FileRef,
   OriginalEntry,
   OriginalRecord,
   RemovalCause,
 } from '../../src/core/ports/file-index.ts'
+import type { FileRef } from '../../src/core/ports/file-ref.ts'
 
 /** The instant at which the tests play: no adapter reads a clock of its own. */
 export const NOW = 1_800_000_000_000

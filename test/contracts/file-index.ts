@@ -4,11 +4,11 @@ import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/o
 import type {
   DerivativeRecord,
   FileIndex,
-  FileRef,
   OriginalRecord,
   Overdue,
   PageRequest,
 } from '../../src/core/ports/file-index.ts'
+import type { FileRef } from '../../src/core/ports/file-ref.ts'
 import { rejection } from '../support/rejection.ts'
 import { derivativeUsesContract } from './derivative-uses.ts'
 import { compareWithModel, listed, listOf } from './file-index-model.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
+import { CLIENT_LIMIT_NAMES } from '../../core/clients/limit-names.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import { CLIENT_LIMIT_NAMES } from '../../core/ports/rate-limiter.ts'
 
 const digest = z.string().length(64)
 const clientRecord = z.object({

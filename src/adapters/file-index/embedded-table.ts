@@ -1,13 +1,13 @@
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type {
   DerivativeEntry,
-  FileRef,
   ListedState,
   OriginalEntry,
   Page,
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
 import {
   type LastingLevelOptions,
   lastingLevel,

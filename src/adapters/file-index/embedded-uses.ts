@@ -1,6 +1,7 @@
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type { DerivativeUses, Use, UsedDerivative } from '../../core/ports/derivative-uses.ts'
-import type { DerivativeRecord, FileRef } from '../../core/ports/file-index.ts'
+import type { DerivativeRecord } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
 import type { LastingLevel, Row } from '../level/lasting-level.ts'
 import { sortable } from './positions.ts'
 import { row, under } from './rows.ts'

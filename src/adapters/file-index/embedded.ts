@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FileIndex, FileRef, IndexedFile, OriginalEntry } from '../../core/ports/file-index.ts'
+import type { FileIndex, IndexedFile, OriginalEntry } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
 import { bootId } from '../boot-id.ts'
 import { createInTurn } from '../in-turn.ts'
 import type { LastingLevelOptions } from '../level/lasting-level.ts'

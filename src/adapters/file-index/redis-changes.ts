@@ -1,4 +1,4 @@
-import type { FileRef } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
 import type { RecordChange, RecordChanges } from '../../core/ports/record-changes.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 

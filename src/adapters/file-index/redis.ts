@@ -2,12 +2,12 @@ import { storedKey } from '../../core/files/object-key.ts'
 import type {
   DerivativeStart,
   FileIndex,
-  FileRef,
   IndexedFile,
   Overdue,
   PageRequest,
   Totals,
 } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
 import { redisChanges } from './redis-changes.ts'

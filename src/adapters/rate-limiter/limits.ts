@@ -1,10 +1,5 @@
-import {
-  LIMIT_NAMES,
-  type Limit,
-  type LimitName,
-  type Limits,
-  type RateLimiter,
-} from '../../core/ports/rate-limiter.ts'
+import { LIMIT_NAMES, type LimitName } from '../../core/clients/limit-names.ts'
+import type { Limit, Limits, RateLimiter } from '../../core/ports/rate-limiter.ts'
 
 /** How often one thing may be done in `seconds`; 0 points: as often as they like. */
 export interface Rate {

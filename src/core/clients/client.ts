@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
-import type { ClientLimitName } from '../ports/rate-limiter.ts'
 import type { ClientStorage } from './client-storage.ts'
-import type { SecretScope } from './grant.ts'
+import type { ClientLimitName } from './limit-names.ts'
+import type { SecretScope } from './secret-scope.ts'
 
 /** One user of the service: a team, a site. Its files live in a root of their own. */
 export interface Client {

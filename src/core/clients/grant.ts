@@ -1,17 +1,7 @@
 import type { PathMeanings } from '../files/object-key.ts'
-import { Problem } from '../problem.ts'
+import type { Problem } from '../problem.ts'
 import type { Client } from './client.ts'
-
-/** What a request with a secret does: adds files; only looks; or changes, deletes and restores what is there. */
-export type Action = 'upload' | 'read' | 'manage'
-
-/** What a secret is for; without a member, for everything. */
-export interface SecretScope {
-  /** Uploads only, or reading only. */
-  only?: Exclude<Action, 'manage'>
-  /** Nothing outside of this folder, as of `parseFolder`. */
-  folder?: string
-}
+import { isWithin, outOfScope } from './secret-scope.ts'
 
 /** What a secret lets its bearer do, of what they have asked for. */
 export interface Grant {
@@ -20,23 +10,6 @@ export interface Grant {
   folder?: string | undefined
   /** Milliseconds since 1970, when the secret ends; nothing that is signed with it may last longer. */
   until?: number | undefined
-}
-
-/** @throws Problem 403 for a secret that is not for this */
-export function checkAction({ only }: SecretScope, action: Action): void {
-  if (only === undefined || only === action) return
-  throw outOfScope(`this secret is only for ${only === 'upload' ? 'uploads' : 'reading'}`)
-}
-
-/** Whether a folder is this one or in it; empty is the root, which everything is in. */
-export function isWithin(folder: string, around: string): boolean {
-  return around === '' || folder === around || folder.startsWith(`${around}/`)
-}
-
-/** What is in both of two folders, as a folder; undefined when there is nothing. */
-export function commonFolder(one: string, other: string): string | undefined {
-  if (isWithin(one, other)) return one
-  return isWithin(other, one) ? other : undefined
 }
 
 /**
@@ -76,8 +49,4 @@ export function isAllWithin({ full, short }: PathMeanings, { folder = '' }: Pick
 
 function outOfFolder(folder: string): Problem {
   return outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
-}
-
-function outOfScope(detail: string): Problem {
-  return new Problem({ status: 403, code: 'out_of_scope', detail })
 }

@@ -1,8 +1,5 @@
 import { FORMATS_BY_NAME, type FormatRow, FURTHER_FORMATS, ZIPS_BY_NAME } from './further-formats.ts'
-
-/** The groups of media types that URLs and object keys name. */
-export const MEDIA_GROUPS = ['image', 'video', 'audio', 'text', 'application'] as const
-export type MediaGroup = (typeof MEDIA_GROUPS)[number]
+import { MEDIA_GROUPS, type MediaGroup } from './groups.ts'
 
 /** A file format as keys, URLs and headers name it. */
 export interface Format {

@@ -1,4 +1,5 @@
-import { type Format, formatNamed, formatOfExtension, knownFormat, type MediaGroup } from './formats.ts'
+import { type Format, formatNamed, formatOfExtension, knownFormat } from './formats.ts'
+import type { MediaGroup } from './groups.ts'
 
 // The format of files that no signature fits.
 const UNKNOWN = 'bin'

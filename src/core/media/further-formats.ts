@@ -1,4 +1,4 @@
-import type { MediaGroup } from './formats.ts'
+import type { MediaGroup } from './groups.ts'
 
 /** Name, media type, extension where it is not the name, group where it is not the first part of the media type. */
 export type FormatRow = readonly [name: string, mediaType: string, extension?: string, group?: MediaGroup]

@@ -1,4 +1,4 @@
-import { MEDIA_GROUPS, type MediaGroup } from '../media/formats.ts'
+import { MEDIA_GROUPS, type MediaGroup } from '../media/groups.ts'
 import { expectation, type ParameterSpec, type ParameterSpecs } from './parameter.ts'
 
 /** A parameter with all that is known of it: its own record, and whose it is. */

@@ -1,7 +1,8 @@
 import type { Asset } from '../bytes/asset.ts'
 import type { Box } from '../geometry/box.ts'
 import type { Log } from '../log.ts'
-import type { Format, MediaGroup } from '../media/formats.ts'
+import type { Format } from '../media/formats.ts'
+import type { MediaGroup } from '../media/groups.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { MediaGroup } from '../media/formats.ts'
+import type { MediaGroup } from '../media/groups.ts'
 import type { ParameterSpecs } from './parameter.ts'
 
 /**

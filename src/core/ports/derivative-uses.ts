@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../files/object-key.ts'
-import type { FileRef } from './file-index.ts'
+import type { FileRef } from './file-ref.ts'
 
 /** How a derivative is used. */
 export interface Use {

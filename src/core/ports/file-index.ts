@@ -1,12 +1,7 @@
 import type { ObjectKey } from '../files/object-key.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
+import type { FileRef } from './file-ref.ts'
 import type { RecordChanges } from './record-changes.ts'
-
-/** Names an original of a client. */
-export interface FileRef {
-  clientId: string
-  key: ObjectKey
-}
 
 /** What is known of a stored original. */
 export interface OriginalRecord {

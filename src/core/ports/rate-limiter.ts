@@ -1,3 +1,4 @@
+import type { LimitName } from '../clients/limit-names.ts'
 /** Counts what may be done so many times, or spent, in so many seconds. */
 export interface RateLimiter {
   readonly points: number
@@ -17,23 +18,6 @@ export interface RateVerdict {
   /** Milliseconds until the next window starts; 0 when no window has begun. */
   resetMs: number
 }
-
-/** The limits, each counted apart from the others, by what they are of; so they are called in headers. */
-export const LIMIT_NAMES = [
-  'upload',
-  'derivative',
-  'cpu',
-  'fetch',
-  'media',
-  'sign',
-  'zip',
-  'sign_in',
-] as const
-export type LimitName = (typeof LIMIT_NAMES)[number]
-
-/** Those that a client may have a number of its own for: nobody signs in as a client. */
-export const CLIENT_LIMIT_NAMES = LIMIT_NAMES.filter((name) => name !== 'sign_in')
-export type ClientLimitName = (typeof CLIENT_LIMIT_NAMES)[number]
 
 /** How often one thing may be done: by one client, and from one address. Absent: as often as they like. */
 export interface Limit {

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { isSameText } from '../bytes/constant-time-equal.ts'
 import { encodedPath, isFileId } from '../files/object-key.ts'
-import { FORMATS, MEDIA_GROUPS } from '../media/formats.ts'
+import { FORMATS } from '../media/formats.ts'
+import { MEDIA_GROUPS } from '../media/groups.ts'
 import { badParameter } from '../problem.ts'
 
 /** What a signed link lets whoever has it do: upload, without a secret. */

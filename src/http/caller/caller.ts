@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import type { Client } from '../../core/clients/client.ts'
-import type { Action, Grant } from '../../core/clients/grant.ts'
+import type { Grant } from '../../core/clients/grant.ts'
+import type { Action } from '../../core/clients/secret-scope.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import { admitUrl } from './signed-url.ts'
 

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
-import type { Limit, LimitName, Limits, RateLimiter, RateVerdict } from '../../core/ports/rate-limiter.ts'
+import type { LimitName } from '../../core/clients/limit-names.ts'
+import type { Limit, Limits, RateLimiter, RateVerdict } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Asker } from '../../service/remote/fetch-places.ts'
 import { callerAddress } from './client-ip.ts'

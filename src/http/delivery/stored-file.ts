@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { Client } from '../../core/clients/client.ts'
-import type { MediaGroup } from '../../core/media/formats.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'

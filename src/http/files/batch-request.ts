@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { commonFolder, type Grant, meaningsWithin } from '../../core/clients/grant.ts'
+import { type Grant, meaningsWithin } from '../../core/clients/grant.ts'
+import { commonFolder } from '../../core/clients/secret-scope.ts'
 import { parseExistingFolder, parsePath } from '../../core/files/object-key.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import type { NamedPath } from '../../service/files/batch.ts'

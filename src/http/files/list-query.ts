@@ -1,5 +1,6 @@
 import { parseExistingFolder } from '../../core/files/object-key.ts'
-import { isMediaGroup, MEDIA_GROUPS, type MediaGroup } from '../../core/media/formats.ts'
+import { isMediaGroup } from '../../core/media/formats.ts'
+import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'

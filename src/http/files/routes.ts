@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import { sha256 } from '../../core/bytes/digest.ts'
-import { commonFolder, meaningsWithin } from '../../core/clients/grant.ts'
+import { meaningsWithin } from '../../core/clients/grant.ts'
+import { commonFolder } from '../../core/clients/secret-scope.ts'
 import { parsePath } from '../../core/files/object-key.ts'
 import type { IndexedFile, OriginalRecord } from '../../core/ports/file-index.ts'
 import { Problem } from '../../core/problem.ts'

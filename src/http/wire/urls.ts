@@ -1,6 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
 import { encodedPath, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
-import type { MediaGroup } from '../../core/media/formats.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
 
 /** Where an original is delivered, without transformations. `baseUrl` without a slash at its end. */
 export function deliveryUrl(

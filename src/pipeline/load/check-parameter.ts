@@ -1,4 +1,5 @@
-import { formatNamed, isMediaGroup, type MediaGroup } from '../../core/media/formats.ts'
+import { formatNamed, isMediaGroup } from '../../core/media/formats.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import type { TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import { isPassedOver, PRESET_WORD, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { EventName } from '../../core/events.ts'
-import type { MediaGroup } from '../../core/media/formats.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
 import {
   type DetectorPlugin,

@@ -1,7 +1,8 @@
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { ClientRules, PresetSettings } from '../../core/clients/client.ts'
 import { variantOf } from '../../core/files/variant.ts'
-import { type Format, knownFormat, MEDIA_GROUPS, type MediaGroup } from '../../core/media/formats.ts'
+import { type Format, knownFormat } from '../../core/media/formats.ts'
+import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import {
   canonicalValue,
   type ParameterSpec,

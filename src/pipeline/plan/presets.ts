@@ -1,5 +1,5 @@
 import type { PresetSettings } from '../../core/clients/client.ts'
-import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/formats.ts'
+import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { ParameterValue } from '../../core/plugin-api/parameter.ts'
 import { isPassedOver, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'
 import { badParameter, Problem } from '../../core/problem.ts'

@@ -1,5 +1,6 @@
 import type { ClientRules } from '../../core/clients/client.ts'
-import { knownFormat, type MediaGroup } from '../../core/media/formats.ts'
+import { knownFormat } from '../../core/media/formats.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import {
   canonicalValue,
   type ParameterSpec,

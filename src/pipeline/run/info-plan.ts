@@ -1,6 +1,7 @@
 import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
-import { type Format, formatOfMediaType, type MediaGroup } from '../../core/media/formats.ts'
+import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import {
   type ImageInformation,
   type ImageInspector,

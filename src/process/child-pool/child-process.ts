@@ -10,7 +10,18 @@ import { headOf, receiveFile, sendFile } from './channel.ts'
 import { CHANNEL } from './child.ts'
 import { createCpuMeter } from './cpu.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
-import type { PoolOptions } from './pool.ts'
+
+export interface ChildOptions {
+  /** The program of a child, which calls `workForParent`. */
+  script: string
+  /** What each child is told first; can be sent between processes. */
+  setup: unknown
+  /** All of a child's environment: it works on strangers' files, and gets none of the service's secrets. */
+  env: Readonly<Record<string, string>>
+  /** A child that takes more is killed. */
+  maxMemoryBytes: number
+  log: Log
+}
 
 /** One child. */
 export interface Child {
@@ -34,13 +45,7 @@ const START_MS = 60_000
 const ENDING_MS = 1000
 const PAGE_BYTES = 4096
 
-export function openChild({
-  script,
-  setup,
-  env,
-  maxMemoryBytes,
-  log,
-}: Pick<PoolOptions, 'script' | 'setup' | 'env' | 'maxMemoryBytes' | 'log'>): Child {
+export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOptions): Child {
   const child = fork(script, [], {
     env,
     // Both ways on one socket.

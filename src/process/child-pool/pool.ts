@@ -1,21 +1,11 @@
-import type { Log } from '../../core/log.ts'
 import type { Children } from '../../core/ports/children.ts'
-import { type Child, openChild } from './child-process.ts'
+import { type Child, type ChildOptions, openChild } from './child-process.ts'
 
-export interface PoolOptions {
-  /** The program of a child, which calls `workForParent`. */
-  script: string
-  /** What each child is told first; can be sent between processes. */
-  setup: unknown
-  /** All of a child's environment: it works on strangers' files, and gets none of the service's secrets. */
-  env: Readonly<Record<string, string>>
+export interface PoolOptions extends ChildOptions {
   /** Children at once. */
   most: number
-  /** A child that takes more is killed. */
-  maxMemoryBytes: number
   /** A child that has nothing to do for so long ends. */
   idleMs?: number
-  log: Log
 }
 
 /** Children that work, each for one task at a time, and can be killed in the middle of it. */

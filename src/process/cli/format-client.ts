@@ -1,6 +1,6 @@
 import type { ClientRules } from '../../core/clients/client.ts'
 import type { ClientStorage } from '../../core/clients/client-storage.ts'
-import type { SecretScope } from '../../core/clients/grant.ts'
+import type { SecretScope } from '../../core/clients/secret-scope.ts'
 import { shownDuration } from './duration.ts'
 import { columns } from './output.ts'
 import { counted } from './plural.ts'

@@ -6,7 +6,7 @@ import {
   type KeptSecret,
 } from '../../core/clients/client.ts'
 import type { ClientStorage, StorageConnection } from '../../core/clients/client-storage.ts'
-import type { SecretScope } from '../../core/clients/grant.ts'
+import type { SecretScope } from '../../core/clients/secret-scope.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'
 import { noSuchClient } from '../clients/change-existing.ts'

@@ -1,6 +1,7 @@
 import { type Client, isPaused } from '../../core/clients/client.ts'
 import { isSameRoot } from '../../core/clients/client-storage.ts'
-import { type Action, checkAction, type Grant } from '../../core/clients/grant.ts'
+import type { Grant } from '../../core/clients/grant.ts'
+import { type Action, checkAction } from '../../core/clients/secret-scope.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 

@@ -6,7 +6,7 @@ import {
   newClientId,
   newSecretToken,
 } from '../../core/clients/client.ts'
-import type { SecretScope } from '../../core/clients/grant.ts'
+import type { SecretScope } from '../../core/clients/secret-scope.ts'
 import { parseFolder } from '../../core/files/object-key.ts'
 import { Problem } from '../../core/problem.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'

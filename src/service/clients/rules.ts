@@ -1,6 +1,6 @@
 import type { ClientRules, PresetSettings } from '../../core/clients/client.ts'
+import { CLIENT_LIMIT_NAMES, type ClientLimitName } from '../../core/clients/limit-names.ts'
 import { namesHost } from '../../core/net/host-patterns.ts'
-import { CLIENT_LIMIT_NAMES, type ClientLimitName } from '../../core/ports/rate-limiter.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { clipped } from '../../core/text/truncate.ts'
 

@@ -13,13 +13,8 @@ import {
 } from '../../core/files/object-key.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type {
-  DerivativeRecord,
-  FileIndex,
-  FileRef,
-  OriginalRecord,
-  Trash,
-} from '../../core/ports/file-index.ts'
+import type { DerivativeRecord, FileIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import type { Records } from '../originals/records.ts'

@@ -11,12 +11,14 @@ import {
 import type { Log } from '../../core/log.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, FileRef, RemovalCause } from '../../core/ports/file-index.ts'
+import type { FileIndex, RemovalCause } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Answered } from '../derivatives/answered.ts'
 import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-objects.ts'
 import type { Originals } from './originals.ts'
+import type { Removed } from './removed.ts'
 import type { Trashing } from './trash.ts'
 
 /** Takes originals away, with everything derived from them. */
@@ -35,14 +37,6 @@ export interface Removals {
    * holds a 200.
    */
   sweep(client: Client, ref: FileRef): Promise<void>
-}
-
-export interface Removed {
-  key: ObjectKey
-  /** How many went with it. */
-  derivatives: number
-  /** Until when it can be had back, in milliseconds since 1970; absent when it is gone for good. */
-  until?: number
 }
 
 export interface FailedUpload {

@@ -9,9 +9,9 @@ import {
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
-import type { Removed } from './delete.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import type { Records } from './records.ts'
+import type { Removed } from './removed.ts'
 
 /**
  * Originals that were deleted and can still be had back. The index is told first of what is thrown away, and last of what comes

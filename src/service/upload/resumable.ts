@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
-import { folderWithin, type Grant, isWithin } from '../../core/clients/grant.ts'
+import { folderWithin, type Grant } from '../../core/clients/grant.ts'
+import { isWithin } from '../../core/clients/secret-scope.ts'
 import { isFileId, newFileId, parseFolder, storedKey } from '../../core/files/object-key.ts'
 import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'

@@ -1,5 +1,6 @@
 import { derivativeKey } from '../../../src/core/files/object-key.ts'
-import type { FileIndex, FileRef } from '../../../src/core/ports/file-index.ts'
+import type { FileIndex } from '../../../src/core/ports/file-index.ts'
+import type { FileRef } from '../../../src/core/ports/file-ref.ts'
 import { createIndexModel } from '../../contracts/file-index-model.ts'
 import type { Random } from '../../contracts/random.ts'
 

@@ -18,7 +18,8 @@ import {
   recordKey,
   storedKey,
 } from '../../../src/core/files/object-key.ts'
-import { FORMATS, formatNamed, knownFormat, MEDIA_GROUPS } from '../../../src/core/media/formats.ts'
+import { FORMATS, formatNamed, knownFormat } from '../../../src/core/media/formats.ts'
+import { MEDIA_GROUPS } from '../../../src/core/media/groups.ts'
 import { Problem } from '../../../src/core/problem.ts'
 
 const ID = '7uLqEUXG4WpoGGa38h2U9Z'

@@ -8,8 +8,8 @@ import {
   isDownloadedFromBucket,
   isMediaGroup,
   knownFormat,
-  MEDIA_GROUPS,
 } from '../../../src/core/media/formats.ts'
+import { MEDIA_GROUPS } from '../../../src/core/media/groups.ts'
 
 describe('media formats', () => {
   for (const member of ['name', 'extension'] as const) {

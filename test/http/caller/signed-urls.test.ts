@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
-import type { SecretScope } from '../../../src/core/clients/grant.ts'
+import type { SecretScope } from '../../../src/core/clients/secret-scope.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'

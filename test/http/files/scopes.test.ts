@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { SecretScope } from '../../../src/core/clients/grant.ts'
+import type { SecretScope } from '../../../src/core/clients/secret-scope.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { entriesOf } from '../../support/requests/archive.ts'

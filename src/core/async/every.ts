@@ -1,0 +1,19 @@
+/** Runs `work` now and then again and again, never twice at a time. */
+export function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined
+  let stopped = false
+  let running: Promise<unknown>
+  const run = () => {
+    running = work().finally(() => {
+      if (!stopped) timer = setTimeout(run, milliseconds)
+    })
+  }
+  run()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
