@@ -1,5 +1,4 @@
 import type { RequestListener, Server } from 'node:http'
-import type { Config } from '../config/load.ts'
 import type { Credentials } from './adapters/credentials.ts'
 import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
@@ -9,6 +8,7 @@ import { startUpkeep } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
 import { type Foundation, type FoundationOptions, openFoundation } from './assembly/services.ts'
+import { isWatched } from './assembly/settings.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
 import type { Commands } from './core/command.ts'
@@ -34,6 +34,7 @@ import type { Sweep } from './service/maintenance/sweep.ts'
 export { DataDirError } from './adapters/disk/data-dir.ts'
 export { aggregateMetrics } from './adapters/metrics/prometheus.ts'
 export { openMediaWorker } from './assembly/media-worker.ts'
+export { openOperator } from './assembly/operator.ts'
 export { loadEverything } from './assembly/plugins.ts'
 export type { Storage } from './assembly/services.ts'
 
@@ -242,26 +243,4 @@ async function openApp(
       await foundation.close({ graceMs: JOBS_GRACE_MS })
     },
   }
-}
-
-/** What an operator may ask for, without a service around it. */
-export interface Operator {
-  commands: Commands
-  close(): Promise<void>
-}
-
-/**
- * Opens files and their states for an operator's command: beside running services on Redis, else when none runs.
- *
- * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
- */
-export async function openOperator(options: Omit<AppOptions, 'wrapStorage'>): Promise<Operator> {
-  const { plugins } = await loadEverything(options)
-  const { commands, close } = await openFoundation({ ...options, plugins })
-  return { commands, close: () => close({ graceMs: 0 }) }
-}
-
-/** Whether there is a way to read what would be measured. */
-function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
-  return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
 }

@@ -3,7 +3,8 @@ import { accepts } from '../../src/core/media/accept.ts'
 import { isAnimated } from '../../src/core/media/formats.ts'
 import { searchQuality } from '../../src/core/media/quality-search.ts'
 import { definePlugin, type PlanRequest } from '../../src/core/plugin-api/plugin.ts'
-import { badParameter, notTransformable, type Problem } from '../../src/core/problem.ts'
+import { badParameter, type Problem } from '../../src/core/problem.ts'
+import { notTransformable } from '../../src/core/transform-problems.ts'
 
 // What sharp writes, by Sluice's names.
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const

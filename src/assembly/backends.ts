@@ -16,11 +16,10 @@ import { inProcessHandover } from '../adapters/handover/in-process.ts'
 import { embeddedJobs } from '../adapters/jobs/embedded.ts'
 import { embeddedLedger } from '../adapters/ledger/embedded.ts'
 import { inProcessLocks } from '../adapters/locks/in-process.ts'
-import { openLimits, type Rate } from '../adapters/rate-limiter/limits.ts'
+import { openLimits } from '../adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from '../adapters/rate-limiter/memory.ts'
 import type { RedisConnection } from '../adapters/redis/connection.ts'
 import { embeddedUsage } from '../adapters/usage/embedded.ts'
-import type { LimitName } from '../core/clients/limit-names.ts'
 import type { Log } from '../core/log.ts'
 import type { Buckets } from '../core/ports/bucket.ts'
 import type { FileIndex } from '../core/ports/file-index.ts'
@@ -31,6 +30,7 @@ import type { Locks } from '../core/ports/locks.ts'
 import type { Limits } from '../core/ports/rate-limiter.ts'
 import type { UsageStore } from '../core/ports/usage.ts'
 import { bucketUrl } from '../http/wire/urls.ts'
+import { credentials, rateOf } from './settings.ts'
 
 /** Where files are kept, and where it is kept what is known of them. */
 export interface Backends {
@@ -128,28 +128,6 @@ async function openS3(bucket: string, config: Config): Promise<Buckets> {
     throw new Error(`S3_BUCKET ${bucket} cannot be used: ${why}`, { cause })
   })
   return buckets
-}
-
-function credentials(config: Config) {
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = config
-  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined
-  return {
-    accessKeyId: AWS_ACCESS_KEY_ID,
-    secretAccessKey: AWS_SECRET_ACCESS_KEY,
-    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
-  }
-}
-
-/** What the configuration says of each limit. */
-function rateOf(config: Config): (limited: LimitName) => Rate {
-  return (limited) => {
-    const name = limited.toUpperCase() as Uppercase<LimitName>
-    return {
-      points: config[`${name}_RATE_POINTS`],
-      addressPoints: config[`${name}_RATE_ADDRESS_POINTS`],
-      seconds: config[`${name}_RATE_SECONDS`],
-    }
-  }
 }
 
 /** For one process: the index's own lock keeps others out. */

@@ -1,4 +1,5 @@
-import { BROKEN, FORMAT_TOO_SMALL, NOT_TRANSFORMABLE, Problem, retryAfter } from './problem.ts'
+import { NOT_TRANSFORMABLE, Problem, retryAfter } from './problem.ts'
+import { BROKEN, FORMAT_TOO_SMALL } from './transform-problems.ts'
 
 const VARIANT_LIMIT = 'variant_limit'
 const OUTPUT_TOO_LARGE = 'output_too_large'

@@ -1,4 +1,3 @@
-import type { MediaGroup } from './media/groups.ts'
 import { clipped } from './text/truncate.ts'
 
 /** What a {@link Problem} tells the caller; every field is public. */
@@ -134,73 +133,7 @@ export function unusableAsset(param: string, reason: string, cause: unknown): Pr
 
 export const NOT_TRANSFORMABLE = 'not_transformable'
 
-/** 422: what is past a limit for transforming. */
-export function notTransformable(detail: string, cause?: unknown): Problem {
-  return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, cause })
-}
-
-/** 422: a source on which more time would be spent than on any. */
-export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
-  const detail = `this ${what} takes too long to transform`
-  return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: TOO_SLOW }, cause })
-}
-
-/** 422: a source on which more memory would be spent than on any. */
-export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
-  return new Problem({
-    status: 422,
-    code: 'too_much_memory',
-    detail: `this ${what} takes too much memory to transform`,
-    cause,
-  })
-}
-
-/** 422: a source without bytes. No upload is empty, so they were lost. Not remembered as a failure, since they may be restored. */
-export function emptySource(): Problem {
-  const detail = 'this file is empty'
-  return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: EMPTY } })
-}
-
-export const EMPTY = 'empty'
-export const TOO_SLOW = 'too_slow'
 export const BUSY = 'busy'
-export const BROKEN = 'broken'
-
-/** 422: a source that is broken, or no picture at all. */
-export function notDecodable(detail: string, cause?: unknown): Problem {
-  return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: BROKEN }, cause })
-}
-
-/** 422: the file is truncated, and the operator has such files refused. */
-export function truncatedImage(): Problem {
-  return new Problem({
-    status: 422,
-    code: 'truncated_image',
-    detail: 'This image is truncated: its file ends too early. Upload the complete file.',
-  })
-}
-
-export const FORMAT_TOO_SMALL = 'format_too_small'
-
-/** 422: the picture is fine, and another format could hold it. `maxSide` in pixels. */
-export function formatTooSmall(
-  { format, maxSide }: { format: string; maxSide: number },
-  cause?: unknown,
-): Problem {
-  return new Problem({
-    status: 422,
-    code: FORMAT_TOO_SMALL,
-    detail: `expected a picture of at most ${maxSide} px a side for ${format} but this one would be longer: ask for a smaller one, or for another format`,
-    members: { format, maxSide },
-    cause,
-  })
-}
-
-/** The format that a {@link formatTooSmall} is about; undefined for any other error. */
-export function tooSmallFormat(error: unknown): string | undefined {
-  const is = error instanceof Problem && error.code === FORMAT_TOO_SMALL
-  return is ? String(error.members.format) : undefined
-}
 
 /** 413, with the limit it is about. */
 export function tooLarge(what: string, maxBytes: number): Problem {

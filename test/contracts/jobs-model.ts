@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Job, Jobs } from '../../src/core/ports/jobs.ts'
-import { notTransformable } from '../../src/core/problem.ts'
+import { notTransformable } from '../../src/core/transform-problems.ts'
 import { eventually } from '../support/eventually.ts'
 import { seededRandom } from './random.ts'
 

@@ -10,7 +10,8 @@ import {
   NotYet,
   type WorkOptions,
 } from '../../src/core/ports/jobs.ts'
-import { badParameter, notTransformable, Problem, unavailable } from '../../src/core/problem.ts'
+import { badParameter, Problem, unavailable } from '../../src/core/problem.ts'
+import { notTransformable } from '../../src/core/transform-problems.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 import { type KeptLog, keptLog } from '../support/service.ts'

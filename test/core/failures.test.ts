@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createFailures } from '../../src/core/budgets/failures.ts'
-import { notDecodable, takesTooLong, unavailable, unusableAsset } from '../../src/core/problem.ts'
+import { unavailable, unusableAsset } from '../../src/core/problem.ts'
+import { notDecodable, takesTooLong } from '../../src/core/transform-problems.ts'
 
 describe('failures', () => {
   it('are remembered for an hour, and refuse the same work until then', () => {

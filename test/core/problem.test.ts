@@ -4,14 +4,12 @@ import {
   badParameter,
   badPath,
   fileNotFound,
-  formatTooSmall,
-  notDecodable,
-  notTransformable,
   Problem,
   storageFull,
   tooLarge,
   unavailable,
 } from '../../src/core/problem.ts'
+import { formatTooSmall, notDecodable, notTransformable } from '../../src/core/transform-problems.ts'
 
 describe('problems', () => {
   it('are errors with status, code, detail, members and headers', () => {

@@ -4,14 +4,9 @@ import type { FileRef } from '../../core/ports/file-ref.ts'
 import { bootId } from '../boot-id.ts'
 import { createInTurn } from '../in-turn.ts'
 import type { LastingLevelOptions } from '../level/lasting-level.ts'
+import { derivativeSteps, FREES_ROOM } from './embedded-derivatives.ts'
 import { openIndexTable } from './embedded-table.ts'
-import { NEVER_USED } from './embedded-uses.ts'
 import { mayGo } from './removal-rule.ts'
-
-// What is noted of a derivative need not outlive a power cut: the bucket tells what there is, and the rest is made again.
-const REMADE = { durable: false }
-// The steps of a delete and of an eviction: without them a full disk would stay full.
-const FREES_ROOM = { freesRoom: true }
 
 /**
  * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline
@@ -124,47 +119,6 @@ export async function embeddedIndex(folder: string, options?: LastingLevelOption
         return true
       }),
 
-    beginDerivative: (ref, derivative, deadline, options) =>
-      aloneWithSums(ref, async () => {
-        const [original, known] = await table.find(ref, derivative)
-        if (original?.state !== 'stored') return 'refused'
-        if (options && !known && !(await table.hasFewer(ref, options.atMost))) return 'full'
-        const uncount = await table.uses.change(ref, [{ key: derivative }])
-        const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
-        await table.write([begin, uncount], REMADE)
-        return 'begun'
-      }),
-
-    finishDerivative: (ref, record, use = NEVER_USED) =>
-      aloneWithSums(ref, async () => {
-        if ((await table.original(ref))?.state !== 'stored') return false
-        const count = await table.uses.change(ref, [{ key: record.key, record, use }])
-        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record }), count], REMADE)
-        return true
-      }),
-
-    adoptDerivative: (ref, record) =>
-      aloneWithSums(ref, async () => {
-        if ((await table.original(ref))?.state !== 'stored') return undefined
-        const known = await table.derivative(ref, record.key)
-        if (known) return known
-        const count = await table.uses.change(ref, [{ key: record.key, record, use: NEVER_USED }])
-        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record }), count], REMADE)
-        return { state: 'stored', record }
-      }),
-
-    dropDerivative: (ref, derivative, deadline) =>
-      alone(ref, async () => {
-        const entry = await table.derivative(ref, derivative)
-        if (entry?.state !== 'pending' || entry.deadline > deadline) return
-        const drop = [table.setDerivative(ref, derivative, undefined)]
-        if ((await table.original(ref))?.state === 'gone') {
-          const others = await table.derivatives(ref)
-          if (others.every(({ key }) => key === derivative)) drop.push(table.setOriginal(ref, undefined))
-        }
-        await table.write(drop, FREES_ROOM)
-      }),
-
     beginRemoval: (ref, { cause, leaseUntil, now }) =>
       alone(ref, async () => {
         const entry = await table.original(ref)
@@ -198,35 +152,8 @@ export async function embeddedIndex(folder: string, options?: LastingLevelOption
         return true
       }),
 
+    ...derivativeSteps(table, { alone, aloneWithSums }),
     ...table.changes,
-
-    derivedBytes: (ref) => table.uses.bytes(ref),
-    leastUsed: (of, limit) => table.uses.leastUsed(of, limit),
-    noteUse: (ref, derivative, use) =>
-      aloneWithSums(ref, async () => {
-        const entry = await table.derivative(ref, derivative)
-        if (entry?.state !== 'stored') return
-        const { record } = entry
-        const known = await table.uses.of(ref, derivative)
-        const later = { at: Math.max(use.at, known.at), isHeld: use.isHeld || known.isHeld }
-        await table.write([await table.uses.change(ref, [{ key: derivative, record, use: later }])], REMADE)
-      }),
-    beginEviction: (ref, derivative, deadline) =>
-      aloneWithSums(ref, async () => {
-        const [original, known] = await table.find(ref, derivative)
-        if (original?.state !== 'stored' || known?.state !== 'stored') return false
-        const uncount = await table.uses.change(ref, [{ key: derivative }])
-        const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
-        await table.write([begin, uncount], { ...REMADE, ...FREES_ROOM })
-        return true
-      }),
-    countDerivatives: (ref) =>
-      aloneWithSums(ref, async () => {
-        const stored = (await table.derivatives(ref)).flatMap(({ key, entry }) =>
-          entry.state === 'stored' ? [{ key, record: entry.record }] : [],
-        )
-        await table.write([await table.uses.countNew(ref, stored)], REMADE)
-      }),
 
     look,
     async *list(clientId) {

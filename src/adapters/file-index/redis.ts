@@ -1,17 +1,11 @@
 import { storedKey } from '../../core/files/object-key.ts'
-import type {
-  DerivativeStart,
-  FileIndex,
-  IndexedFile,
-  Overdue,
-  PageRequest,
-  Totals,
-} from '../../core/ports/file-index.ts'
+import type { DerivativeStart, FileIndex, PageRequest, Totals } from '../../core/ports/file-index.ts'
 import type { FileRef } from '../../core/ports/file-ref.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { boundsOf, keyAt, LISTED_STATES, listed, ORDERS } from './positions.ts'
 import { redisChanges } from './redis-changes.ts'
 import { derivativeEntry, derivativeJson, originalEntry, originalJson } from './redis-entries.ts'
+import { indexedFile, literally, nameOf, overdueItem, ownerOf, pairs, refNamed } from './redis-names.ts'
 import { runOf } from './redis-run.ts'
 import * as scripts from './redis-scripts.ts'
 import { redisUses, scoreOf } from './redis-uses.ts'
@@ -224,51 +218,4 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     },
     async close() {},
   }
-}
-
-/** No client's id, encoded, holds a slash: two originals have two names. */
-function nameOf({ clientId, key }: FileRef): string {
-  return `${ownerOf(clientId)}${key}`
-}
-
-function ownerOf(clientId: string): string {
-  return `${encodeURIComponent(clientId)}/`
-}
-
-function refNamed(name: string): FileRef {
-  const slash = name.indexOf('/')
-  return { clientId: decodeURIComponent(name.slice(0, slash)), key: storedKey(name.slice(slash + 1)) }
-}
-
-/** A text as a pattern of Redis that only it fits. */
-function literally(text: string): string {
-  return text.replace(/[\\*?[\]^-]/g, '\\$&')
-}
-
-/** Undefined when there is no such original (any more). */
-function indexedFile(ref: FileRef, hash: Readonly<Record<string, string>>): IndexedFile | undefined {
-  const { '': original, ...derivatives } = hash
-  if (original === undefined) return undefined
-  return {
-    ref,
-    original: originalEntry(ref.key, original),
-    derivatives: Object.entries(derivatives).map(([name, text]) => {
-      const key = storedKey(name)
-      return { key, entry: derivativeEntry(key, text) }
-    }),
-  }
-}
-
-function overdueItem({ name, instant }: { name: string; instant: string }): Overdue {
-  const [original = '', derivative] = name.split('\n')
-  const ref = refNamed(original)
-  if (derivative === undefined) return { kind: 'original', ref }
-  return { kind: 'derivative', ref, derivative: storedKey(derivative), deadline: Number(instant) }
-}
-
-function pairs(flat: readonly string[]): Array<{ name: string; instant: string }> {
-  return Array.from({ length: flat.length / 2 }, (_, i) => ({
-    name: flat[2 * i] ?? '',
-    instant: flat[2 * i + 1] ?? '',
-  }))
 }

@@ -1,45 +1,11 @@
-import type { Log } from '../../core/log.ts'
-import type { Job, JobHandler, JobOwner, JobRef, Jobs, WorkOptions } from '../../core/ports/jobs.ts'
+import type { Job, JobHandler, JobRef, Jobs } from '../../core/ports/jobs.ts'
 import { unavailable } from '../../core/problem.ts'
-import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { runAttempt } from './attempt.ts'
-import { createDueQueue, type DueQueue } from './due-queue.ts'
+import { createDueQueue } from './due-queue.ts'
+import type { EmbeddedJobsOptions, Line, OpenJob } from './embedded-line.ts'
 import { nameOf, type OpenRow, openJobTable, rowAfter, statusOf } from './embedded-table.ts'
-import { checkJob, checkKind, countOpen, RETENTION, type Retention } from './rules.ts'
-import { createTurns, type Turns } from './turns.ts'
-
-export interface EmbeddedJobsOptions {
-  /** A folder of its own. */
-  folder: string
-  log: Log
-  keep?: Retention
-  /** After how long a job is begun anew that could not be noted down. */
-  noteAgainMs?: number
-  reserve?: DiskReserve
-}
-
-/** A job that waits or runs. Its data stays on the disk until it runs. */
-interface OpenJob {
-  ref: JobRef
-  owner: JobOwner | undefined
-  dueAt: number
-  turn: number
-  attempts: number
-  state: 'waiting' | 'running'
-  progress: number
-  /** Settles when it is on the disk, or cannot be. */
-  stored: Promise<void>
-}
-
-/** The jobs of one kind, and who does them. */
-interface Line {
-  waiting: DueQueue<OpenJob>
-  /** What is due, by owner. */
-  due: Turns<OpenJob>
-  work?: { handler: JobHandler<never>; options: WorkOptions }
-  running: number
-  timer?: NodeJS.Timeout
-}
+import { checkJob, checkKind, countOpen, RETENTION } from './rules.ts'
+import { createTurns } from './turns.ts'
 
 // What setTimeout can wait for; anything longer would be over at once.
 const TIMER_MAX_MS = 2 ** 31 - 1

@@ -1,4 +1,5 @@
-import { EMPTY, Problem, TOO_SLOW } from '../problem.ts'
+import { Problem } from '../problem.ts'
+import { EMPTY, TOO_SLOW } from '../transform-problems.ts'
 
 /** Transformations that have failed for good, so that a broken file costs once. */
 export interface Failures {

@@ -1,4 +1,4 @@
-import type { PathMeanings } from '../files/object-key.ts'
+import type { PathMeanings } from '../files/request-path.ts'
 import type { Problem } from '../problem.ts'
 import type { Client } from './client.ts'
 import { isWithin, outOfScope } from './secret-scope.ts'

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { base58 } from '@scure/base'
 import type { Format } from '../media/formats.ts'
-import { formatInKey, formatMeant } from '../media/free-extension.ts'
-import type { MediaGroup } from '../media/groups.ts'
+import { formatInKey } from '../media/free-extension.ts'
 import { badPath } from '../problem.ts'
 import { isFolderSegment } from '../signing/signed-url.ts'
 import { bundleFile, provisionalName } from './bundle.ts'
@@ -32,14 +31,6 @@ export interface OriginalName {
   sourceName: string
 }
 
-/** What a request's path may mean, in the order in which the meanings are tried. */
-export interface PathMeanings {
-  /** The path as a full key of an original, or of a derivative or a part of one (`variant` set). */
-  full?: OriginalName & { variant?: string }
-  /** The path as `[folder/]<sourceName>`. */
-  short?: OriginalName
-}
-
 const FOLDER_MAX_SEGMENTS = 8
 const FOLDER_MAX_BYTES = 200
 // The longest key: folder, group and format, source name, variant with its fingerprint, and the slashes between them.
@@ -48,10 +39,10 @@ const PATH_MAX_BYTES = 512
 /** The folder of the service's own records, at the top of a root. */
 export const RECORDS = '.sluice'
 // In any case: some file systems do not tell them apart.
-const isRecords = (segment: string | undefined) => segment?.toLowerCase() === RECORDS
+export const isRecords = (segment: string | undefined) => segment?.toLowerCase() === RECORDS
 const ID = '[1-9A-HJ-NP-Za-km-z]{22}'
 const FILE_ID = new RegExp(`^${ID}$`)
-const SOURCE_NAME = new RegExp(`^${ID}\\.([a-z0-9]+)$`)
+export const SOURCE_NAME = new RegExp(`^${ID}\\.([a-z0-9]+)$`)
 const LAST_SEGMENT = new RegExp(`^(${ID}\\.[a-z0-9]+)(?:_(.+))?$`)
 
 /** A new file id: 128 random bits as 22 characters of base58. */
@@ -82,7 +73,7 @@ export function newOriginal({
   return original(folder, format, `${id}.${format.extension}`)
 }
 
-function original(folder: string, format: Format, sourceName: string): OriginalName {
+export function original(folder: string, format: Format, sourceName: string): OriginalName {
   const key = `${folder ? `${folder}/` : ''}${format.group}/${format.name}/${sourceName}` as ObjectKey
   return { key, folder, format, sourceName }
 }
@@ -205,37 +196,6 @@ export function parseKey(text: string): (OriginalName & { variant?: string }) | 
 }
 
 /**
- * Reads the path of a request: decoded once by then, checked here.
- *
- * @param group the group in the URL; a short path of another group means nothing
- * @throws Problem 400 for a path that no file could have
- */
-export function parsePath(
-  path: string,
-  { group, param = 'path' }: { group?: MediaGroup; param?: string } = {},
-): PathMeanings {
-  const expected = pathDefect(path)
-  if (expected) throw badPath({ param, expected, received: path })
-  const meanings: PathMeanings = {}
-  const full = parseKey(path)
-  if (full) meanings.full = full
-
-  const slash = path.lastIndexOf('/')
-  const sourceName = path.slice(slash + 1)
-  const folder = slash === -1 ? '' : path.slice(0, slash)
-  const format = formatMeant(SOURCE_NAME.exec(sourceName)?.[1] ?? '', group)
-  if (format && !isRecords(folder.split('/')[0])) {
-    meanings.short = original(folder, format, sourceName)
-  }
-  return meanings
-}
-
-/** The originals that a path may mean, in that order; one that names a derivative names none. */
-export function originalsMeant({ full, short }: PathMeanings): OriginalName[] {
-  return [...(full?.variant === undefined ? [full] : []), short].filter((name) => name !== undefined)
-}
-
-/**
  * Reads the folder of an upload: 1 to 8 segments, 200 bytes in all, none of them like the signature of a folder in a URL.
  * @returns the folder; empty for none
  * @throws Problem 400
@@ -267,7 +227,7 @@ export function parseExistingFolder(folder: string | undefined, param = 'path'):
 }
 
 /** What a path would have to be to name a file, or undefined when it may. */
-function pathDefect(path: string): string | undefined {
+export function pathDefect(path: string): string | undefined {
   if (/[?#]/.test(path)) return 'without a "?" or "#"'
   if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return 'without a scheme'
   // Decoded once already: what is still encoded was encoded twice, to slip past a check like this one.

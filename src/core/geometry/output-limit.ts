@@ -1,4 +1,4 @@
-import { notTransformable } from '../problem.ts'
+import { notTransformable } from '../transform-problems.ts'
 import type { Size } from './box.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { parsePath } from '../files/object-key.ts'
 import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from '../files/relative-path.ts'
+import { parsePath } from '../files/request-path.ts'
 import { parseColor } from '../media/color.ts'
 import type { MediaGroup } from '../media/groups.ts'
 import { badParameter, Problem } from '../problem.ts'

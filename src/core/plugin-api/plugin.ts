@@ -3,6 +3,7 @@ import type { Box } from '../geometry/box.ts'
 import type { Log } from '../log.ts'
 import type { Format } from '../media/formats.ts'
 import type { MediaGroup } from '../media/groups.ts'
+import type { TransformLimits } from './limits.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
 
 /**
@@ -158,26 +159,6 @@ export interface TransformContext<E extends EngineName = EngineName> {
   log: Log
 }
 
-/** What one transformation may cost. All bounds are inclusive. */
-export interface TransformLimits {
-  sourceMaxBytes: number
-  /** Of a video, which is read piece by piece. */
-  videoMaxBytes: number
-  /** Over all frames. */
-  sourceMaxPixels: number
-  /** Of each side, in pixels. */
-  outputMaxSide: number
-  /** Over all frames. */
-  outputMaxPixels: number
-  /** Bytes of what is made; a larger output is a failure. */
-  outputMaxBytes: number
-  timeoutMs: number
-  /** What is done with a picture whose file ends too early; `render` when not given: as far as the file goes. */
-  truncated?: 'render' | 'refuse'
-  /** Resident memory at which ffmpeg and ffprobe are killed, in bytes; 1 GiB when not given. */
-  mediaMaxMemoryBytes?: number
-}
-
 /** Opens a source once, lets plugins edit the draft, renders once. */
 export interface Engine<E extends EngineName = EngineName> {
   name: E
@@ -249,35 +230,9 @@ export interface EngineContext extends Pick<TransformContext, 'asset' | 'signal'
   storePart(name: string, part: Asset): Promise<void>
 }
 
-/** A plugin that sees what is in a picture, faces for one, so that a cut keeps it. At most one is loaded. */
-export interface DetectorPlugin<E extends EngineName = EngineName> {
-  /** Unique among all plugins. */
-  name: string
-  engine: E
-  /** Raise it when it detects otherwise, so that nothing stale is served. From 1, the default. */
-  version?: number
-  /** Settings with their defaults; `config/chain.json` may give others. */
-  options?: Readonly<Record<string, unknown>>
-  /**
-   * @param draft of one still picture, upright, as large as `context.source` says; the detector's own, to resize as it needs
-   * @returns boxes in pixels of `context.source`; what is outside the picture is cut off. None: nothing was seen
-   */
-  detect(draft: Engines[E]['draft'], context: DetectContext<E>): readonly Box[] | Promise<readonly Box[]>
-}
-
-export type DetectContext<E extends EngineName = EngineName> = Pick<
-  TransformContext<E>,
-  'source' | 'options' | 'signal' | 'log'
->
-
 /** Types a transform plugin: `params` decides what `transform` receives. */
 export function definePlugin<const P extends ParameterSpecs, E extends EngineName>(
   plugin: TransformPlugin<P, E>,
 ): TransformPlugin<P, E> {
-  return plugin
-}
-
-/** Types a detector plugin. */
-export function defineDetector<E extends EngineName>(plugin: DetectorPlugin<E>): DetectorPlugin<E> {
   return plugin
 }

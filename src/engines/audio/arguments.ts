@@ -1,4 +1,4 @@
-import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import type { AudioDraft, AudioFormat } from './source.ts'
 

@@ -1,6 +1,6 @@
 import type { Format } from '../../core/media/formats.ts'
 import type { MediaFacts } from '../../core/plugin-api/inspectors.ts'
-import { notDecodable, notTransformable } from '../../core/problem.ts'
+import { notDecodable, notTransformable } from '../../core/transform-problems.ts'
 import { type Probed, shownSize, soundOf, videoOf } from './ffprobe.ts'
 import { containerOf } from './input.ts'
 

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises'
 import type { Asset, KeptProbe } from '../../core/bytes/asset.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
-import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
-import { fileNotFound, notTransformable } from '../../core/problem.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
+import { fileNotFound } from '../../core/problem.ts'
+import { notTransformable } from '../../core/transform-problems.ts'
 import type { Scratch, ScratchFile } from '../temp/scratch.ts'
 import { demuxerOf } from './input.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, crc32, createDeflate, createInflate } from 'node:zlib'
-import { notDecodable } from '../../core/problem.ts'
+import { notDecodable } from '../../core/transform-problems.ts'
 import { deinterlaced, type PngShape } from './interlaced-png.ts'
 
 // By colour type: grey, RGB, palette, grey with alpha, RGB with alpha. @see PNG (third edition), section 11.2.1

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { notTransformable } from '../../core/problem.ts'
+import { notTransformable } from '../../core/transform-problems.ts'
 
 // Chunks of a PNG with text, which is in no picture. libpng unpacks two of them as it reads the header: 19 in 146 kB take
 // 1 GB, 900 in 7 MB take 4 GB. Of the third kind each empty one is a warning, which sharp hands to JavaScript: 3.3 million

@@ -1,4 +1,5 @@
-import { formatTooSmall, notDecodable, Problem, takesTooLong } from '../../core/problem.ts'
+import { Problem } from '../../core/problem.ts'
+import { formatTooSmall, notDecodable, takesTooLong } from '../../core/transform-problems.ts'
 import { svgSizeProblem } from './svg-size.ts'
 
 /** For work in which nothing but the picture can be at fault: the caller is told so, libvips's own words are logged. */

@@ -1,7 +1,8 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Size } from '../../core/geometry/box.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
-import type { Forecast, ForecastStep, TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
+import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { type ImageHeader, readHeader } from './header.ts'
 import { checkBytes, checkComplete, checkPixels } from './limits.ts'
 

@@ -1,6 +1,7 @@
 import sharp, { type Sharp } from 'sharp'
-import type { EachFrame, EngineContext, Opened, TransformLimits } from '../../core/plugin-api/plugin.ts'
-import { takesTooLong } from '../../core/problem.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
+import type { EachFrame, EngineContext, Opened } from '../../core/plugin-api/plugin.ts'
+import { takesTooLong } from '../../core/transform-problems.ts'
 import { rendering } from './failures.ts'
 import type { ImageSource } from './source.ts'
 

@@ -1,6 +1,7 @@
 import sharp from 'sharp'
 import type { Size } from '../../core/geometry/box.ts'
-import { notTransformable, type Problem } from '../../core/problem.ts'
+import type { Problem } from '../../core/problem.ts'
+import { notTransformable } from '../../core/transform-problems.ts'
 
 // An SVG of one pixel has 100 at this density; the usual one is 72.
 const CLOSE_DENSITY = 7200

@@ -1,4 +1,4 @@
-import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { VideoDraft } from '../ffmpeg/video-source.ts'
 import {
   filters,

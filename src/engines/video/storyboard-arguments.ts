@@ -1,4 +1,4 @@
-import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { VideoDraft } from '../ffmpeg/video-source.ts'
 import type { PictureTimes } from './frame-times.ts'
 import { filters, outcomeSize, type Size, sourceArguments } from './transcode-arguments.ts'

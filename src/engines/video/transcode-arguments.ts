@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
-import { notTransformable } from '../../core/problem.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
+import { notTransformable } from '../../core/transform-problems.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import type { VideoContainer, VideoDraft } from '../ffmpeg/video-source.ts'
 import { toneMapping } from './tone-mapping.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { checkEntryName } from '../../core/files/entry-name.ts'
 import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
-import { parsePath } from '../../core/files/object-key.ts'
+import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { badPath } from '../../core/problem.ts'
 import type { ArchiveItem } from '../../service/archive/archive.ts'

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import type { Clients } from '../../service/clients/clients.ts'
-import type { MediaJob, MediaJobs } from '../../service/delivery/media-jobs.ts'
+import type { MediaJob, MediaJobs } from '../../service/delivery/media-job.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { callerAddress } from '../caller/client-ip.ts'
 import { signedLike } from '../caller/signed-url.ts'

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { cleanFileName, nameInFormat } from '../../core/files/file-name.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
-import type { Delivery } from '../../service/delivery/deliver.ts'
+import type { Delivery } from '../../service/delivery/deliveries.ts'
 import { onlyValue, queryPairs } from '../request.ts'
 import { type SendOptions, sendAsset } from './send.ts'
 

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { meaningsWithin } from '../../core/clients/grant.ts'
-import { parsePath } from '../../core/files/object-key.ts'
+import { parsePath } from '../../core/files/request-path.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { RemoveDerivatives } from '../../service/derivatives/remove.ts'
 import { callerBySecret } from '../caller/caller.ts'

@@ -3,7 +3,7 @@ import { newFileId } from '../../core/files/object-key.ts'
 import type { Handover } from '../../core/ports/handover.ts'
 import { badParameter, Problem, tooLarge } from '../../core/problem.ts'
 import type { Checksum } from '../../service/upload/pieces.ts'
-import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumable.ts'
+import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumables.ts'
 import { refuseInLink } from '../upload/link-fields.ts'
 import { TUS_PATH } from './request.ts'
 

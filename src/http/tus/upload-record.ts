@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../../core/clients/client.ts'
 import { isStillStoring } from '../../service/upload/finish-resumable.ts'
-import type { Bearer, Resumables } from '../../service/upload/resumable.ts'
-import type { UploadedFile } from '../../service/upload/upload.ts'
+import type { Bearer, Resumables } from '../../service/upload/resumables.ts'
+import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { uploadToWire } from '../wire/file.ts'
 
 // Heroku gives up an answer after 30 s; whoever gets none of the file asks again, and it is stored all the same.

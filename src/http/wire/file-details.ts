@@ -1,6 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { Trash } from '../../core/ports/file-index.ts'
-import type { UploadedFile } from '../../service/upload/upload.ts'
+import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { uploadToWire } from './file.ts'
 
 /** Where files are found by those who ask. */

@@ -1,7 +1,7 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { EagerTransform } from '../../service/delivery/eager-transforms.ts'
 import type { Information } from '../../service/delivery/file-info.ts'
-import type { UploadedFile } from '../../service/upload/upload.ts'
+import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { informationToWire } from '../delivery/info-routes.ts'
 import { deliveryUrl } from './urls.ts'
 

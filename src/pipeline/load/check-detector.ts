@@ -1,4 +1,5 @@
-import type { DetectorPlugin, Engine, EngineName } from '../../core/plugin-api/plugin.ts'
+import type { DetectorPlugin } from '../../core/plugin-api/detector.ts'
+import type { Engine, EngineName } from '../../core/plugin-api/plugin.ts'
 import { checkMembers, isRecord, isVersion } from './check-record.ts'
 import { PluginError } from './plugin-error.ts'
 

@@ -4,14 +4,9 @@ import { pathToFileURL } from 'node:url'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { EventName } from '../../core/events.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
+import type { DetectorPlugin } from '../../core/plugin-api/detector.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
-import {
-  type DetectorPlugin,
-  type Engine,
-  type EngineName,
-  PHASES,
-  type TransformPlugin,
-} from '../../core/plugin-api/plugin.ts'
+import { type Engine, type EngineName, PHASES, type TransformPlugin } from '../../core/plugin-api/plugin.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { checkDetector } from './check-detector.ts'
 import { checkEventPlugin, checkTargets } from './check-event-plugin.ts'

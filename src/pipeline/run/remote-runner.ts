@@ -1,6 +1,6 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Log } from '../../core/log.ts'
-import type { TransformLimits } from '../../core/plugin-api/plugin.ts'
+import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Children } from '../../core/ports/children.ts'
 import type { PluginSet } from '../load/load.ts'
 import type { Plan } from '../plan/plan.ts'

@@ -1,6 +1,7 @@
+import type { DetectorPlugin } from '../../core/plugin-api/detector.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
 import { canonicalValue, type ParameterValue } from '../../core/plugin-api/parameter.ts'
-import type { DetectorPlugin, TransformPlugin } from '../../core/plugin-api/plugin.ts'
+import type { TransformPlugin } from '../../core/plugin-api/plugin.ts'
 
 /** What has been loaded and found to be in order. */
 interface Checked {

@@ -13,7 +13,7 @@ import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
-import type { Deliveries } from '../delivery/deliver.ts'
+import type { Deliveries } from '../delivery/deliveries.ts'
 import { createReadAhead, type ReadAhead } from './read-ahead.ts'
 import { createZipWriter, type ZipWriter } from './zip-writer.ts'
 

@@ -1,24 +1,16 @@
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
-import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { isAllWithin, meaningsWithin } from '../../core/clients/grant.ts'
-import {
-  derivativeKey,
-  keyMeaning,
-  type ObjectKey,
-  type OriginalName,
-  parsePath,
-  partsPrefix,
-} from '../../core/files/object-key.ts'
+import { derivativeKey, keyMeaning, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
+import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import { isOfLimit } from '../../core/limit-problems.ts'
-import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
-import type { MediaGroup } from '../../core/media/groups.ts'
+import { formatOfMediaType } from '../../core/media/formats.ts'
 import { PRESET_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { JobStatus } from '../../core/ports/jobs.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
-import { assetNotFound, fileNotFound, Problem, tooSmallFormat } from '../../core/problem.ts'
+import { assetNotFound, fileNotFound } from '../../core/problem.ts'
+import { tooSmallFormat } from '../../core/transform-problems.ts'
 import { conceals } from '../../pipeline/plan/concealing.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { namedFiles } from '../../pipeline/plan/referenced-files.ts'
@@ -30,55 +22,9 @@ import { originalBytes } from '../derivatives/original-bytes.ts'
 import { reopened } from '../derivatives/reopened.ts'
 import { sourceNotes } from '../derivatives/source-facts.ts'
 import type { DerivativeFile, FoundOriginal, Originals } from '../originals/originals.ts'
-import type { MediaJobs } from './media-jobs.ts'
-
-export interface DeliveryRequest {
-  client: Client
-  caller: Caller
-  /** As in the URL: the file's own, or there is no such file. */
-  group: MediaGroup
-  /** Decoded once, not checked yet. */
-  path: string
-  /** What is not in it is not there; absent: all is. */
-  folder?: string | undefined
-  /** What is to be done with it; none: as it is. */
-  query: ReadonlyArray<readonly [name: string, value: string]>
-  /** The `Accept` header; empty when there is none. */
-  accept: string
-  /** How long the caller waits for what takes minutes. */
-  waitMs?: number
-  /** Whether it has to be one file: to be saved, or put into an archive. */
-  isOneFile?: boolean
-  /** Asked before a picture is made that is not there yet: what it throws is the answer. */
-  beforeMaking?: () => Promise<void>
-  /** The same before a new media job begins. */
-  beforeJob?: () => Promise<void>
-  /** The URL carries the client's signature. */
-  isSigned?: boolean
-  signal: AbortSignal
-}
-
-/** A file to send. */
-export interface Delivery {
-  key: ObjectKey
-  asset: Asset
-  /** The original's, for those who save it. */
-  originalName: string
-  /** Its format, where that is not the original's: a name for it then ends otherwise. */
-  newFormat: Format | undefined
-  /** Whether caches must keep it apart by `Accept`. */
-  variesByAccept: boolean
-  /** The code of the limit that what was asked for has met: this is the original in its place, for now. */
-  insteadFor?: string
-  /** What was done otherwise than asked. */
-  notes: readonly string[]
-  /** It leads to files beside it, so it is of use only at its own address, and what was asked for had another. */
-  isElsewhere?: true
-  /** It is still being made, and may be another in a moment. */
-  isGrowing?: true
-  /** There was no room to store it. */
-  isUnstored?: true
-}
+import type { Deliveries, Delivery, DeliveryRequest } from './deliveries.ts'
+import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
+import type { MediaJobs } from './media-job.ts'
 
 /** A delivery without what the request has made of it. */
 type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
@@ -87,24 +33,6 @@ type RenderRequest = Pick<
   DeliveryRequest,
   'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'beforeJob' | 'isSigned' | 'signal'
 >
-
-/** The files that URLs name: originals, and what is made of them. */
-export interface Deliveries {
-  /** What a request for a file of this format would have done. @throws Problem 400, 403, 404 for a file that a parameter names outside of the folder */
-  plan(request: Pick<DeliveryRequest, 'client' | 'folder' | 'query' | 'accept'> & { format: Format }): Plan
-  /** @throws Problem 400, 403, 404, 422, 423 for what a job has yet to make, 429, 503 */
-  deliver(request: DeliveryRequest): Promise<Delivery>
-  /**
-   * Has a derivative of a stored original made by a job, where it is one that takes minutes and is not there yet.
-   * @returns what is known of the job; undefined for a derivative that is made within a request
-   * @throws Problem 400, 403, 404, 429, 503
-   */
-  begin(
-    request: Pick<DeliveryRequest, 'client' | 'caller' | 'query'> & { original: OriginalName },
-  ): Promise<JobStatus | undefined>
-  /** The raw object of a full key, an original's or a stored derivative's. @throws Problem 400, 404 */
-  object(request: Pick<DeliveryRequest, 'client' | 'path'>): Promise<Delivery>
-}
 
 export function createDeliveries({
   originals,
@@ -305,21 +233,4 @@ function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset):
   const format = formatOfMediaType(asset.mediaType)
   const same = format.mediaType === name.format.mediaType
   return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
-}
-
-/** 400: of these the first alone would be of no use, since it has nothing but the addresses of the others. */
-function severalFiles(): Problem {
-  return new Problem({
-    status: 400,
-    code: 'several_files',
-    detail: 'expected a transformation into one file, to save or archive it, but this one makes several',
-  })
-}
-
-function transformOfDerivative(): Problem {
-  return new Problem({
-    status: 400,
-    code: 'transform_of_derivative',
-    detail: 'expected no parameters for a derivative: transform its original',
-  })
 }

@@ -11,7 +11,7 @@ import { badParameter, Problem, unlessStatus } from '../../core/problem.ts'
 import { clipped } from '../../core/text/truncate.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import { PUT_OFF_FOR_MS, putOff } from './defer.ts'
-import type { Deliveries } from './deliver.ts'
+import type { Deliveries } from './deliveries.ts'
 
 /** A derivative that is made before anybody asks for it. */
 export interface EagerTransform {

@@ -1,6 +1,6 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
-import { parsePath } from '../../core/files/object-key.ts'
+import { parsePath } from '../../core/files/request-path.ts'
 import type { EngineContext } from '../../core/plugin-api/plugin.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import { assetNotFound } from '../../core/problem.ts'

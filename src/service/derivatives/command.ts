@@ -1,4 +1,5 @@
-import { parseExistingFolder, parsePath } from '../../core/files/object-key.ts'
+import { parseExistingFolder } from '../../core/files/object-key.ts'
+import { parsePath } from '../../core/files/request-path.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { noSuchClient } from '../clients/change-existing.ts'

@@ -1,7 +1,8 @@
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
-import { emptySource, Problem } from '../../core/problem.ts'
+import { Problem } from '../../core/problem.ts'
+import { emptySource } from '../../core/transform-problems.ts'
 
 /**
  * The bytes of a stored original, for those that deliver or transform it; undefined when the bucket has none. An original

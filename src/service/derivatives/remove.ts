@@ -1,10 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import {
-  derivativePrefix,
-  keyMeaning,
-  type ObjectKey,
-  type PathMeanings,
-} from '../../core/files/object-key.ts'
+import { derivativePrefix, keyMeaning, type ObjectKey } from '../../core/files/object-key.ts'
+import type { PathMeanings } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'

@@ -1,6 +1,6 @@
 import { mapAtOnce } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
-import type { PathMeanings } from '../../core/files/object-key.ts'
+import type { PathMeanings } from '../../core/files/request-path.ts'
 import type { ListedState } from '../../core/ports/file-index.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Removals } from '../originals/delete.ts'

@@ -1,5 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import { derivativeKey, keyMeaning, type PathMeanings } from '../../core/files/object-key.ts'
+import { derivativeKey, keyMeaning } from '../../core/files/object-key.ts'
+import type { PathMeanings } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'

@@ -3,11 +3,10 @@ import {
   countDerivatives,
   derivativePrefix,
   type ObjectKey,
-  originalsMeant,
-  type PathMeanings,
   partsPrefix,
   recordKey,
 } from '../../core/files/object-key.ts'
+import { originalsMeant, type PathMeanings } from '../../core/files/request-path.ts'
 import type { Log } from '../../core/log.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'

@@ -1,5 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import { type ObjectKey, parsePath, recordKey } from '../../core/files/object-key.ts'
+import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
+import { parsePath } from '../../core/files/request-path.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
 import type { Originals } from './originals.ts'

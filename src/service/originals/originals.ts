@@ -2,13 +2,8 @@ import { z } from 'zod'
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { isGrowingPart } from '../../core/files/bundle.ts'
-import {
-  type ObjectKey,
-  type OriginalName,
-  type PathMeanings,
-  provisionalKey,
-  recordKey,
-} from '../../core/files/object-key.ts'
+import { type ObjectKey, type OriginalName, provisionalKey, recordKey } from '../../core/files/object-key.ts'
+import type { PathMeanings } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex, OriginalEntry, OriginalRecord, Trash } from '../../core/ports/file-index.ts'

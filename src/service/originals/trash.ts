@@ -1,11 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import {
-  countDerivatives,
-  type ObjectKey,
-  type OriginalName,
-  originalsMeant,
-  type PathMeanings,
-} from '../../core/files/object-key.ts'
+import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
+import { originalsMeant, type PathMeanings } from '../../core/files/request-path.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'

@@ -1,7 +1,7 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { Format } from '../../core/media/formats.ts'
 import { Problem } from '../../core/problem.ts'
-import type { Upload, UploadedFile, UploadRequest } from '../upload/upload.ts'
+import type { Upload, UploadedFile, UploadRequest } from '../upload/upload-request.ts'
 import type { FetchPlaceRequest } from './fetch-places.ts'
 import type { Remotes } from './source.ts'
 

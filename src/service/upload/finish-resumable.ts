@@ -12,8 +12,8 @@ import type { Originals } from '../originals/originals.ts'
 import { takeHead } from './incoming-bytes.ts'
 import type { ResumablePieces } from './pieces.ts'
 import type { ResumableRecord } from './resumable-record.ts'
-import type { IncomingFile, Upload, UploadedFile } from './upload.ts'
 import type { SignedLinks } from './upload-links.ts'
+import type { IncomingFile, Upload, UploadedFile } from './upload-request.ts'
 
 /** An upload in several requests all of whose bytes are there. */
 export interface CompleteResumable {

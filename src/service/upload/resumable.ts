@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
@@ -6,79 +5,15 @@ import { isFileId, newFileId, parseFolder, storedKey } from '../../core/files/ob
 import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
-import { badParameter, Problem, tooLarge, unavailable } from '../../core/problem.ts'
+import { badParameter, tooLarge, unavailable } from '../../core/problem.ts'
 import { unauthorized } from '../clients/access.ts'
 import type { ResumableOriginals } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
-import { type Checksum, offsetOf, type ResumablePieces } from './pieces.ts'
+import { offsetOf, type ResumablePieces } from './pieces.ts'
+import { emptyUpload, isRefusedForGood, notComplete, uploadNotFound } from './resumable-problems.ts'
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
-import type { UploadedFile } from './upload.ts'
+import type { Bearer, NewResumable, Resumables, ResumableUpload } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
-
-/** An upload in several requests, as it is at the moment. */
-export interface ResumableUpload {
-  /** Bytes of the whole; undefined while its sender does not know. */
-  size: number | undefined
-  /** Bytes that have come. */
-  offset: number
-  /** As its sender gave it. */
-  metadata: ResumableRecord['metadata']
-  /** Milliseconds since 1970. */
-  expiresAt: number
-  /** Whether it has become an original. */
-  isStored: boolean
-}
-
-/** Whoever may do something with uploads: by a secret; or by the address of one, where that was begun by a signed link. */
-export type Bearer = Grant & { byAddress?: true }
-
-/** Uploads in several requests. Another client's, or one outside of a grant's folder, is not found. */
-export interface Resumables {
-  /** @throws Problem 400 for a folder that is none, or no bytes at all, 403, 409 for a link that is used or busy, 413 */
-  create(grant: Bearer, upload: NewResumable): Promise<ResumableUpload>
-  /**
-   * How many bytes one may have: one that is there, or that is to be begun, by a link or without.
-   * @throws Problem 403, 404
-   */
-  maxBytesOf(grant: Bearer, upload: { id?: string | undefined; link?: string | undefined }): Promise<number>
-  /** @throws Problem 404 */
-  find(grant: Bearer, id: string): Promise<ResumableUpload>
-  /** Says how long an upload will be that has begun without. @throws Problem 400, 404, 413 */
-  declareSize(grant: Bearer, id: string, size: number): Promise<void>
-  /**
-   * Keeps the bytes from an offset on; with a checksum all or none.
-   * @returns the offset of the next one
-   * @throws Problem 401 when its client has been removed, 460 when the bytes are not those of the checksum
-   */
-  append(grant: Bearer, id: string, bytes: AppendedBytes): Promise<number>
-  /**
-   * Makes an original of an upload that is complete: one, whoever asks and however often. One that is refused for good is
-   * ended.
-   * @throws Problem 404, also when the original has been deleted since; 409 while bytes are missing; 503
-   */
-  finish(grant: Bearer, id: string): Promise<UploadedFile>
-  /** Ends an upload, whatever has come of it; an original that it has become stays. @throws Problem 404, 503 */
-  remove(grant: Bearer, id: string): Promise<void>
-  /** Breaks off what is being stored, for a sweep to go on with, and begins no more. */
-  stop(): Promise<void>
-}
-
-export interface NewResumable extends Pick<ResumableRecord, 'metadata'> {
-  id: string
-  size: number | undefined
-  /** As its sender calls it; may be empty. */
-  originalName: string
-  /** As asked for; checked here. */
-  folder: string | undefined
-  /** The signed link that it is begun by, its path and query. */
-  link?: string | undefined
-}
-
-export interface AppendedBytes {
-  offset: number
-  bytes: Readable
-  checksum?: Checksum | undefined
-}
 
 // 78 GiB, as much as S3 takes, from there and back, at 45 MB/s.
 const FINISH_LIMIT_MS = 3_600_000
@@ -275,36 +210,4 @@ export function createResumables({
       await Promise.allSettled(storing)
     },
   }
-}
-
-const FOR_GOOD = new Set([400, 401, 413, 415])
-
-/** Whether it will be refused whenever it is tried again. A 403 is not: its link counts again once `APP_SECRET` is right. */
-function isRefusedForGood(error: unknown): boolean {
-  return error instanceof Problem && (FOR_GOOD.has(error.status) || error.code === 'link_used')
-}
-
-/** 404 */
-export function uploadNotFound(): Problem {
-  return new Problem({
-    status: 404,
-    code: 'upload_not_found',
-    detail: 'there is no such upload, or not any more',
-  })
-}
-
-function notComplete(): Problem {
-  return new Problem({
-    status: 409,
-    code: 'upload_incomplete',
-    detail: 'expected all bytes of this upload first',
-  })
-}
-
-function emptyUpload(): Problem {
-  return new Problem({
-    status: 400,
-    code: 'empty_file',
-    detail: 'expected an upload with content but received one of 0 bytes',
-  })
 }

@@ -13,8 +13,8 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import type { Resumables } from './resumable.ts'
 import { deleteResumable, readResumable } from './resumable-record.ts'
+import type { Resumables } from './resumables.ts'
 
 /** Ends uploads in several requests that nobody goes on with. */
 export interface SweepResumables {

@@ -19,7 +19,7 @@ import {
 } from '../../core/signing/upload-link.ts'
 import type { Originals } from '../originals/originals.ts'
 import type { LinkUses } from './link-uses.ts'
-import type { Upload, UploadedFile, UploadRequest } from './upload.ts'
+import type { Upload, UploadedFile, UploadRequest } from './upload-request.ts'
 
 /** What a link is to be for. */
 export interface LinkRequest {

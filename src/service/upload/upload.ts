@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
-import { type Annotations, annotated } from '../../core/files/annotations.ts'
+import { annotated } from '../../core/files/annotations.ts'
 import { cleanFileName } from '../../core/files/file-name.ts'
 import {
   newFileId,
@@ -11,7 +11,6 @@ import {
   parseKey,
   recordKey,
 } from '../../core/files/object-key.ts'
-import type { Format } from '../../core/media/formats.ts'
 import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
@@ -24,54 +23,12 @@ import { tellStored } from '../originals/originals.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedTwins, createTwins } from './duplicates.ts'
 import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
-
-/** One file that is coming in. */
-export interface IncomingFile {
-  /** As its sender calls it. */
-  name: string
-  bytes: Readable
-}
-
-export interface UploadRequest {
-  client: Client
-  /** As asked for; checked here. */
-  folder: string | undefined
-  /** One after the other: the next is taken when the one before has been read to its end. */
-  files: AsyncIterable<IncomingFile>
-  /**
-   * Refuses a file by its format. Asked of each before it is stored, and once more of all when the form is at its end: what
-   * it wants of them may stand behind them.
-   */
-  check?: (format: Format) => void
-  /** What the sender says of all files; asked when the form is at its end. */
-  annotations?: () => Annotations
-  /** The id of its one file; a new one for each when absent. */
-  id?: string
-  /** What its one file is, where that has been found out before: its first bytes are not asked again. */
-  sniffed?: SniffedType
-  /** Of each file, where that is less than what everybody may store. */
-  maxBytes?: number
-  /** Told of each file before anything of it is stored. What it throws refuses the file. */
-  begin?: (name: OriginalName) => Promise<void>
-  /** Asked when all bytes are there, before they count. What it throws takes them back. */
-  confirm?: () => Promise<void>
-  signal: AbortSignal
-}
-
-/** A stored original and where it can be fetched from the bucket. */
-export interface UploadedFile {
-  name: OriginalName
-  record: OriginalRecord
-  bucketUrl: string
-}
+import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
 
 /** A file on its way into the bucket, as whoever takes it back has to know it. */
 interface Coming extends FailedUpload {
   name: OriginalName
 }
-
-/** Stores all files of a request, or none. @throws Problem 400 (a folder, an empty file), 413, 503 */
-export type Upload = (request: UploadRequest) => Promise<UploadedFile[]>
 
 // Renewed three times in its length, so that two lost renewals do no harm.
 const LEASE_MS = 60_000

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { failureOf, retryDelayMs } from '../../../src/adapters/jobs/rules.ts'
 import { mayPass } from '../../../src/core/ports/jobs.ts'
-import { notTransformable, Problem, unavailable } from '../../../src/core/problem.ts'
+import { Problem, unavailable } from '../../../src/core/problem.ts'
+import { notTransformable } from '../../../src/core/transform-problems.ts'
 
 describe('the rules of jobs', () => {
   for (const [attempts, random, expected] of [

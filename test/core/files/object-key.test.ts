@@ -11,13 +11,13 @@ import {
   type OriginalName,
   parseFolder,
   parseKey,
-  parsePath,
   partKey,
   partsPrefix,
   provisionalKey,
   recordKey,
   storedKey,
 } from '../../../src/core/files/object-key.ts'
+import { parsePath } from '../../../src/core/files/request-path.ts'
 import { FORMATS, formatNamed, knownFormat } from '../../../src/core/media/formats.ts'
 import { MEDIA_GROUPS } from '../../../src/core/media/groups.ts'
 import { Problem } from '../../../src/core/problem.ts'

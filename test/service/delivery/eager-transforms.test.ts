@@ -5,14 +5,9 @@ import type { Client } from '../../../src/core/clients/client.ts'
 import { newFileId, newOriginal } from '../../../src/core/files/object-key.ts'
 import { knownFormat } from '../../../src/core/media/formats.ts'
 import { type Job, type JobHandler, type JobRequest, NotYet } from '../../../src/core/ports/jobs.ts'
-import {
-  fileNotFound,
-  notTransformable,
-  Problem,
-  storageFull,
-  unavailable,
-} from '../../../src/core/problem.ts'
-import type { Deliveries } from '../../../src/service/delivery/deliver.ts'
+import { fileNotFound, Problem, storageFull, unavailable } from '../../../src/core/problem.ts'
+import { notTransformable } from '../../../src/core/transform-problems.ts'
+import type { Deliveries } from '../../../src/service/delivery/deliveries.ts'
 import { createEagerTransforms } from '../../../src/service/delivery/eager-transforms.ts'
 import { rejection } from '../../support/rejection.ts'
 import { keptLog } from '../../support/service.ts'

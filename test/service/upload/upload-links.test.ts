@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { UploadRequest } from '../../../src/service/upload/upload.ts'
 import { createSignedLinks } from '../../../src/service/upload/upload-links.ts'
+import type { UploadRequest } from '../../../src/service/upload/upload-request.ts'
 
 describe('signed links', () => {
   it('hand on named members only, whatever else the caller holds', async () => {

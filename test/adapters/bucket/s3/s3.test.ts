@@ -6,10 +6,10 @@ import {
   clientRecordKey,
   derivativeKey,
   parseFolder,
-  parsePath,
   recordKey,
   storedKey,
 } from '../../../../src/core/files/object-key.ts'
+import { parsePath } from '../../../../src/core/files/request-path.ts'
 import { Problem } from '../../../../src/core/problem.ts'
 import { bucketContract } from '../../../contracts/bucket.ts'
 import { rejection } from '../../../support/rejection.ts'

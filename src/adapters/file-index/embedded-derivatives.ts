@@ -1,0 +1,104 @@
+import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
+import type { openIndexTable } from './embedded-table.ts'
+import { NEVER_USED } from './embedded-uses.ts'
+
+// What is noted of a derivative need not outlive a power cut: the bucket tells what there is, and the rest is made again.
+const REMADE = { durable: false }
+// The steps of a delete and of an eviction: without them a full disk would stay full.
+export const FREES_ROOM = { freesRoom: true }
+
+type IndexTable = Awaited<ReturnType<typeof openIndexTable>>
+
+/** Runs `work` while no other step of the same original runs. */
+type Alone = <T>(ref: FileRef, work: () => Promise<T>) => Promise<T>
+
+type DerivativeSteps = Pick<
+  FileIndex,
+  | 'beginDerivative'
+  | 'finishDerivative'
+  | 'adoptDerivative'
+  | 'dropDerivative'
+  | 'derivedBytes'
+  | 'leastUsed'
+  | 'noteUse'
+  | 'beginEviction'
+  | 'countDerivatives'
+>
+
+/** The steps of the embedded index that are about derivatives. `aloneWithSums` is for those that change a client's sums. */
+export function derivativeSteps(
+  table: IndexTable,
+  { alone, aloneWithSums }: { alone: Alone; aloneWithSums: Alone },
+): DerivativeSteps {
+  return {
+    beginDerivative: (ref, derivative, deadline, options) =>
+      aloneWithSums(ref, async () => {
+        const [original, known] = await table.find(ref, derivative)
+        if (original?.state !== 'stored') return 'refused'
+        if (options && !known && !(await table.hasFewer(ref, options.atMost))) return 'full'
+        const uncount = await table.uses.change(ref, [{ key: derivative }])
+        const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
+        await table.write([begin, uncount], REMADE)
+        return 'begun'
+      }),
+
+    finishDerivative: (ref, record, use = NEVER_USED) =>
+      aloneWithSums(ref, async () => {
+        if ((await table.original(ref))?.state !== 'stored') return false
+        const count = await table.uses.change(ref, [{ key: record.key, record, use }])
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record }), count], REMADE)
+        return true
+      }),
+
+    adoptDerivative: (ref, record) =>
+      aloneWithSums(ref, async () => {
+        if ((await table.original(ref))?.state !== 'stored') return undefined
+        const known = await table.derivative(ref, record.key)
+        if (known) return known
+        const count = await table.uses.change(ref, [{ key: record.key, record, use: NEVER_USED }])
+        await table.write([table.setDerivative(ref, record.key, { state: 'stored', record }), count], REMADE)
+        return { state: 'stored', record }
+      }),
+
+    dropDerivative: (ref, derivative, deadline) =>
+      alone(ref, async () => {
+        const entry = await table.derivative(ref, derivative)
+        if (entry?.state !== 'pending' || entry.deadline > deadline) return
+        const drop = [table.setDerivative(ref, derivative, undefined)]
+        if ((await table.original(ref))?.state === 'gone') {
+          const others = await table.derivatives(ref)
+          if (others.every(({ key }) => key === derivative)) drop.push(table.setOriginal(ref, undefined))
+        }
+        await table.write(drop, FREES_ROOM)
+      }),
+
+    derivedBytes: (ref) => table.uses.bytes(ref),
+    leastUsed: (of, limit) => table.uses.leastUsed(of, limit),
+    noteUse: (ref, derivative, use) =>
+      aloneWithSums(ref, async () => {
+        const entry = await table.derivative(ref, derivative)
+        if (entry?.state !== 'stored') return
+        const { record } = entry
+        const known = await table.uses.of(ref, derivative)
+        const later = { at: Math.max(use.at, known.at), isHeld: use.isHeld || known.isHeld }
+        await table.write([await table.uses.change(ref, [{ key: derivative, record, use: later }])], REMADE)
+      }),
+    beginEviction: (ref, derivative, deadline) =>
+      aloneWithSums(ref, async () => {
+        const [original, known] = await table.find(ref, derivative)
+        if (original?.state !== 'stored' || known?.state !== 'stored') return false
+        const uncount = await table.uses.change(ref, [{ key: derivative }])
+        const begin = table.setDerivative(ref, derivative, { state: 'pending', deadline })
+        await table.write([begin, uncount], { ...REMADE, ...FREES_ROOM })
+        return true
+      }),
+    countDerivatives: (ref) =>
+      aloneWithSums(ref, async () => {
+        const stored = (await table.derivatives(ref)).flatMap(({ key, entry }) =>
+          entry.state === 'stored' ? [{ key, record: entry.record }] : [],
+        )
+        await table.write([await table.uses.countNew(ref, stored)], REMADE)
+      }),
+  }
+}

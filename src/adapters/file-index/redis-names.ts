@@ -1,0 +1,51 @@
+import { storedKey } from '../../core/files/object-key.ts'
+import type { IndexedFile, Overdue } from '../../core/ports/file-index.ts'
+import type { FileRef } from '../../core/ports/file-ref.ts'
+import { derivativeEntry, originalEntry } from './redis-entries.ts'
+
+/** No client's id, encoded, holds a slash: two originals have two names. */
+export function nameOf({ clientId, key }: FileRef): string {
+  return `${ownerOf(clientId)}${key}`
+}
+
+export function ownerOf(clientId: string): string {
+  return `${encodeURIComponent(clientId)}/`
+}
+
+export function refNamed(name: string): FileRef {
+  const slash = name.indexOf('/')
+  return { clientId: decodeURIComponent(name.slice(0, slash)), key: storedKey(name.slice(slash + 1)) }
+}
+
+/** A text as a pattern of Redis that only it fits. */
+export function literally(text: string): string {
+  return text.replace(/[\\*?[\]^-]/g, '\\$&')
+}
+
+/** Undefined when there is no such original (any more). */
+export function indexedFile(ref: FileRef, hash: Readonly<Record<string, string>>): IndexedFile | undefined {
+  const { '': original, ...derivatives } = hash
+  if (original === undefined) return undefined
+  return {
+    ref,
+    original: originalEntry(ref.key, original),
+    derivatives: Object.entries(derivatives).map(([name, text]) => {
+      const key = storedKey(name)
+      return { key, entry: derivativeEntry(key, text) }
+    }),
+  }
+}
+
+export function overdueItem({ name, instant }: { name: string; instant: string }): Overdue {
+  const [original = '', derivative] = name.split('\n')
+  const ref = refNamed(original)
+  if (derivative === undefined) return { kind: 'original', ref }
+  return { kind: 'derivative', ref, derivative: storedKey(derivative), deadline: Number(instant) }
+}
+
+export function pairs(flat: readonly string[]): Array<{ name: string; instant: string }> {
+  return Array.from({ length: flat.length / 2 }, (_, i) => ({
+    name: flat[2 * i] ?? '',
+    instant: flat[2 * i + 1] ?? '',
+  }))
+}

@@ -1,0 +1,22 @@
+import type { Commands } from '../core/command.ts'
+import { type LoadOptions, loadEverything } from './plugins.ts'
+import { type FoundationOptions, openFoundation } from './services.ts'
+
+/** What an operator may ask for, without a service around it. */
+export interface Operator {
+  commands: Commands
+  close(): Promise<void>
+}
+
+/**
+ * Opens files and their states for an operator's command: beside running services on Redis, else when none runs.
+ *
+ * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
+ */
+export async function openOperator(
+  options: LoadOptions & Omit<FoundationOptions, 'wrapStorage' | 'plugins'>,
+): Promise<Operator> {
+  const { plugins } = await loadEverything(options)
+  const { commands, close } = await openFoundation({ ...options, plugins })
+  return { commands, close: () => close({ graceMs: 0 }) }
+}

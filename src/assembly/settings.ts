@@ -1,0 +1,31 @@
+import type { Config } from '../../config/load.ts'
+import type { Rate } from '../adapters/rate-limiter/limits.ts'
+import type { LimitName } from '../core/clients/limit-names.ts'
+
+/** The keys of S3. Undefined: the SDK looks for them, in its files or in the role of the machine. */
+export function credentials(config: Config) {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = config
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  }
+}
+
+/** What the configuration says of each limit. */
+export function rateOf(config: Config): (limited: LimitName) => Rate {
+  return (limited) => {
+    const name = limited.toUpperCase() as Uppercase<LimitName>
+    return {
+      points: config[`${name}_RATE_POINTS`],
+      addressPoints: config[`${name}_RATE_ADDRESS_POINTS`],
+      seconds: config[`${name}_RATE_SECONDS`],
+    }
+  }
+}
+
+/** Whether there is a way to read what would be measured. */
+export function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
+  return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
+}

@@ -1,0 +1,43 @@
+import { formatMeant } from '../media/free-extension.ts'
+import type { MediaGroup } from '../media/groups.ts'
+import { badPath } from '../problem.ts'
+import { isRecords, type OriginalName, original, parseKey, pathDefect, SOURCE_NAME } from './object-key.ts'
+
+/** What a request's path may mean, in the order in which the meanings are tried. */
+export interface PathMeanings {
+  /** The path as a full key of an original, or of a derivative or a part of one (`variant` set). */
+  full?: OriginalName & { variant?: string }
+  /** The path as `[folder/]<sourceName>`. */
+  short?: OriginalName
+}
+
+/**
+ * Reads the path of a request: decoded once by then, checked here.
+ *
+ * @param group the group in the URL; a short path of another group means nothing
+ * @throws Problem 400 for a path that no file could have
+ */
+export function parsePath(
+  path: string,
+  { group, param = 'path' }: { group?: MediaGroup; param?: string } = {},
+): PathMeanings {
+  const expected = pathDefect(path)
+  if (expected) throw badPath({ param, expected, received: path })
+  const meanings: PathMeanings = {}
+  const full = parseKey(path)
+  if (full) meanings.full = full
+
+  const slash = path.lastIndexOf('/')
+  const sourceName = path.slice(slash + 1)
+  const folder = slash === -1 ? '' : path.slice(0, slash)
+  const format = formatMeant(SOURCE_NAME.exec(sourceName)?.[1] ?? '', group)
+  if (format && !isRecords(folder.split('/')[0])) {
+    meanings.short = original(folder, format, sourceName)
+  }
+  return meanings
+}
+
+/** The originals that a path may mean, in that order; one that names a derivative names none. */
+export function originalsMeant({ full, short }: PathMeanings): OriginalName[] {
+  return [...(full?.variant === undefined ? [full] : []), short].filter((name) => name !== undefined)
+}

@@ -1,0 +1,33 @@
+import { Problem } from '../../core/problem.ts'
+
+/** 404 */
+export function uploadNotFound(): Problem {
+  return new Problem({
+    status: 404,
+    code: 'upload_not_found',
+    detail: 'there is no such upload, or not any more',
+  })
+}
+
+export function notComplete(): Problem {
+  return new Problem({
+    status: 409,
+    code: 'upload_incomplete',
+    detail: 'expected all bytes of this upload first',
+  })
+}
+
+export function emptyUpload(): Problem {
+  return new Problem({
+    status: 400,
+    code: 'empty_file',
+    detail: 'expected an upload with content but received one of 0 bytes',
+  })
+}
+
+export const FOR_GOOD = new Set([400, 401, 413, 415])
+
+/** Whether it will be refused whenever it is tried again. A 403 is not: its link counts again once `APP_SECRET` is right. */
+export function isRefusedForGood(error: unknown): boolean {
+  return error instanceof Problem && (FOR_GOOD.has(error.status) || error.code === 'link_used')
+}

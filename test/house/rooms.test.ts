@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect } from 'chai'
+
+const MAX_FILES = 16
+const MAX_LINES = 250
+
+describe('source files', () => {
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .filter((file) => /^(src|plugins|config)\/.*\.m?ts$/.test(file))
+
+  it(`are at most ${MAX_FILES} in a folder of src`, () => {
+    const counts = new Map<string, number>()
+    for (const file of files.filter((name) => name.startsWith('src/')))
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+    expect([...counts].filter(([, count]) => count > MAX_FILES)).to.deep.equal([])
+    expect(counts.size).to.be.greaterThan(40)
+  })
+
+  it(`have at most ${MAX_LINES} lines each`, () => {
+    const lines = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1
+    expect(files.filter((file) => lines(file) > MAX_LINES)).to.deep.equal([])
+    expect(files.length).to.be.greaterThan(300)
+  })
+})
