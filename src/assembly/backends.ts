@@ -11,7 +11,7 @@ import {
 } from '../adapters/disk/data-dir.ts'
 import { type DiskReserve, diskReserve, NO_RESERVE } from '../adapters/disk/disk-reserve.ts'
 import { type DiskState, diskState } from '../adapters/disk/disk-state.ts'
-import { embeddedIndex } from '../adapters/file-index/embedded.ts'
+import { embeddedIndex } from '../adapters/file-index/embedded/embedded.ts'
 import { inProcessHandover } from '../adapters/handover/in-process.ts'
 import { embeddedJobs } from '../adapters/jobs/embedded.ts'
 import { embeddedLedger } from '../adapters/ledger/embedded.ts'
@@ -190,7 +190,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
 async function redisState(url: string, { config, log }: BackendsOptions): Promise<State> {
   const { connectRedis } = await import('../adapters/redis/connection.ts')
   const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
-  const { redisIndex } = await import('../adapters/file-index/redis.ts')
+  const { redisIndex } = await import('../adapters/file-index/redis/redis.ts')
   const { bullmqJobs } = await import('../adapters/jobs/bullmq.ts')
   const { redisHandover } = await import('../adapters/handover/redis.ts')
   const { redisLedger } = await import('../adapters/ledger/redis.ts')

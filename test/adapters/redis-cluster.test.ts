@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { redisIndex } from '../../src/adapters/file-index/redis.ts'
+import { redisIndex } from '../../src/adapters/file-index/redis/redis.ts'
 import { redisLocks } from '../../src/adapters/locks/redis.ts'
 import { redisRateLimiter } from '../../src/adapters/rate-limiter/redis.ts'
 import { connectRedis, type RedisConnection } from '../../src/adapters/redis/connection.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import type { FileRef } from '../../src/core/files/file-ref.ts'
 import { derivativeKey } from '../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../src/core/ports/file-index.ts'
-import type { FileRef } from '../../src/core/ports/file-ref.ts'
 import { AHEAD, adopted, NOW, newRef } from './file-index-states.ts'
 
 /** What every {@link FileIndex} has to know of the use of derivatives; the random steps compare the rest. */

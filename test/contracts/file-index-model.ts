@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
+import type { FileRef } from '../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/object-key.ts'
 import type { Use, UsedDerivative } from '../../src/core/ports/derivative-uses.ts'
 import type {
@@ -13,7 +14,6 @@ import type {
   RemovalCause,
   Trash,
 } from '../../src/core/ports/file-index.ts'
-import type { FileRef } from '../../src/core/ports/file-ref.ts'
 import type { Random } from './random.ts'
 
 interface Row {

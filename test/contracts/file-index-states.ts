@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { FileRef } from '../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/object-key.ts'
 import type {
   DerivativeRecord,
@@ -7,7 +8,6 @@ import type {
   OriginalRecord,
   RemovalCause,
 } from '../../src/core/ports/file-index.ts'
-import type { FileRef } from '../../src/core/ports/file-ref.ts'
 
 /** The instant at which the tests play: no adapter reads a clock of its own. */
 export const NOW = 1_800_000_000_000

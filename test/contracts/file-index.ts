@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { FileRef } from '../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../src/core/files/object-key.ts'
 import type {
   DerivativeRecord,
@@ -8,7 +9,6 @@ import type {
   Overdue,
   PageRequest,
 } from '../../src/core/ports/file-index.ts'
-import type { FileRef } from '../../src/core/ports/file-ref.ts'
 import { rejection } from '../support/rejection.ts'
 import { derivativeUsesContract } from './derivative-uses.ts'
 import { compareWithModel, listed, listOf } from './file-index-model.ts'

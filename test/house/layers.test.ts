@@ -69,7 +69,7 @@ describe('import layers', () => {
     ['config/planted.ts', `import { Problem } from '../src/core/problem.ts'`],
     ['plugins/image/planted.ts', `import { sharpEngine } from '../../src/engines/image/sharp.ts'`],
     ['plugins/image/planted.ts', `import { blur } from './blur.ts'`],
-    ['src/core/planted.ts', `import { sign } from '../../test/support/secrets.ts'`],
+    ['src/core/planted.ts', `import { sign } from '../support/secrets.ts'`],
   ]
   for (const [file, source] of violating)
     it(`refuse in ${file}: ${source.replaceAll('\n', ' ')}`, () => {

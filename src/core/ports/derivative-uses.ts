@@ -1,5 +1,5 @@
+import type { FileRef } from '../files/file-ref.ts'
 import type { ObjectKey } from '../files/object-key.ts'
-import type { FileRef } from './file-ref.ts'
 
 /** How a derivative is used. */
 export interface Use {

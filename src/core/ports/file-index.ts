@@ -1,6 +1,6 @@
+import type { FileRef } from '../files/file-ref.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
-import type { FileRef } from './file-ref.ts'
 import type { RecordChanges } from './record-changes.ts'
 
 /** What is known of a stored original. */

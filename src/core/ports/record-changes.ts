@@ -1,4 +1,4 @@
-import type { FileRef } from './file-ref.ts'
+import type { FileRef } from '../files/file-ref.ts'
 
 /** A change of an original's record that is in progress: the bucket may have it, and the index may not. */
 export interface RecordChange {

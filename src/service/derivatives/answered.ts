@@ -1,4 +1,4 @@
-import type { FileRef } from '../../core/ports/file-ref.ts'
+import type { FileRef } from '../../core/files/file-ref.ts'
 
 /** Derivatives of this process that were answered and are still being stored. */
 export interface Answered {

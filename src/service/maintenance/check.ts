@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { mapAtOnce } from '../../core/async/map-concurrent.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
+import type { FileRef } from '../../core/files/file-ref.ts'
 import type { Finding, FindingKind } from '../../core/files/finding.ts'
 import {
   clientRecordPrefix,
@@ -14,7 +15,6 @@ import {
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { DerivativeRecord, FileIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import type { Records } from '../originals/records.ts'

@@ -1,4 +1,5 @@
 import type { Client } from '../../core/clients/client.ts'
+import type { FileRef } from '../../core/files/file-ref.ts'
 import {
   countDerivatives,
   derivativePrefix,
@@ -11,7 +12,6 @@ import type { Log } from '../../core/log.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex, RemovalCause } from '../../core/ports/file-index.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Answered } from '../derivatives/answered.ts'
 import type { Agree } from './agree.ts'

@@ -1,6 +1,6 @@
+import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { derivativeKey } from '../../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
-import type { FileRef } from '../../../src/core/ports/file-ref.ts'
 import { createIndexModel } from '../../contracts/file-index-model.ts'
 import type { Random } from '../../contracts/random.ts'
 

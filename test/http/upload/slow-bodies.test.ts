@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { FileRef } from '../../../src/core/ports/file-ref.ts'
+import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openSocket, received } from '../../support/requests/exchange.ts'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
-import { redisIndex } from '../../../src/adapters/file-index/redis.ts'
+import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { listOf } from '../../contracts/file-index-model.ts'
 import { S3_EMBEDDED } from '../../support/backends.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import type { FileRef } from '../../../src/core/ports/file-ref.ts'
 import { listOf } from '../../contracts/file-index-model.ts'
 import { onEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'

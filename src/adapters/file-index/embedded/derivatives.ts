@@ -1,7 +1,7 @@
-import type { FileIndex } from '../../core/ports/file-index.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
-import type { openIndexTable } from './embedded-table.ts'
-import { NEVER_USED } from './embedded-uses.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import type { FileIndex } from '../../../core/ports/file-index.ts'
+import type { openIndexTable } from './table.ts'
+import { NEVER_USED } from './uses.ts'
 
 // What is noted of a derivative need not outlive a power cut: the bucket tells what there is, and the rest is made again.
 const REMADE = { durable: false }

@@ -1,4 +1,4 @@
-import { redisScript } from '../redis/script.ts'
+import { redisScript } from '../../redis/script.ts'
 
 /**
  * A step of the index: one script, of what follows the functions that all of them share.

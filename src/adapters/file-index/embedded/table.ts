@@ -1,4 +1,5 @@
-import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
 import type {
   DerivativeEntry,
   ListedState,
@@ -6,16 +7,13 @@ import type {
   Page,
   PageRequest,
   Totals,
-} from '../../core/ports/file-index.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
+} from '../../../core/ports/file-index.ts'
 import {
   type LastingLevelOptions,
   lastingLevel,
   type Row,
   type WriteOptions,
-} from '../level/lasting-level.ts'
-import { embeddedChanges } from './embedded-changes.ts'
-import { usesTable } from './embedded-uses.ts'
+} from '../../level/lasting-level.ts'
 import {
   boundsOf,
   keyAt,
@@ -25,8 +23,10 @@ import {
   type Order,
   positionOf,
   sortable,
-} from './positions.ts'
-import { row, under } from './rows.ts'
+} from '../positions.ts'
+import { row, under } from '../rows.ts'
+import { embeddedChanges } from './changes.ts'
+import { usesTable } from './uses.ts'
 
 // Of a listing, read at a time: some 100 kB of names.
 const PAGE = 1000

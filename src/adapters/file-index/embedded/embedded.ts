@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FileIndex, IndexedFile, OriginalEntry } from '../../core/ports/file-index.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
-import { bootId } from '../boot-id.ts'
-import { createInTurn } from '../in-turn.ts'
-import type { LastingLevelOptions } from '../level/lasting-level.ts'
-import { derivativeSteps, FREES_ROOM } from './embedded-derivatives.ts'
-import { openIndexTable } from './embedded-table.ts'
-import { mayGo } from './removal-rule.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/file-index.ts'
+import { bootId } from '../../boot-id.ts'
+import { createInTurn } from '../../in-turn.ts'
+import type { LastingLevelOptions } from '../../level/lasting-level.ts'
+import { mayGo } from '../removal-rule.ts'
+import { derivativeSteps, FREES_ROOM } from './derivatives.ts'
+import { openIndexTable } from './table.ts'
 
 /**
  * The index in a LevelDB folder, which belongs to one process at a time. So every lease and deadline

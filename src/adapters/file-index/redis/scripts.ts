@@ -1,4 +1,4 @@
-import { step } from './redis-step.ts'
+import { step } from './step.ts'
 
 // Keys, arguments and what a step may rely on: see `redis-step.ts`.
 

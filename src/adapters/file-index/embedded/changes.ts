@@ -1,8 +1,8 @@
-import { storedKey } from '../../core/files/object-key.ts'
-import type { RecordChange, RecordChanges } from '../../core/ports/record-changes.ts'
-import type { LastingLevel } from '../level/lasting-level.ts'
-import { sortable } from './positions.ts'
-import { row, under } from './rows.ts'
+import { storedKey } from '../../../core/files/object-key.ts'
+import type { RecordChange, RecordChanges } from '../../../core/ports/record-changes.ts'
+import type { LastingLevel } from '../../level/lasting-level.ts'
+import { sortable } from '../positions.ts'
+import { row, under } from '../rows.ts'
 
 const AT_MOST = 1000
 // After a power cut the index is compared as a whole.

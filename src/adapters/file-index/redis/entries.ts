@@ -1,10 +1,10 @@
-import type { ObjectKey } from '../../core/files/object-key.ts'
+import type { ObjectKey } from '../../../core/files/object-key.ts'
 import type {
   DerivativeEntry,
   DerivativeRecord,
   OriginalEntry,
   OriginalRecord,
-} from '../../core/ports/file-index.ts'
+} from '../../../core/ports/file-index.ts'
 
 // Originals and derivatives as texts: see `redis-step.ts`.
 

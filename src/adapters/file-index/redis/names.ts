@@ -1,7 +1,7 @@
-import { storedKey } from '../../core/files/object-key.ts'
-import type { IndexedFile, Overdue } from '../../core/ports/file-index.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
-import { derivativeEntry, originalEntry } from './redis-entries.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { storedKey } from '../../../core/files/object-key.ts'
+import type { IndexedFile, Overdue } from '../../../core/ports/file-index.ts'
+import { derivativeEntry, originalEntry } from './entries.ts'
 
 /** No client's id, encoded, holds a slash: two originals have two names. */
 export function nameOf({ clientId, key }: FileRef): string {

@@ -1,4 +1,4 @@
-import type { RedisConnection } from '../redis/connection.ts'
+import type { RedisConnection } from '../../redis/connection.ts'
 
 /**
  * Names the run of the Redis that answers: it changes with each restart, failover and resynchronization, after which

@@ -1,10 +1,10 @@
-import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type { DerivativeUses, Use, UsedDerivative } from '../../core/ports/derivative-uses.ts'
-import type { DerivativeRecord } from '../../core/ports/file-index.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
-import type { LastingLevel, Row } from '../level/lasting-level.ts'
-import { sortable } from './positions.ts'
-import { row, under } from './rows.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
+import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
+import type { DerivativeRecord } from '../../../core/ports/file-index.ts'
+import type { LastingLevel, Row } from '../../level/lasting-level.ts'
+import { sortable } from '../positions.ts'
+import { row, under } from '../rows.ts'
 
 /** What an older version has stored, or what was found in the bucket: first to be evicted. */
 export const NEVER_USED: Use = { at: 0, isHeld: false }

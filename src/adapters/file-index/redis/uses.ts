@@ -1,9 +1,9 @@
-import { keyMeaning, storedKey } from '../../core/files/object-key.ts'
-import type { DerivativeUses, Use, UsedDerivative } from '../../core/ports/derivative-uses.ts'
-import type { FileRef } from '../../core/ports/file-ref.ts'
-import type { RedisConnection } from '../redis/connection.ts'
-import { derivativeEntry } from './redis-entries.ts'
-import * as scripts from './redis-use-scripts.ts'
+import type { FileRef } from '../../../core/files/file-ref.ts'
+import { keyMeaning, storedKey } from '../../../core/files/object-key.ts'
+import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
+import type { RedisConnection } from '../../redis/connection.ts'
+import { derivativeEntry } from './entries.ts'
+import * as scripts from './use-scripts.ts'
 
 const HELD = Number(scripts.scoreOfHeld())
 

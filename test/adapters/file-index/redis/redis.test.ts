@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { redisIndex } from '../../../src/adapters/file-index/redis.ts'
-import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
-import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
-import type { FileIndex, Overdue } from '../../../src/core/ports/file-index.ts'
-import type { FileRef } from '../../../src/core/ports/file-ref.ts'
-import { fileIndexContract } from '../../contracts/file-index.ts'
-import { seededRandom } from '../../contracts/random.ts'
-import { eventually } from '../../support/eventually.ts'
-import { rejection } from '../../support/rejection.ts'
+import { redisIndex } from '../../../../src/adapters/file-index/redis/redis.ts'
+import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
+import type { FileRef } from '../../../../src/core/files/file-ref.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
+import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
+import { fileIndexContract } from '../../../contracts/file-index.ts'
+import { seededRandom } from '../../../contracts/random.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { rejection } from '../../../support/rejection.ts'
 import {
   newKeyPrefix,
   type RedisServer,
   sharedRedis,
   startRedis,
-} from '../../support/servers/redis-server.ts'
-import { failOnUnhandledRejection } from '../../support/unhandled.ts'
-import { type Done, explained, randomSteps, type Step } from './linear.ts'
+} from '../../../support/servers/redis-server.ts'
+import { failOnUnhandledRejection } from '../../../support/unhandled.ts'
+import { type Done, explained, randomSteps, type Step } from '../linear.ts'
 
 const NOW = 1_800_000_000_000
 const LATER = NOW + 60_000

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../files/object-key.ts'
+import type { ObjectKey } from './object-key.ts'
 
 /** Names an original of a client. */
 export interface FileRef {
