@@ -71,7 +71,7 @@ export interface App {
 const JOBS_GRACE_MS = 1_500
 
 /**
- * Puts the service together, on what `foundation.ts` opens.
+ * Puts the service together, on what `assembly/services.ts` opens.
  *
  * @throws DataDirError when the data folder cannot be used or another process holds it, PluginError for a broken plugin
  */

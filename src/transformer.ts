@@ -18,7 +18,7 @@ export interface TransformerSetup {
   maxMemoryBytes: number
 }
 
-// The process in which pictures are made that may have to be given up: `app.ts` starts it.
+// The process in which pictures are made that may have to be given up: `assembly/transforms.ts` starts it.
 workForParent(async (setup) => {
   const { folders, chain, maxMemoryBytes } = setup as TransformerSetup
   // Steps of videos and sound stay with the parent, whose ffmpeg is a process of its own already; their plugins are loaded all the same.

@@ -11,7 +11,7 @@ export function clientGone(res: Response): AbortSignal {
   const leave = () => {
     if (!res.writableFinished) controller.abort(new DOMException('the client has left', 'AbortError'))
   }
-  // Whoever is being handled has the connection, see pipelined.ts: its response closes when that does.
+  // Whoever is being handled has the connection, see connection/pipelining.ts: its response closes when that does.
   if (res.destroyed) leave()
   else res.once('close', leave)
   return controller.signal

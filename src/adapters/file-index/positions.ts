@@ -15,7 +15,7 @@ export const ORDERS: readonly Order[] = ['key', 'storedAt', 'sha256']
 // Until the year 33658.
 const INSTANT_DIGITS = 15
 
-/** Where an original stands in a list: a text, whose bytes are in the list's order. `redis-step.ts` has the same. */
+/** Where an original stands in a list: a text, whose bytes are in the list's order. `redis/step.ts` has the same. */
 export function positionOf({ key, storedAt, sha256 }: OriginalRecord, by: Order): string {
   if (by === 'key') return key
   return `${by === 'storedAt' ? sortable(storedAt) : sha256} ${key}`

@@ -47,7 +47,7 @@ interface Derived {
  * The rows: `o client original` and `d client original derivative`, and for each that somebody works on an empty
  * `u` + row beside it, so that a sweep need not read the whole index. For each original that is listed, `l client state
  * order position` in each order, with its size, and for one that is trashed `x instant client original`. `complete`, once
- * all is listed; `compared`, with the name of the run in which all was compared. Those of `embedded-uses.ts` and `embedded-changes.ts`.
+ * all is listed; `compared`, with the name of the run in which all was compared. Those of `uses.ts` and `changes.ts`.
  * NUL parts the fields: no key holds one.
  */
 export async function openIndexTable(folder: string, options?: LastingLevelOptions) {
@@ -200,7 +200,7 @@ export async function openIndexTable(folder: string, options?: LastingLevelOptio
     ],
     setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
       set(derivativeRow(ref, key), entry),
-    /** All in one step. Options as in `lasting-level.ts`. */
+    /** All in one step. Options as in `level/lasting-level.ts`. */
     async write(changes: Row[][], options?: WriteOptions): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return

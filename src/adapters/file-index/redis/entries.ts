@@ -6,7 +6,7 @@ import type {
   OriginalRecord,
 } from '../../../core/ports/file-index.ts'
 
-// Originals and derivatives as texts: see `redis-step.ts`.
+// Originals and derivatives as texts: see `step.ts`.
 
 /** A derivative's record without the key, under which it is kept anyway. */
 export function derivativeJson({ key: _, ...record }: DerivativeRecord): string {

@@ -20,7 +20,7 @@ const HASHES = 50
  * instants are those of the callers' clocks, which have to agree within some seconds.
  *
  * One hash per original holds its entry and those of its derivatives, so that a delete needs no search, one sorted
- * set what is not settled, six for each client what there is, in order, and one its derivatives by their last use: see `redis-step.ts`. Each step is one
+ * set what is not settled, six for each client what there is, in order, and one its derivatives by their last use: see `step.ts`. Each step is one
  * script over them. So on a Redis that spreads its keys over several machines all have to be on one of them, by a
  * `keyPrefix` with a hash tag: `{sluice}:`.
  *

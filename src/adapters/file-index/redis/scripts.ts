@@ -1,6 +1,6 @@
 import { step } from './step.ts'
 
-// Keys, arguments and what a step may rely on: see `redis-step.ts`.
+// Keys, arguments and what a step may rely on: see `step.ts`.
 
 /** ARGV: ref, lease. @returns 1, or 0 when the original is known already */
 export const beginUpload = step(`

@@ -9,7 +9,7 @@ import { redisScript } from '../../redis/script.ts'
  *
  * KEYS[2] is a hash with how many originals the client has, and their bytes, and KEYS[3] to KEYS[8] are its lists: of those that
  * are stored and of those that are trashed, each by key, instant and digest. They are sorted sets in which all scores are 0,
- * so that they are in the order of their members' bytes: positions, see `positions.ts`.
+ * so that they are in the order of their members' bytes: positions, see `../positions.ts`.
  *
  * KEYS[9] is a sorted set of the client's stored derivatives by their last use; held ones have a score above all instants.
  * KEYS[10] is a hash of their bytes by original, and of all under the empty name. A derivative is counted while it is in that set.

@@ -1,6 +1,6 @@
 import { step } from './step.ts'
 
-// Keys, arguments and what a step may rely on: see `redis-step.ts`.
+// Keys, arguments and what a step may rely on: see `step.ts`.
 
 /** ARGV: ref, derivative, instant, score of held ones. */
 export const noteUse = step(`
