@@ -32,6 +32,14 @@ describe('failures', () => {
     expect(() => failures.check('slow'), 'an hour without a failure').to.not.throw()
   })
 
+  it('are remembered once for all callers who have waited for the same slow work', () => {
+    let clock = 0
+    const failures = createFailures(() => clock)
+    for (let caller = 0; caller < 7; caller += 1) failures.remember('slow', takesTooLong('image'))
+    clock = 60_000
+    expect(() => failures.check('slow')).to.not.throw()
+  })
+
   it('are ignored where the same work may end well the next time', () => {
     const failures = createFailures()
     for (const error of [unavailable('busy'), new Error('bug'), unusableAsset('wm', 'broken', undefined)])

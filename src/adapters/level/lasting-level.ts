@@ -27,6 +27,8 @@ export interface LastingLevel {
    * may use the reserve of the disk. @throws Problem 503 while the disk is full
    */
   write(rows: Row[], options?: WriteOptions): Promise<void>
+  /** How often an empty store took the place of a damaged one since it was opened. */
+  replacements(): number
   close(): Promise<void>
 }
 
@@ -56,7 +58,6 @@ export async function lastingLevel(
   let closing = false
   let broken = false
   let mending: Promise<void> | undefined
-  // How often an empty store took the place of a damaged one.
   let replaced = 0
   await open()
 
@@ -161,6 +162,7 @@ export async function lastingLevel(
       if (!reserve.isIntact()) await reserve.restored()
       await writeOnce(rows, durable)
     },
+    replacements: () => replaced,
     async close() {
       closing = true
       await mending?.catch(() => {})

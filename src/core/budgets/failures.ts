@@ -39,7 +39,11 @@ export function createFailures(now: () => number = Date.now): Failures {
     remember(name, error) {
       if (!(error instanceof Problem) || error.status !== 422 || error.members.param !== undefined) return
       if (error.members.reason === EMPTY) return
-      const forMs = error.members.reason === TOO_SLOW ? afterSlow(failures.get(name), now()) : FOR_MS
+      const isSlow = error.members.reason === TOO_SLOW
+      const before = failures.get(name)
+      // Each caller who waited for the same work remembers its failure.
+      if (isSlow && before && before.until > now()) return
+      const forMs = isSlow ? afterSlow(before, now()) : FOR_MS
       failures.delete(name)
       failures.set(name, { problem: error, forMs, until: now() + forMs })
       const [oldest] = failures.keys()

@@ -88,6 +88,8 @@ export function fetchRoutes({
         etag: delivery.etag,
         download,
         fullContentRange,
+        // What is rendered is stored nowhere.
+        isHeld: delivery.asset.file === undefined,
         readers,
         signal,
       })

@@ -20,7 +20,7 @@ export function deliveryQuery(req: Request) {
 
 /** What is sent, and how. */
 export interface SendDeliveryOptions
-  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'readers' | 'signal'> {
+  extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'readers' | 'signal'> {
   delivery: Pick<
     Delivery,
     'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'isUnstored' | 'notes'
@@ -33,13 +33,13 @@ export interface SendDeliveryOptions
 export async function sendDelivery(
   req: Request,
   res: Response,
-  { delivery, download, ...options }: SendDeliveryOptions,
+  { delivery, download, isHeld = false, ...options }: SendDeliveryOptions,
 ): Promise<void> {
   const { asset, variesByAccept, insteadFor, isUnstored } = delivery
   tellNotes(res, delivery)
   await sendAsset(req, res, {
     ...{ asset, variesByAccept, ...options },
-    isHeld: isUnstored,
+    isHeld: isHeld || isUnstored,
     ...(insteadFor || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
     ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
   })

@@ -69,7 +69,7 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     sendWhole(res, await payload.read(signal), readers)
     return
   }
-  const end = holdAnswer(res, { asset, isHeld, bytes: payload.size, readers })
+  const end = holdAnswer(res, { asset, isHeld, readers })
   await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }
 

@@ -4,7 +4,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { Log } from '../../core/log.ts'
 import { watchEnd } from '../../core/media/image-end/image-end.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import { Problem } from '../../core/problem.ts'
+import { fileNotFound, Problem } from '../../core/problem.ts'
 import { BROKEN } from '../../core/transform-problems.ts'
 import type { Annotate } from '../files/annotate.ts'
 import type { FoundOriginal } from '../originals/originals.ts'
@@ -25,6 +25,8 @@ export type FindLateTruncation = (
 
 // A file is read once for all its failures, which may be as many as requests.
 const REMEMBERED = 10_000
+// To read or mark it may fail at each request while the bucket takes no writes.
+const PUT_OFF_FOR_MS = 60_000
 
 export function createFindLateTruncation({
   buckets,
@@ -36,11 +38,13 @@ export function createFindLateTruncation({
   log: Log
 }): FindLateTruncation {
   const looks = new LRUCache<string, Promise<FoundOriginal | undefined>>({ max: REMEMBERED })
+  const putOff = new LRUCache<string, true>({ max: REMEMBERED, ttl: PUT_OFF_FOR_MS })
 
   async function isTruncated(client: Client, { name, record }: FoundOriginal): Promise<boolean> {
     const watch = watchEnd(name.format)
-    const asset = watch && (await buckets.of(client).find(name.key, record))
-    if (!watch || !asset) return false
+    if (!watch) return false
+    const asset = await buckets.of(client).find(name.key, record)
+    if (!asset) throw fileNotFound()
     for await (const piece of await openWhole(asset)) watch.add(piece)
     return watch.isTruncated()
   }
@@ -59,11 +63,13 @@ export function createFindLateTruncation({
     if (!(error instanceof Problem) || error.members.reason !== BROKEN) return undefined
     if (error.members.param !== undefined || found.record.truncated) return undefined
     const name = `${client.id} ${found.record.sha256} ${found.name.key}`
+    if (putOff.has(name)) return undefined
     const known = looks.get(name)
     const looked = known ?? look(client, found)
     if (!known) looks.set(name, looked)
     return looked.catch((err) => {
       looks.delete(name)
+      putOff.set(name, true)
       log.warn(
         { err, client: client.id, key: found.name.key },
         'the end of a picture could not be looked for',

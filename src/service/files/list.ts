@@ -5,7 +5,7 @@ import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
-import { unavailable } from '../../core/problem.ts'
+import { type Problem, unavailable } from '../../core/problem.ts'
 
 export interface ListRequest {
   client: Client
@@ -54,11 +54,16 @@ const ASK_AGAIN_MS = 100
 export function createList({ index, buckets }: { index: FileIndex; buckets: Buckets }): List {
   async function completed(signal: AbortSignal): Promise<void> {
     for (const until = performance.now() + COMPLETE_MS; !(await index.isComplete()); ) {
-      if (performance.now() > until)
-        throw unavailable('the list of files is being made anew; try again in a minute')
+      if (performance.now() > until) throw notListedYet()
       await pause(ASK_AGAIN_MS)
       signal.throwIfAborted()
     }
+  }
+
+  /** The list, unless the index was emptied or replaced while it was read. @throws Problem 503 */
+  async function whole<T>(list: T): Promise<T> {
+    if (!(await index.isComplete())) throw notListedYet()
+    return list
   }
 
   return async (request) => {
@@ -78,7 +83,7 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
       for (const file of page.files) {
         const name = parseKey(file.record.key)
         // There is one more, so there is something to go on to.
-        if (files.length === limit || bytes > BYTES_MAX) return { files, next: files.at(-1)?.position }
+        if (files.length === limit || bytes > BYTES_MAX) return whole({ files, next: files.at(-1)?.position })
         if (!name || !isMeant(name, file, request)) continue
         files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
         bytes += roughSize(file)
@@ -86,8 +91,12 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
       after = page.next
       if (after === undefined) break
     }
-    return { files, next: after }
+    return whole({ files, next: after })
   }
+}
+
+function notListedYet(): Problem {
+  return unavailable('The list of files is being built. Retry in a minute.')
 }
 
 /** Whether some of what the index gives may be left out. */

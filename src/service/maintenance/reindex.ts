@@ -138,14 +138,16 @@ export function createReindex({
       report.clients += 1
       await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
     })
-    if (clientId === undefined) await index.noteComplete()
+    // An index that was emptied or replaced since the start has lost what was taken in before.
+    const isSameRun = async () => (await index.run()).id === run
+    if (clientId === undefined && (await isSameRun())) await index.noteComplete()
     await withEachClient(clients, clientId, async (client) => {
       const work = (file: IndexedFile) => forgetMissing(client, file)
       for await (const isRemoved of mapAtOnce(index.list(client.id), { atOnce: AT_ONCE, signal, work }))
         if (isRemoved) report.originals.removed += 1
       await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
     })
-    if (clientId === undefined && run !== undefined) await index.noteCompared(run)
+    if (clientId === undefined && run !== undefined && (await isSameRun())) await index.noteCompared(run)
     return report
   }
 }

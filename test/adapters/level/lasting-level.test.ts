@@ -152,9 +152,11 @@ describe('a LevelDB that outlives a failed write', () => {
     it('is replaced by an empty one when its reopening after a failed write finds damage', async () => {
       breakNext('batch')
       beforeNextOpening(cutManifest)
+      expect(store.replacements()).to.equal(0)
       await store.write([{ type: 'put', key: 'b', value: 1 }])
       expect(await store.names(ALL)).to.deep.equal(['b'])
       expect(await aside()).to.have.length(1)
+      expect(store.replacements()).to.equal(1)
       expect(log.lines.map(({ level }) => level)).to.deep.equal(['error'])
     })
 

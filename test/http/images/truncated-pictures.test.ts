@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { unavailable } from '../../../src/core/problem.ts'
 import { removeIndex } from '../../support/backend.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -203,6 +204,44 @@ onOneBackend('truncated pictures', (start) => {
     await after.stop({ keepData: true })
     // In the bucket as well: the index may be lost.
     expect(await withoutMarks(before.dataDir)).to.equal(cut.length)
+  })
+
+  it('are not read again and again while their mark cannot be written', async () => {
+    const before = await start()
+    const { src } = await uploadOne(before, { name: 'a.png', bytes: part(await noise('png'), 0.6) })
+    await before.stop({ keepData: true })
+    await removeIndex(before.dataDir)
+    expect(await withoutMarks(before.dataDir)).to.equal(1)
+    let opened = 0
+    const after = await start({
+      dataDir: before.dataDir,
+      wrapStorage: wrapBuckets((bucket) => ({
+        async find(key, known) {
+          const asset = await bucket.find(key, known)
+          return (
+            asset && {
+              ...asset,
+              open(options) {
+                if (key.endsWith('.png')) opened += 1
+                return asset.open(options)
+              },
+            }
+          )
+        },
+        async put(key, bytes, options) {
+          if (!key.startsWith('.sluice/')) return bucket.put(key, bytes, options)
+          bytes.destroy()
+          throw unavailable('the bucket takes no writes')
+        },
+      })),
+    })
+    const opensOf = async (query: string) => {
+      const already = opened
+      expect((await exchange(after, new URL(src).pathname + query)).status).to.equal(422)
+      return opened - already
+    }
+    expect(await opensOf('?w=30')).to.be.above(0)
+    expect(await opensOf('?w=30')).to.equal(0)
   })
 
   it('are not read again and again when they are broken but whole', async () => {

@@ -30,7 +30,7 @@ interface Answer {
 
 /**
  * Refuses answers of success that no S3 store has given: a captive portal or a wrong endpoint answers 200 with a page. Requests
- * fail with Problem 503 then. Puts are checked by `confirmed`.
+ * fail with Problem 503 then. Puts are checked by `confirmed`. A page that has an ETag still passes for a file when it is read.
  */
 export function refusePages(client: S3Client): void {
   client.middlewareStack.add(

@@ -167,9 +167,11 @@ export async function embeddedIndex(folder: string, options?: LastingLevelOption
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
     noteComplete: () => table.noteComplete(),
-    // What a power cut may take is what is noted of derivatives.
+    // What a power cut may take is what is noted of derivatives. A store that was replaced has lost all.
     async run() {
-      const id = await bootId()
+      const boot = await bootId()
+      const replacements = table.replacements()
+      const id = replacements === 0 ? boot : `${boot ?? 'unknown'} ${replacements}`
       return { id, isCompared: id !== undefined && id === (await table.compared()) }
     },
     noteCompared: (run) => table.noteCompared(run),

@@ -184,6 +184,7 @@ export async function openIndexTable(folder: string, options?: LastingLevelOptio
         return { clientId, key: storedKey(key) }
       })
     },
+    replacements: () => level.replacements(),
     isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
     noteComplete: () => level.write([{ type: 'put', key: COMPLETE, value: 1 }]),
     compared: async () => (await level.get([COMPARED]))[0],
