@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { alone } from '../../core/async/exclusive.ts'
+import { alone } from '../../core/async/cross-process-mutex.ts'
 import { mapAtOnce } from '../../core/async/map-concurrent.ts'
 import { type Client, digestSecret, isValid } from '../../core/clients/client.ts'
 import { clientRecordKey, clientRecordPrefix, type ObjectKey } from '../../core/files/object-key.ts'

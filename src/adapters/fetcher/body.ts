@@ -7,8 +7,8 @@ import {
   type Gunzip,
 } from 'node:zlib'
 import { tooLarge } from '../../core/problem.ts'
+import { limitedExpansion } from './decompression-limit.ts'
 import type { Answer } from './exchange.ts'
-import { limitedExpansion } from './expansion.ts'
 import { remoteFailed } from './refusals.ts'
 
 type Decoder = Gunzip | BrotliDecompress

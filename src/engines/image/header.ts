@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
-import { defused } from './defuse.ts'
+import { defused } from './decompression-bombs.ts'
 import { decoding } from './failures.ts'
 
 // Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.

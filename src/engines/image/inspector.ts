@@ -5,7 +5,7 @@ import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
 import { isAnimated } from '../../core/media/formats.ts'
 import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
-import { defused } from './defuse.ts'
+import { defused } from './decompression-bombs.ts'
 import { failOn } from './header.ts'
 
 /** Tells of pictures what libvips knows of them. */

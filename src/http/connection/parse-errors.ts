@@ -10,8 +10,8 @@ import { trafficSince } from './byte-counter.ts'
 import { LATE_SENDER_MS } from './drain.ts'
 
 /**
- * Answers what node:http cannot read as a request with a problem document, and closes the connection: nobody knows
- * where the next request would begin. Logged is what was wrong, never the bytes, which may hold a secret; the metrics
+ * Answers what node:http cannot read as a request with a problem document, and closes the connection: where the next
+ * request would begin is unknown, which request smuggling needs. Logged is what was wrong, never the bytes, which may hold a secret; the metrics
  * count it as a request without a route, and without a method where there was none.
  */
 export function refuseUnreadable(

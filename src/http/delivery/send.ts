@@ -8,10 +8,10 @@ import { holdAnswer } from '../readers/held-answer.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 import type { Readers } from '../readers/readers.ts'
 import { sendPieces, sendWhole } from '../readers/send-pieces.ts'
-import { byteranges, contentRange, type Payload } from './byteranges.ts'
 import { evaluateConditions } from './conditional.ts'
 import { attachment } from './content-disposition.ts'
 import { isAria2, isDirect } from './direct-client.ts'
+import { byteranges, contentRange, type Payload } from './multipart-byteranges.ts'
 
 /** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients that can bear it. */
 export type FullContentRange = 'auto' | 'always' | 'never'

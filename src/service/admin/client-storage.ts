@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { alone } from '../../core/async/exclusive.ts'
+import { alone } from '../../core/async/cross-process-mutex.ts'
 import { type Client, FIRST_CLIENT_ID, newClientId } from '../../core/clients/client.ts'
 import {
   type ClientStorage,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import { alone } from '../../core/async/exclusive.ts'
+import { alone } from '../../core/async/cross-process-mutex.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import { readExif } from '../../../src/core/media/exif.ts'
 import { Problem } from '../../../src/core/problem.ts'
-import { defused } from '../../../src/engines/image/defuse.ts'
+import { defused } from '../../../src/engines/image/decompression-bombs.ts'
 import { manyBlocks, manyChunks, manyWebpChunks } from '../../support/requests/attacks.ts'
 
 // CPU time of a look at a file on the main thread. Not of the clock: other processes share the processor.

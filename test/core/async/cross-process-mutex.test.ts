@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
-import { alone } from '../../../src/core/async/exclusive.ts'
+import { alone } from '../../../src/core/async/cross-process-mutex.ts'
 
 const limitMs = 10_000
 

@@ -20,7 +20,7 @@ const FULL_BLOCK_BYTES = 64
 const MAX_INFLATED_BYTES = 8 * 1024 * 1024
 
 /**
- * Removes from an encoded picture what libvips would choke on before anything is decoded: texts of a PNG, the compression
+ * Removes decompression bombs from an encoded picture before anything is decoded: texts of a PNG, the compression
  * of an SVGZ. It looks at so few bytes that this may run on the main thread: at most a million blocks of 40 MB, in 5 ms.
  *
  * @throws Problem 422 for an animation of too many frames, a file of too many chunks, and an SVGZ that is
