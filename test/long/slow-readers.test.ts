@@ -21,6 +21,8 @@ const MIB = 1024 ** 2
 
 // On a machine that does other work, each of some turns of the event loop takes as much longer as a timer comes late.
 const HEALTH_MS = 100
+// Connections to S3 hold buffers of their own: the HTTP client reads ahead what the gateway sends.
+const MORE_ON_S3_MB = 80
 const LATE_TURNS = 5
 
 // A thread does not inherit what mocha loads TypeScript with.
@@ -32,6 +34,7 @@ import('tsx/esm/api').then(({ tsImport }) =>
 for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
   describe(`long: clients that request and do not read (${name})`, function () {
     this.timeout(240_000)
+    const more = name === EMBEDDED.name ? 0 : MORE_ON_S3_MB
     let dataDir: string
     let server: RunningServer
     let metricsPort: number
@@ -102,7 +105,7 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
       return performance.now() - startedAt
     }
 
-    it('of a large file leave the process below 320 MB, 2,000 of them, and its memory comes back', async () => {
+    it(`of a large file leave the process below ${320 + more} MB, 2,000 of them, and its memory comes back`, async () => {
       const record = await uploadOne(server, { name: 'a.bin', bytes: randomBytes(8 * MIB) })
       const worstHealth = await probe()
       for (let i = 0; i < 2000; i += 1) get(record)
@@ -112,8 +115,8 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
       await pause(30_000)
       const after = (await residentBytes(server)) / MIB
       console.log(`      ${JSON.stringify({ health, most: Math.round(most), after: Math.round(after) })}`)
-      expect(most).to.be.below(320)
-      expect(after).to.be.below(name === EMBEDDED.name ? 220 : 300)
+      expect(most).to.be.below(320 + more)
+      expect(after).to.be.below(220 + more)
       // On S3 the gateway and its disk take the same cores: see docs/explanation/slow-readers.md.
       if (name !== EMBEDDED.name) return
       const mostMs = HEALTH_MS + LATE_TURNS * health.lateMs
@@ -134,7 +137,7 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
       expect(await milliseconds()).to.be.below(100)
     })
 
-    it('of archives leave the process below 260 MB, 200 of them', async () => {
+    it(`of archives leave the process below ${260 + more} MB, 200 of them`, async () => {
       const records = []
       for (let i = 0; i < 4; i += 1)
         records.push(await uploadOne(server, { name: `${i}.gif`, bytes: gif(i < 2 ? MIB / 2 : 8 * MIB) }))
@@ -145,7 +148,7 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
           `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${server.tokens.secretClientToken}\r\n` +
             `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
         )
-      expect(await mostWithin(20_000)).to.be.below(260)
+      expect(await mostWithin(20_000)).to.be.below(260 + more)
       expect(await milliseconds()).to.be.below(100)
     })
   })
