@@ -3,12 +3,12 @@ import { readJsonFile } from './json-file.ts'
 import type { Config } from './load.ts'
 
 const chainFile = z.strictObject({
-  /** Names of plugins in the order they shall run; the others stay where phase and name put them. */
+  /** Names of plugins in the order in which they run. Plugins that are not listed run in the order of phase and name. */
   order: z.array(z.string()).default([]),
   disabled: z.array(z.string()).default([]),
   /** Options by plugin. */
   options: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
-  /** Names in a query that are no parameters and are passed over. */
+  /** Names in a query that are ignored: they belong to other programs. */
   ignoredParams: z.array(z.string()).default([]),
   /** What is delivered where a transformation meets a limit: an error, or the original in its place. */
   onLimit: z.enum(['refuse', 'original']).default('refuse'),

@@ -157,7 +157,7 @@ export const VARIABLES = {
     min: 1,
     max: 86_400,
     unit: 'seconds',
-    // Whoever waits is closed after IDLE_TIMEOUT_SECONDS, in which nothing moves on their connection.
+    // The client waits on a connection on which nothing moves, and that ends after IDLE_TIMEOUT_SECONDS.
     default: 100,
     help: 'Time for fetching a file of another server that is stored; shorter than IDLE_TIMEOUT_SECONDS',
   }),
@@ -165,13 +165,13 @@ export const VARIABLES = {
     item: isPort,
     expected: 'ports from 1 to 65535, with spaces or commas between',
     separator: /[\s,]+/,
-    help: 'Ports of other servers that files may be fetched from, beside 80 and 443',
+    help: 'Ports of other servers from which files may be fetched, in addition to 80 and 443',
   }),
   FETCH_ALLOW_ADDRESSES: listOf({
     item: isRange,
     expected: 'ranges like 10.1.0.0/16 or fd00::/8, with spaces or commas between',
     separator: /[\s,]+/,
-    help: 'Addresses that are not public and files may be fetched from all the same: whoever may fetch can then read what is there',
+    help: 'Addresses that are not public and from which files may be fetched. Every caller that may fetch can then read what these servers deliver',
   }),
   PLUGINS_DIR: text({
     pattern: /^[^\0]+$/,

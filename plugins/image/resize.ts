@@ -13,8 +13,8 @@ import { focusIn } from './picture-focus.mts'
 const MAX_SIDE = 5000
 
 /**
- * Resizes, and cuts to a shape or to a part. A picture is enlarged only where `enlarge` says so. An SVG has no pixels of
- * its own: sharp draws it anew for the size that it is resized to, within what the limits allow.
+ * Resizes, and cuts to a shape or to a part. A picture is enlarged only with `enlarge`. An SVG has no pixels of
+ * its own: sharp draws it in the requested size, within the limits.
  */
 export default definePlugin({
   name: 'image-resize',

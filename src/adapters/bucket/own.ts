@@ -51,7 +51,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     })
   }
 
-  /** By all that is known of it: what is changed is opened anew. */
+  /** Opened once for each setting of an owner: changed settings open new buckets. */
   function bucketsOf(owner: Owner): Promise<Buckets> {
     const name = JSON.stringify([owner.id, owner.storage])
     const buckets = opened.get(name) ?? open(owner)

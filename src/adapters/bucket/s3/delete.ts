@@ -3,8 +3,8 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3'
 import { unavailable } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
 
-// What S3 takes in one request. A slow store that needs more than its time for them goes on by itself, and finds fewer
-// when it is asked again.
+// The most that S3 accepts in one request. A slow store that exceeds our time limit continues by itself, so the next
+// request has fewer to delete.
 const AT_ONCE = 1000
 // S3 fails single keys for passing reasons, too: "InternalError, please try again". Ceph does so for a key that is being put at that
 // moment: with eight callers that put and delete one key, one delete of a thousand failed three times in a row without a pause.

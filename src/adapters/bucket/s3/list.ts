@@ -3,7 +3,7 @@ import type { S3Clients } from './client.ts'
 
 /**
  * The names of all objects that begin with `prefix`, in the order of their bytes; those that begin with `excluded` are
- * passed over without being read, however many they are.
+ * skipped without being read, whatever their number.
  */
 export async function* listNames(
   { calls, patience }: S3Clients,
