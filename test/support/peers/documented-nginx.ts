@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../servers/free-port.ts'
-import { startProgram } from './program.ts'
+import { startNginxProgram } from './nginx-program.ts'
 
 const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'how-to', 'cdn.md')
 
@@ -11,31 +11,10 @@ export async function startDocumentedNginx(origin: {
 }): Promise<{ url: string; stop(): Promise<void> }> {
   const block = /```nginx\n([\s\S]*?)```/.exec(await readFile(PAGE, 'utf8'))?.[1] ?? ''
   const port = await freePort()
-  const changed = block
+  const http = block
     .replace('/var/cache/nginx', 'cache')
     .replace('listen 80;', `listen 127.0.0.1:${port}; add_header X-Cache $upstream_cache_status always;`)
     .replaceAll('http://127.0.0.1:3000', origin.url)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (what) => `${what}_temp_path temporary;`,
-  )
-  const configuration = `
-    daemon off;
-    user root;
-    pid nginx.pid;
-    error_log stderr;
-    events {}
-    http {
-      access_log off;
-      ${temporary.join('\n')}
-      ${changed}
-    }`
-  const { stop } = await startProgram({
-    name: 'nginx',
-    port,
-    async args(folder) {
-      await writeFile(join(folder, 'nginx.conf'), configuration)
-      return ['-p', folder, '-c', 'nginx.conf']
-    },
-  })
+  const { stop } = await startNginxProgram({ http, port })
   return { url: `http://127.0.0.1:${port}`, stop }
 }

@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { freePort } from '../servers/free-port.ts'
 import type { Cache } from './cache.ts'
-import { startProgram } from './program.ts'
+import { startNginxProgram } from './nginx-program.ts'
 
 // The ways in which nginx is put in front of a service, each by the lines that its manual gives for it.
 const WAYS = {
@@ -35,35 +33,16 @@ export async function startNginx(origin: { url: string }): Promise<Cache & { sli
       location / { proxy_pass ${origin.url}; ${lines} }
     }`,
   )
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (what) => `${what}_temp_path temporary;`,
-  )
-  const configuration = `
-    daemon off;
-    user root;
-    pid nginx.pid;
-    error_log stderr;
-    events {}
-    http {
-      access_log off;
+  const http = `
       # By itself it takes 1 MB.
       client_max_body_size 0;
-      ${temporary.join('\n')}
       proxy_cache_path cache keys_zone=files:1m;
       proxy_cache files;
       # Were it not for no-store, errors would be kept.
       proxy_cache_valid any 1h;
       add_header X-Cache $upstream_cache_status always;
-      ${servers.join('\n')}
-    }`
-  const { stop } = await startProgram({
-    name: 'nginx',
-    port: ports.passing,
-    async args(folder) {
-      await writeFile(join(folder, 'nginx.conf'), configuration)
-      return ['-p', folder, '-c', 'nginx.conf']
-    },
-  })
+      ${servers.join('\n')}`
+  const { stop } = await startNginxProgram({ http, port: ports.passing })
   const at = (port: number) => ({ url: `http://127.0.0.1:${port}` })
   return {
     passing: at(ports.passing),
