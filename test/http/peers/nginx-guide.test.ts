@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -7,13 +7,12 @@ import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Program, startProgram } from '../../support/peers/program.ts'
+import { startNginxProgram } from '../../support/peers/nginx-program.ts'
+import type { Program } from '../../support/peers/program.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { CERTIFICATE } from '../../support/servers/certificate.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
-
-const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((what) => `${what}_temp_path t;`)
 
 onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
   let service: Service
@@ -35,17 +34,10 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
         `listen 127.0.0.1:${secure} ssl; add_header X-Cache $upstream_cache_status always;`,
       )
       .replaceAll('/etc/letsencrypt/live/files.example.com/', '')
-    nginx = await startProgram({
-      name: 'nginx',
+    nginx = await startNginxProgram({
+      http: changed,
       port: secure,
-      async args(folder) {
-        await writeFile(join(folder, 'fullchain.pem'), CERTIFICATE.cert)
-        await writeFile(join(folder, 'privkey.pem'), CERTIFICATE.key)
-        const http = `http { access_log off; ${TEMPORARY.join(' ')}\n${changed} }`
-        const text = `daemon off; user root; pid nginx.pid; error_log stderr; events {}\n${http}`
-        await writeFile(join(folder, 'nginx.conf'), text)
-        return ['-p', folder, '-c', 'nginx.conf']
-      },
+      files: { 'fullchain.pem': CERTIFICATE.cert, 'privkey.pem': CERTIFICATE.key },
     })
   })
   after(() => nginx.stop())

@@ -1,9 +1,8 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { eventually } from '../../support/eventually.ts'
-import { startProgram } from '../../support/peers/program.ts'
+import { startNginxProgram } from '../../support/peers/nginx-program.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
@@ -84,29 +83,15 @@ describe('SIGTERM', function () {
   it('loses no request behind nginx with kept connections to two servers', async () => {
     const [staying, leaving] = [await start(1), await start(1)] as const
     const port = await freePort()
-    const nginx = await startProgram({
-      name: 'nginx',
+    const hostOf = ({ url }: RunningServer) => new URL(url).host
+    const nginx = await startNginxProgram({
       port,
-      async args(folder) {
-        const hostOf = ({ url }: RunningServer) => new URL(url).host
-        const upstream = `server ${hostOf(staying)}; server ${hostOf(leaving)}; keepalive 16;`
-        const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-          (what) => `${what}_temp_path t;`,
-        )
-        await writeFile(
-          join(folder, 'nginx.conf'),
-          `daemon off; user root; pid nginx.pid; error_log stderr; events {}
-          http {
-            access_log off; ${paths.join('\n')}
-            upstream sluice { ${upstream} }
-            server {
-              listen 127.0.0.1:${port};
-              location / { proxy_pass http://sluice; proxy_http_version 1.1; proxy_set_header Connection ""; }
-            }
-          }`,
-        )
-        return ['-p', folder, '-c', 'nginx.conf']
-      },
+      http: `
+        upstream sluice { server ${hostOf(staying)}; server ${hostOf(leaving)}; keepalive 16; }
+        server {
+          listen 127.0.0.1:${port};
+          location / { proxy_pass http://sluice; proxy_http_version 1.1; proxy_set_header Connection ""; }
+        }`,
     })
     const agent = new Agent({ keepAlive: true, maxSockets: 8 })
     const outcomes: Array<number | string> = []

@@ -1,19 +1,21 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startProgram } from './program.ts'
+import { type Program, startProgram } from './program.ts'
 
 /**
  * Starts nginx with this content of its `http` block, in a folder of its own.
  *
- * @param port on which it answers when it is ready
+ * @param options `port`: on which it answers when it is ready; `files`: the text of further files of its folder, by name
  */
 export async function startNginxProgram({
   http,
   port,
+  files = {},
 }: {
   http: string
   port: number
-}): Promise<{ stop(): Promise<void> }> {
+  files?: Readonly<Record<string, string>>
+}): Promise<Program> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (what) => `${what}_temp_path temporary;`,
   )
@@ -32,7 +34,8 @@ export async function startNginxProgram({
     name: 'nginx',
     port,
     async args(folder) {
-      await writeFile(join(folder, 'nginx.conf'), configuration)
+      for (const [name, text] of Object.entries({ ...files, 'nginx.conf': configuration }))
+        await writeFile(join(folder, name), text)
       return ['-p', folder, '-c', 'nginx.conf']
     },
   })
