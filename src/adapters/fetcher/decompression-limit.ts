@@ -2,9 +2,9 @@ import { Transform } from 'node:stream'
 import { Problem } from '../../core/problem.ts'
 
 /** Bytes of a decoded body for each byte that was transferred, at most, once there are {@link FREE_BYTES}. */
-export const MAX_RATIO = 100
+const MAX_RATIO = 100
 /** Small bodies may expand as they like: a short text of spaces is no attack. */
-export const FREE_BYTES = 1024 * 1024
+const FREE_BYTES = 1024 * 1024
 
 /**
  * Passes a decoded body on while it is at most a hundred times as large as what was transferred. deflate reaches 1000:1,

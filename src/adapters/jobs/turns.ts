@@ -17,7 +17,7 @@ export type Served = Map<string, number>
 // 10,000 fields are 1 MB. Strangers may have any number of addresses: past this, all begin as if never served.
 export const SERVED_MOST = 10_000
 // A visitor waits for three uploads of the owner at most; the owner waits for one visitor.
-export const TRUSTED_IN_A_ROW = 3
+const TRUSTED_IN_A_ROW = 3
 
 /** The fields of {@link Served}. An address is one of its client: elsewhere it may be served again at once. */
 export const servedFields = {

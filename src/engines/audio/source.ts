@@ -26,7 +26,7 @@ export interface AudioDraft {
 }
 
 /** What sound can be written as, by the format's name. */
-export const AUDIO_FORMATS = ['mp3', 'm4a', 'ogg', 'opus', 'wav', 'flac'] as const
+const AUDIO_FORMATS = ['mp3', 'm4a', 'ogg', 'opus', 'wav', 'flac'] as const
 export type AudioFormat = (typeof AUDIO_FORMATS)[number]
 
 /** How far sound swings, drawn over time. */

@@ -191,7 +191,7 @@ export function undecodable(cause: unknown, maxPixels: number): Problem {
 }
 
 /** 422: frames that are too large, by the header or by what the stream says of itself. */
-export function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
+function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
   const expected = `expected a video of at most ${maxPixels} pixels a frame to transform`
   return notTransformable(`${expected} but this one has more`, cause)
 }

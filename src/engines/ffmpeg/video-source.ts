@@ -40,7 +40,7 @@ export interface VideoDraft {
 }
 
 /** What a video can be written as, by the format's name. */
-export const VIDEO_CONTAINERS = ['mp4', 'mov', 'webm', 'avi'] as const
+const VIDEO_CONTAINERS = ['mp4', 'mov', 'webm', 'avi'] as const
 export type VideoContainer = (typeof VIDEO_CONTAINERS)[number]
 
 /** What it takes to render a draft. */

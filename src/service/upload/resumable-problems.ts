@@ -25,7 +25,7 @@ export function emptyUpload(): Problem {
   })
 }
 
-export const FOR_GOOD = new Set([400, 401, 413, 415])
+const FOR_GOOD = new Set([400, 401, 413, 415])
 
 /** Whether it will be refused whenever it is tried again. A 403 is not: its link counts again once `APP_SECRET` is right. */
 export function isRefusedForGood(error: unknown): boolean {
