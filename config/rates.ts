@@ -25,15 +25,20 @@ function rate<const N extends string>(
   const bounds = { min: 0, max, unit }
   return {
     [`${name}_RATE_POINTS`]: integer({
-      ...{ ...bounds, default: points },
+      ...bounds,
+      default: points,
       help: `${help} in ${name}_RATE_SECONDS; 0 is no limit`,
     }),
     [`${name}_RATE_ADDRESS_POINTS`]: integer({
-      ...{ ...bounds, default: addressPoints },
+      ...bounds,
+      default: addressPoints,
       help: `${addressHelp} from one address, whichever clients; 0 is no limit`,
     }),
     [`${name}_RATE_SECONDS`]: integer({
-      ...{ min: 1, max: 86_400, unit: 'seconds', default: seconds },
+      min: 1,
+      max: 86_400,
+      unit: 'seconds',
+      default: seconds,
       help: `Window of ${name}_RATE_POINTS and ${name}_RATE_ADDRESS_POINTS`,
     }),
   } as Record<RateVariable<N>, Variable<number>>
@@ -45,39 +50,64 @@ function rate<const N extends string>(
  */
 export const RATE_VARIABLES = {
   ...rate('UPLOAD', {
-    ...{ help: 'Uploads of one client', unit: 'requests' },
-    ...{ points: 3000, addressPoints: 0, seconds: 60 },
+    help: 'Uploads of one client',
+    unit: 'requests',
+    points: 3000,
+    addressPoints: 0,
+    seconds: 60,
   }),
   ...rate('DERIVATIVE', {
-    ...{ help: 'New pictures that requests of one client have made', unit: 'pictures' },
-    ...{ points: 6000, addressPoints: 1500, seconds: 60 },
+    help: 'New pictures that requests of one client have made',
+    unit: 'pictures',
+    points: 6000,
+    addressPoints: 1500,
+    seconds: 60,
   }),
   ...rate('CPU', {
-    ...{ help: 'CPU time of new pictures of one client', unit: 'milliseconds' },
+    help: 'CPU time of new pictures of one client',
+    unit: 'milliseconds',
     // For one address one core on average: a page with a hundred new pictures of 12 megapixels takes 20 to 100 s.
-    ...{ points: 1_800_000, addressPoints: 300_000, seconds: 300, max: 1_000_000_000 },
+    points: 1_800_000,
+    addressPoints: 300_000,
+    seconds: 300,
+    max: 1_000_000_000,
     addressHelp: 'The same by public URLs, without a secret,',
   }),
   ...rate('FETCH', {
-    ...{ help: 'Files of other servers that one client has fetched', unit: 'requests' },
+    help: 'Files of other servers that one client has fetched',
+    unit: 'requests',
     // A fifth: one address must not take public URLs from all other visitors of a client.
-    ...{ points: 50, addressPoints: 10, seconds: 5 },
+    points: 50,
+    addressPoints: 10,
+    seconds: 5,
     addressHelp: 'The same by public URLs, without a secret,',
   }),
   ...rate('MEDIA', {
-    ...{ help: 'New video and audio jobs that requests of one client begin', unit: 'jobs' },
-    ...{ points: 600, addressPoints: 60, seconds: 600 },
+    help: 'New video and audio jobs that requests of one client begin',
+    unit: 'jobs',
+    points: 600,
+    addressPoints: 60,
+    seconds: 600,
   }),
   ...rate('SIGN', {
-    ...{ help: 'Signed links of one client', unit: 'links' },
-    ...{ points: 1000, addressPoints: 0, seconds: 3600 },
+    help: 'Signed links of one client',
+    unit: 'links',
+    points: 1000,
+    addressPoints: 0,
+    seconds: 3600,
   }),
   ...rate('ZIP', {
-    ...{ help: 'Archives of one client', unit: 'requests' },
-    ...{ points: 10, addressPoints: 0, seconds: 60 },
+    help: 'Archives of one client',
+    unit: 'requests',
+    points: 10,
+    addressPoints: 0,
+    seconds: 60,
   }),
   ...rate('SIGN_IN', {
-    ...{ help: 'Tries to sign in with ADMIN_PASSWORD, of all together', unit: 'tries' },
-    ...{ points: 100, addressPoints: 10, seconds: 300 },
+    help: 'Tries to sign in with ADMIN_PASSWORD, of all together',
+    unit: 'tries',
+    points: 100,
+    addressPoints: 10,
+    seconds: 300,
   }),
 }

@@ -87,8 +87,11 @@ function checked({ only, runs, quick, photo, profile }, names) {
     throw new Error(`expected a whole number from 1 for --runs, received ${JSON.stringify(runs)}`)
   }
   return {
-    ...{ runs: count, size: quick ? 'quick' : 'full', only: works },
-    ...{ photo: photo && resolve(photo), profile: profile && resolve(profile) },
+    runs: count,
+    size: quick ? 'quick' : 'full',
+    only: works,
+    photo: photo && resolve(photo),
+    profile: profile && resolve(profile),
   }
 }
 

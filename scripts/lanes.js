@@ -37,7 +37,9 @@ export async function runLanes({ folder, options, env, isLong = false }) {
   const sum = (name) => totals.reduce((all, lane) => all + lane[name], 0)
   return {
     code: totals.find(({ code }) => code !== 0)?.code ?? 0,
-    ...{ passes: sum('passes'), failures: sum('failures'), pending: sum('pending') },
+    passes: sum('passes'),
+    failures: sum('failures'),
+    pending: sum('pending'),
     failed: totals.flatMap(({ failed }) => failed),
     unsteady: totals.flatMap(({ unsteady }) => unsteady),
     leftOpen: totals.flatMap(({ leftOpen }) => leftOpen),

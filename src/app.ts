@@ -4,10 +4,10 @@ import { measuredStorage } from './adapters/metrics/measured-storage.ts'
 import { noMetrics } from './adapters/metrics/none.ts'
 import { prometheusMetrics } from './adapters/metrics/prometheus.ts'
 import { firstCredentials } from './assembly/first-client.ts'
-import { startUpkeep } from './assembly/maintenance.ts'
+import { startMaintenance } from './assembly/maintenance.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
-import { type Foundation, type FoundationOptions, openFoundation } from './assembly/services.ts'
+import { openServices, type Services, type ServicesOptions } from './assembly/services.ts'
 import { isWatched } from './assembly/settings.ts'
 import { isLeftToWorkers, openTransformations } from './assembly/transforms.ts'
 import { FIRST_CLIENT_ID } from './core/clients/client.ts'
@@ -16,7 +16,7 @@ import type { Log } from './core/log.ts'
 import { describeParameters } from './core/plugin-api/describe-parameters.ts'
 import type { MetricsReader } from './core/ports/metrics.ts'
 import { imageInspector } from './engines/image/inspector.ts'
-import { refuseUnreadable } from './http/connection/parse-errors.ts'
+import { handleParseErrors } from './http/connection/parse-errors.ts'
 import { createHttp } from './http/server.ts'
 import { controlPath, openControl } from './process/control.ts'
 import { createKnownAddresses } from './service/admin/known-addresses.ts'
@@ -24,7 +24,7 @@ import { createAdminSessions } from './service/admin/sessions.ts'
 import { createArchive } from './service/archive/archive.ts'
 import type { Clients } from './service/clients/clients.ts'
 import { createEagerTransforms } from './service/delivery/eager-transforms.ts'
-import { createInformations } from './service/delivery/file-info.ts'
+import { createFileInfos } from './service/delivery/file-info.ts'
 import { createAnnotate } from './service/files/annotate.ts'
 import { createManyFiles } from './service/files/batch.ts'
 import { createDescribe } from './service/files/describe.ts'
@@ -42,8 +42,8 @@ export interface AppOptions extends LoadOptions {
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
   log: Log
-  /** See {@link FoundationOptions}. */
-  wrapStorage?: FoundationOptions['wrapStorage']
+  /** See {@link ServicesOptions}. */
+  wrapStorage?: ServicesOptions['wrapStorage']
   /** Whether the process is about to end: then it is not ready. */
   isStopping?: () => boolean
   /** Where this is one of several processes: makes, of what this one has measured, what all have. */
@@ -54,7 +54,7 @@ export interface AppOptions extends LoadOptions {
 export interface App {
   handle: RequestListener
   /** Has a server answer as the service does also what it cannot read as a request. */
-  refuseUnreadable(server: Server): void
+  handleParseErrors(server: Server): void
   clients: Clients
   /** What an operator may ask for. */
   commands: Commands
@@ -79,7 +79,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
   const { config } = options
   const prometheus = isWatched(config) ? prometheusMetrics() : undefined
-  const foundation = await openFoundation({
+  const foundation = await openServices({
     ...options,
     plugins: loaded.plugins,
     wrapStorage(storage) {
@@ -101,7 +101,7 @@ type OpenAppOptions = AppOptions & {
 }
 
 async function openApp(
-  foundation: Foundation,
+  foundation: Services,
   { config, baseUrl, log, loaded, prometheus, shareMetrics, isStopping = () => false }: OpenAppOptions,
 ): Promise<App> {
   const {
@@ -139,7 +139,7 @@ async function openApp(
   const transformations = openTransformations(foundation, { config, baseUrl, log, loaded, metrics })
   const { admit, derivations, jobs, plan, media, deliveries, findLateTruncation, pool } = transformations
   if (!isLeftToWorkers(config)) media.work()
-  const informations = createInformations({
+  const informations = createFileInfos({
     originals,
     derivations,
     buckets,
@@ -219,11 +219,11 @@ async function openApp(
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
   const following = foundation.followClients()
-  const upkeep = startUpkeep(foundation, { log })
+  const upkeep = startMaintenance(foundation, { log })
   return {
     handle,
-    refuseUnreadable: (server) =>
-      refuseUnreadable(server, { maxHeaderBytes: config.HEADERS_MAX_BYTES, log, metrics }),
+    handleParseErrors: (server) =>
+      handleParseErrors(server, { maxHeaderBytes: config.HEADERS_MAX_BYTES, log, metrics }),
     clients,
     commands,
     credentials,

@@ -67,12 +67,15 @@ async function main(): Promise<void> {
   const port = await listen(server, config)
   const baseUrl = config.BASE_URL ?? `http://localhost:${port}`
   const app = await createApp({
-    ...{ config, root: projectRoot(), baseUrl, log },
+    config,
+    root: projectRoot(),
+    baseUrl,
+    log,
     isStopping: shutdown.hasBegun,
     ...(isOneOfSeveral ? { shareMetrics } : {}),
   })
   if (!isOneOfSeveral) await openMetrics(config, { log, read: app.readMetrics })
-  app.refuseUnreadable(server)
+  app.handleParseErrors(server)
   open(app.handle)
 
   let stoppingSince: number | undefined

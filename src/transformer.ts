@@ -7,7 +7,7 @@ import { sharpEngine } from './engines/image/sharp.ts'
 import { createFfmpeg } from './engines/video/ffmpeg.ts'
 import { type ChainSettings, loadPlugins, type PluginFolder } from './pipeline/load/load.ts'
 import { informedRunner } from './pipeline/run/info-plan.ts'
-import { workApart } from './pipeline/run/remote-runner.ts'
+import { runInChild } from './pipeline/run/remote-runner.ts'
 import { createRunner } from './pipeline/run/run.ts'
 import { workForParent } from './process/child-pool/child.ts'
 
@@ -28,5 +28,5 @@ workForParent(async (setup) => {
   const engines = new Map<EngineName, Engine>(all.map((engine) => [engine.name, engine]))
   const plugins = await loadPlugins({ folders, engines, chain })
   const run = informedRunner(createRunner(engines), { images: imageInspector, media: ffmpeg })
-  return { work: workApart(run, plugins), maxMemoryBytes }
+  return { work: runInChild(run, plugins), maxMemoryBytes }
 })

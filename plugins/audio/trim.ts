@@ -7,7 +7,7 @@ export default definePlugin({
   engine: 'ffmpeg-audio',
   phase: 'prepare',
   // What is cut off is not to be heard.
-  conceals: true,
+  noOriginalFallback: true,
   params: TRIM_PARAMS,
   resolve: resolveTrim,
   transform: (sound, params, { source }) => trim(sound, params, { ...source, name: 'sound' }),

@@ -17,7 +17,7 @@ export default definePlugin({
   name: 'image-blur',
   engine: 'sharp',
   phase: 'effect',
-  conceals: true,
+  noOriginalFallback: true,
   params: {
     blur: {
       type: 'number',

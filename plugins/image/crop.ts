@@ -13,7 +13,7 @@ export default definePlugin({
   name: 'image-crop',
   engine: 'sharp',
   phase: 'geometry',
-  conceals: true,
+  noOriginalFallback: true,
   params: {
     crop: {
       type: 'list',

@@ -18,7 +18,7 @@ export default definePlugin({
   name: 'image-text',
   engine: 'sharp',
   phase: 'compose',
-  conceals: true,
+  noOriginalFallback: true,
   // Lines as long as the outcome is wide, and places in it: its size has to be known.
   newPass: true,
   params: {

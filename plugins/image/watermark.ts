@@ -2,7 +2,7 @@ import type { Sharp } from 'sharp'
 import type { Size } from '../../src/core/geometry/box.ts'
 import { COMPASS_SYNONYMS, COMPASS_WORDS } from '../../src/core/geometry/focus.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
-import { ofAsset, unusableAsset } from '../../src/core/problem.ts'
+import { unusableAsset, wrapAssetError } from '../../src/core/problem.ts'
 import { type Layer, laidOver } from './overlay.mts'
 
 /**
@@ -13,7 +13,7 @@ export default definePlugin({
   name: 'image-watermark',
   engine: 'sharp',
   phase: 'compose',
-  conceals: true,
+  noOriginalFallback: true,
   // Percent of the outcome, and places in it: its size has to be known.
   newPass: true,
   params: {
@@ -47,7 +47,7 @@ export default definePlugin({
     const { source, asset, open, limits, signal } = context
     const mark = await asset(wm)
     const { draft } = await open(mark, { frames: 'first', upright: true }).catch((cause) => {
-      throw ofAsset('wm', cause)
+      throw wrapAssetError('wm', cause)
     })
     draft.timeout({ seconds: Math.ceil(limits.timeoutMs / 1000) })
     const size = { width: Math.max(1, Math.round((source.width * wm_size) / 100)), height: source.height }

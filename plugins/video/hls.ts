@@ -12,7 +12,7 @@ export default definePlugin({
   media: ['video'],
   entry: 'master.m3u8',
   // A file in the place of a playlist would be of no use.
-  conceals: true,
+  noOriginalFallback: true,
   params: {
     hls: {
       type: 'flag',

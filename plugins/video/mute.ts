@@ -7,7 +7,7 @@ export default definePlugin({
   phase: 'effect',
   media: ['video'],
   // What was said is not to be heard.
-  conceals: true,
+  noOriginalFallback: true,
   params: { mute: { type: 'flag', help: 'Without sound' } },
   transform(video) {
     video.isMute = true

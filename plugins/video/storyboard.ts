@@ -12,7 +12,7 @@ export default definePlugin({
   media: ['video'],
   entry: 'storyboard.vtt',
   // A video in the place of text would be of no use.
-  conceals: true,
+  noOriginalFallback: true,
   params: {
     storyboard: {
       type: 'flag',

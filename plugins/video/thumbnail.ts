@@ -11,7 +11,7 @@ export default definePlugin({
   media: ['video'],
   makes: 'jpeg',
   // A video in the place of a picture would be of no use.
-  conceals: true,
+  noOriginalFallback: true,
   params: {
     thumbnail: { type: 'flag', help: 'One frame as a picture, a JPEG; any image parameter may follow' },
     duration: {

@@ -8,7 +8,7 @@ export default definePlugin({
   phase: 'prepare',
   media: ['video'],
   // What is cut off is not to be seen.
-  conceals: true,
+  noOriginalFallback: true,
   params: TRIM_PARAMS,
   resolve: resolveTrim,
   transform: (video, params, { source }) => trim(video, params, { ...source, name: 'video' }),

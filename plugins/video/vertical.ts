@@ -7,7 +7,7 @@ export default definePlugin({
   phase: 'geometry',
   media: ['video'],
   // What is cut off is not to be seen.
-  conceals: true,
+  noOriginalFallback: true,
   params: {
     vt: { type: 'flag', aliases: ['vertical'], help: 'The middle of each frame, 9:16' },
   },

@@ -25,7 +25,9 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
     await load({ url, connections, count: warmUp, request })
     const before = await restingCpu(server)
     const { seconds, latencies, ownShare } = await load({
-      ...{ url, connections, count: requests },
+      url,
+      connections,
+      count: requests,
       request: (i) => request(warmUp + i),
     })
     const cpuSeconds = (await restingCpu(server)) - before

@@ -19,10 +19,17 @@ export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
     folder,
     // One archive, upload and variant of a photo after the other: of each there is a limit otherwise.
     env: {
-      ...{ DATA_DIR: join(folder, 'data'), CLIENT_TOKEN, SECRET_CLIENT_TOKEN },
-      ...{ ZIP_RATE_POINTS: '0', UPLOAD_RATE_POINTS: '0', VARIANT_LIMIT: '1000000' },
-      ...{ DERIVATIVE_RATE_POINTS: '0', DERIVATIVE_RATE_ADDRESS_POINTS: '0' },
-      ...{ CPU_RATE_POINTS: '0', CPU_RATE_ADDRESS_POINTS: '0', SHUTDOWN_DELAY_SECONDS: '0' },
+      DATA_DIR: join(folder, 'data'),
+      CLIENT_TOKEN,
+      SECRET_CLIENT_TOKEN,
+      ZIP_RATE_POINTS: '0',
+      UPLOAD_RATE_POINTS: '0',
+      VARIANT_LIMIT: '1000000',
+      DERIVATIVE_RATE_POINTS: '0',
+      DERIVATIVE_RATE_ADDRESS_POINTS: '0',
+      CPU_RATE_POINTS: '0',
+      CPU_RATE_ADDRESS_POINTS: '0',
+      SHUTDOWN_DELAY_SECONDS: '0',
     },
   })
   const records = []

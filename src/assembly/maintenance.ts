@@ -1,6 +1,6 @@
 import { every } from '../core/async/every.ts'
 import type { Log } from '../core/log.ts'
-import type { Foundation } from './services.ts'
+import type { Services } from './services.ts'
 
 const SWEEP_EVERY_MS = 60_000
 // A Redis that was restored or failed over may have made public again what was deleted: the look costs two short commands.
@@ -8,8 +8,8 @@ const COMPLETE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 
 /** What a service does again and again beside its requests: it ends what nobody works on, and compares the index with the buckets where that is needed. */
-export function startUpkeep(
-  { complete, sweep, sweepPuts, sweepResumables }: Foundation,
+export function startMaintenance(
+  { complete, sweep, sweepPuts, sweepResumables }: Services,
   { log }: { log: Log },
 ): { stop(): Promise<void> } {
   const closing = new AbortController()

@@ -3,7 +3,7 @@ import { noMetrics } from '../adapters/metrics/none.ts'
 import { prometheusMetrics } from '../adapters/metrics/prometheus.ts'
 import type { MetricsReader } from '../core/ports/metrics.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
-import { type FoundationOptions, openFoundation } from './services.ts'
+import { openServices, type ServicesOptions } from './services.ts'
 import { openTransformations } from './transforms.ts'
 
 /** A process that makes videos for those that answer requests. */
@@ -23,7 +23,7 @@ const GRACE_MS = 1_500
  * @throws Error without `REDIS_URL`, or where ffmpeg is not installed, PluginError for a broken plugin
  */
 export async function openMediaWorker(
-  options: Pick<LoadOptions, 'config' | 'root'> & Pick<FoundationOptions, 'baseUrl' | 'log'>,
+  options: Pick<LoadOptions, 'config' | 'root'> & Pick<ServicesOptions, 'baseUrl' | 'log'>,
 ): Promise<MediaWorker> {
   const { config, log } = options
   if (!config.REDIS_URL)
@@ -33,7 +33,7 @@ export async function openMediaWorker(
   const loaded = await loadEverything(options)
   await loaded.ffmpeg.ensureInstalled()
   const prometheus = config.METRICS_PORT === undefined ? undefined : prometheusMetrics()
-  const foundation = await openFoundation({
+  const foundation = await openServices({
     ...options,
     plugins: loaded.plugins,
     wrapStorage: (storage) => (prometheus ? measuredStorage(storage, prometheus) : storage),
@@ -41,7 +41,8 @@ export async function openMediaWorker(
   await loaded.ffmpeg.start(log)
   const { derivations, media, pool } = openTransformations(foundation, {
     ...options,
-    ...{ loaded, metrics: prometheus ?? noMetrics },
+    loaded,
+    metrics: prometheus ?? noMetrics,
   })
   media.work()
   const following = foundation.followClients()

@@ -1,6 +1,6 @@
 import type { Commands } from '../core/command.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
-import { type FoundationOptions, openFoundation } from './services.ts'
+import { openServices, type ServicesOptions } from './services.ts'
 
 /** What an operator may ask for, without a service around it. */
 export interface Operator {
@@ -14,9 +14,9 @@ export interface Operator {
  * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
  */
 export async function openOperator(
-  options: LoadOptions & Omit<FoundationOptions, 'wrapStorage' | 'plugins'>,
+  options: LoadOptions & Omit<ServicesOptions, 'wrapStorage' | 'plugins'>,
 ): Promise<Operator> {
   const { plugins } = await loadEverything(options)
-  const { commands, close } = await openFoundation({ ...options, plugins })
+  const { commands, close } = await openServices({ ...options, plugins })
   return { commands, close: () => close({ graceMs: 0 }) }
 }

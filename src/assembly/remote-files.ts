@@ -2,17 +2,17 @@ import type { Config } from '../../config/load.ts'
 import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchAccess } from '../core/ports/fetcher.ts'
-import { createKeptRemotes } from '../service/remote/keep.ts'
+import { createRemoteMirror } from '../service/remote/keep.ts'
 import { createRemotes } from '../service/remote/source.ts'
 import { createRemotePictures } from '../service/remote/transform.ts'
 import { createRemoteUpload } from '../service/remote/upload.ts'
 import type { Loaded } from './plugins.ts'
-import type { Foundation } from './services.ts'
+import type { Services } from './services.ts'
 import type { Transformations } from './transforms.ts'
 
 /** What comes from other servers: files that are stored, by upload or at their first request, and pictures on the fly. */
 export function openRemotes(
-  { backends, buckets, originals, upload }: Foundation,
+  { backends, buckets, originals, upload }: Services,
   {
     config,
     log,
@@ -27,9 +27,15 @@ export function openRemotes(
   const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: config.UPLOAD_MAX_BYTES })
   return {
     remoteUpload,
-    keptRemotes: createKeptRemotes({ remotes, remoteUpload, originals, buckets, locks, timeoutMs }),
+    remoteMirror: createRemoteMirror({ remotes, remoteUpload, originals, buckets, locks, timeoutMs }),
     remotePictures: createRemotePictures({
-      ...{ remotes, spool: loaded.spool, plan, assets, run, limits, log },
+      remotes,
+      spool: loaded.spool,
+      plan,
+      assets,
+      run,
+      limits,
+      log,
       timeoutMs: config.FETCH_TIMEOUT_SECONDS * 1000,
       onLimit: loaded.chain.onLimit,
     }),

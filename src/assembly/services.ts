@@ -8,7 +8,7 @@ import { saveCredentials } from '../adapters/credentials.ts'
 import { inProcessEventBus } from '../adapters/event-bus/in-process.ts'
 import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import { every } from '../core/async/every.ts'
-import { rarely } from '../core/async/throttle-log.ts'
+import { throttled } from '../core/async/throttle-log.ts'
 import { FIRST_CLIENT_ID, type PresetSettings } from '../core/clients/client.ts'
 import type { Root } from '../core/clients/client-storage.ts'
 import { createRecovery } from '../core/clients/recovery.ts'
@@ -41,17 +41,10 @@ import { createRemovals } from '../service/originals/delete.ts'
 import { createForgetMissing } from '../service/originals/forget-missing.ts'
 import { createOriginals } from '../service/originals/originals.ts'
 import { createRecords } from '../service/originals/records.ts'
-import { createTrashing } from '../service/originals/trash.ts'
-import { createResumableOriginals } from '../service/upload/finish-resumable.ts'
-import { createLinkUploads } from '../service/upload/link-uploads.ts'
-import { createLinkUses } from '../service/upload/link-uses.ts'
-import { createResumablePieces } from '../service/upload/pieces.ts'
-import { createResumables } from '../service/upload/resumable.ts'
-import { createSweepResumables } from '../service/upload/sweep-resumables.ts'
-import { createUpload } from '../service/upload/upload.ts'
-import { createSignedLinks } from '../service/upload/upload-links.ts'
+import { createSoftDeletes } from '../service/originals/trash.ts'
 import { type Backends, openBackends } from './backends.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
+import { openUploads } from './uploads.ts'
 
 /** The adapters that hold files and their states. */
 export interface Storage {
@@ -59,7 +52,7 @@ export interface Storage {
   index: FileIndex
 }
 
-export interface FoundationOptions {
+export interface ServicesOptions {
   config: Config
   /** Where clients reach this process; without a slash at its end. */
   baseUrl: string
@@ -69,12 +62,12 @@ export interface FoundationOptions {
   wrapStorage?: ((storage: Storage) => Storage) | undefined
 }
 
-export type Foundation = Awaited<ReturnType<typeof openFoundation>>
+export type Services = Awaited<ReturnType<typeof openServices>>
 
 // How often a process asks whether others have changed a client, and how long a removal waits until all have heard: for so
 // long, a secret that was taken away elsewhere may still be accepted here.
 const REFRESH_EVERY_MS = 2000
-const LEARN_MS = 5000
+const CLIENT_CACHE_TTL_MS = 5000
 // What a killed process has not written down yet is lost.
 const COUNT_EVERY_MS = 5000
 
@@ -83,11 +76,11 @@ const COUNT_EVERY_MS = 5000
  *
  * @throws DataDirError when another process holds the data folder
  */
-export async function openFoundation(options: FoundationOptions) {
+export async function openServices(options: ServicesOptions) {
   silenceNodeWarning()
   const backends = await openBackends(options)
   try {
-    return await layFoundation(backends, options)
+    return await buildServices(backends, options)
   } catch (error) {
     // An open connection would keep an operator's command from its end, an open folder whoever tries again.
     await backends.close({ graceMs: 0 })
@@ -95,7 +88,7 @@ export async function openFoundation(options: FoundationOptions) {
   }
 }
 
-async function layFoundation(backends: Backends, { config, log, plugins, wrapStorage }: FoundationOptions) {
+async function buildServices(backends: Backends, { config, log, plugins, wrapStorage }: ServicesOptions) {
   const first = { id: FIRST_CLIENT_ID, token: '' }
   const keys = await openAppKeys({ config, bucket: backends.buckets.of(first), log })
   const recovery = createRecovery(keys)
@@ -110,7 +103,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const events = inProcessEventBus(log)
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
-  const tellUncounted = rarely((err) => log.warn({ err }, 'usage is written down later'))
+  const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage is written down later'))
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of(first)
@@ -121,9 +114,8 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
   const keepFirst = config.SECRET_CLIENT_TOKEN
     ? undefined
     : (tokens: Parameters<typeof saveCredentials>[1]) => saveCredentials(credentialsFile(config), tokens)
-  const { UPLOAD_MAX_BYTES: maxBytes } = config
   const bounds = {
-    uploadMaxBytes: maxBytes,
+    uploadMaxBytes: config.UPLOAD_MAX_BYTES,
     wrongPresets: (settings: PresetSettings) => readPresets(settings, plugins.transforms).wrong,
   }
   const clients = createClients({
@@ -133,56 +125,60 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     keepFirst,
     recovery,
     bounds,
-    ...(clientChanges ? { trustMs: LEARN_MS } : {}),
+    ...(clientChanges ? { trustMs: CLIENT_CACHE_TTL_MS } : {}),
   })
   const originals = createOriginals({ index, buckets, events })
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })
-  const trash = createTrashing({ index, originals, records, events })
+  const trash = createSoftDeletes({ index, originals, records, events })
   const answered = createAnswered()
   const removals = createRemovals({ index, buckets, originals, trash, agree, answered, events, log })
   const evict = createEvict({ index, buckets })
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, clients: store, log })
-  const { admits } = clients
-  const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
-  const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
-  const signedLinks = createSignedLinks({
-    ...{ keys, upload, originals },
-    uses: linkUses,
-    findClient: (id) => store.find(id),
+  const uploads = openUploads({
+    backends,
+    config,
+    buckets,
+    index,
+    keys,
+    clients,
+    store,
+    events,
+    originals,
+    removals,
+    log,
   })
-  const pieces = createResumablePieces(firstBucket)
-  const expireMs = config.TUS_EXPIRE_SECONDS * 1000
-  const resumables = createResumables({
-    ...{ bucket: firstBucket, pieces, locks, signedLinks, admits },
-    resumableOriginals: createResumableOriginals({
-      ...{ pieces, index, buckets, originals, upload, removals, signedLinks },
-    }),
-    linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
-    ...{ maxBytes, expireMs },
-  })
-  const sweepResumables = createSweepResumables({
-    ...{ bucket: firstBucket, clients: store, resumables, pieces, expireMs, log },
-  })
-  const tellDeaf = rarely((err) =>
+  const { upload, signedLinks, resumables, sweepResumables } = uploads
+  const warnClientUpdates = throttled((err) =>
     log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
   )
-  const learnMs = clientChanges ? LEARN_MS : 0
+  const clientCacheTtlMs = clientChanges ? CLIENT_CACHE_TTL_MS : 0
   const forgetMissing = createForgetMissing({ index, buckets, originals })
   const reindex = createReindex({ index, buckets, clients: store, originals, agree, forgetMissing })
   const hasFiles = createHasFiles({ buckets, index })
   const managedClients = createManagedClients({
-    ...{ clients, store },
+    clients,
+    store,
     storages: createClientStorages({
-      ...{ store, hasFiles, locks, tryStorage, learnMs },
+      store,
+      hasFiles,
+      locks,
+      tryStorage,
+      clientCacheTtlMs,
       changeKnown: createChangeKnown({ store, events }),
       key: credentialsKey,
       installation: installationRoot(config),
     }),
     removeClient: createRemoveClient({
-      ...{ clients: store, index, buckets, removals, hasFiles, events, learnMs },
+      clients: store,
+      index,
+      buckets,
+      removals,
+      hasFiles,
+      events,
+      clientCacheTtlMs,
       resumables: sweepResumables,
     }),
   })
@@ -198,7 +194,7 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     sweepResumables,
   })
   // Once nothing can fail any more: it would go on for ever.
-  const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(tellUncounted))
+  const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
     backends,
     buckets,
@@ -231,13 +227,14 @@ async function layFoundation(backends: Backends, { config, log, plugins, wrapSto
     commands,
     recovery,
     /** Goes on hearing of clients that other processes have changed, where there may be others. */
-    followClients: () => clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(tellDeaf)),
+    followClients: () =>
+      clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(warnClientUpdates)),
     /** Lets event handlers end, then gives everything back. */
     async close({ graceMs }: { graceMs: number }) {
       await resumables.stop()
       await events.idle()
       await counting.stop()
-      await usage.flush().catch(tellUncounted)
+      await usage.flush().catch(warnUsageFlush)
       await backends.close({ graceMs })
     },
   }

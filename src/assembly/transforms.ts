@@ -15,7 +15,7 @@ import { createPlanner } from '../pipeline/plan/plan.ts'
 import { createAdmission } from '../pipeline/run/admission.ts'
 import { createDispatcher } from '../pipeline/run/dispatch.ts'
 import { informedRunner } from '../pipeline/run/info-plan.ts'
-import { createRunnerApart } from '../pipeline/run/remote-runner.ts'
+import { createChildRunner } from '../pipeline/run/remote-runner.ts'
 import { createRunner } from '../pipeline/run/run.ts'
 import { createPool } from '../process/child-pool/pool.ts'
 import { createDeliveries } from '../service/delivery/deliver.ts'
@@ -27,7 +27,7 @@ import { createNotedUses } from '../service/derivatives/noted-uses.ts'
 import { createAnnotate } from '../service/files/annotate.ts'
 import type { TransformerSetup } from '../transformer.ts'
 import type { Loaded } from './plugins.ts'
-import type { Foundation } from './services.ts'
+import type { Services } from './services.ts'
 
 /** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
 function limitsOf(config: Config): TransformLimits {
@@ -67,7 +67,7 @@ const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as con
 
 /** What makes derivatives, and finds them: what a web process and a worker both stand on. */
 export function openTransformations(
-  { backends, buckets, index, events, evict, answered, presentClient, originals, records }: Foundation,
+  { backends, buckets, index, events, evict, answered, presentClient, originals, records }: Services,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
   const { chain, engines, ffmpeg, ownEngines, folders, plugins, presets } = loaded
@@ -89,9 +89,13 @@ export function openTransformations(
   const env = transformerEnvironment()
   const pool = createPool({ script: TRANSFORMER, setup, env, most: atOnce, maxMemoryBytes, log })
   const run = createDispatcher({
-    ...{ engines, admit, look, cpuTime, here },
+    engines,
+    admit,
+    look,
+    cpuTime,
+    here,
     // Those processes have the engines that Sluice comes with.
-    elsewhere: ownEngines ? createRunnerApart(pool) : here,
+    elsewhere: ownEngines ? createChildRunner(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
     hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
     metrics,
@@ -125,7 +129,11 @@ export function openTransformations(
   const jobs = measuredJobs(backends.jobs, { metrics, log })
   watchJobs(jobs, ['media', 'derive'], metrics)
   const media = createMediaJobs({
-    ...{ originals, derivations, plan, jobs, presentClient },
+    originals,
+    derivations,
+    plan,
+    jobs,
+    presentClient,
     urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
     // The web processes may have been set up without it.
     ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),
@@ -136,15 +144,32 @@ export function openTransformations(
   })
   const findLateTruncation = createFindLateTruncation({
     annotate: createAnnotate({ index, originals, records }),
-    ...{ buckets, log },
+    buckets,
+    log,
   })
   const deliveries = createDeliveries({
-    ...{ originals, derivations, media, buckets, plan, metrics, findLateTruncation },
+    originals,
+    derivations,
+    media,
+    buckets,
+    plan,
+    metrics,
+    findLateTruncation,
     uses: createNotedUses({ index, log }),
     onLimit: chain.onLimit,
   })
   return {
-    ...{ admit, assets, derivations, jobs, limits, plan, media, deliveries, findLateTruncation, pool, run },
+    admit,
+    assets,
+    derivations,
+    jobs,
+    limits,
+    plan,
+    media,
+    deliveries,
+    findLateTruncation,
+    pool,
+    run,
   }
 }
 

@@ -1,4 +1,4 @@
-import { clipped } from './text/truncate.ts'
+import { truncate } from './text/truncate.ts'
 
 /** What a {@link Problem} tells the caller; every field is public. */
 export interface ProblemOptions {
@@ -51,8 +51,8 @@ export function badParameter({
   expected: string
   received?: unknown
 }): Problem {
-  const name = clipped(param)
-  const came = received === undefined ? undefined : clipped(received)
+  const name = truncate(param)
+  const came = received === undefined ? undefined : truncate(received)
   return new Problem({
     status: 400,
     code: 'bad_parameter',
@@ -71,7 +71,7 @@ export function badPath({
   expected: string
   received: string
 }): Problem {
-  const came = clipped(received)
+  const came = truncate(received)
   return new Problem({
     status: 400,
     code: 'bad_path',
@@ -88,7 +88,7 @@ export function unsupportedMediaType({
   expected: string
   received: string | undefined
 }): Problem {
-  const came = received === undefined ? 'no content type' : JSON.stringify(clipped(received))
+  const came = received === undefined ? 'no content type' : JSON.stringify(truncate(received))
   return new Problem({
     status: 415,
     code: 'unsupported_media_type',
@@ -105,7 +105,7 @@ export function fileNotFound(): Problem {
 
 /** 404: a parameter names another file of the client, and there is none. */
 export function assetNotFound(param: string, key: string): Problem {
-  const received = clipped(key)
+  const received = truncate(key)
   return new Problem({
     status: 404,
     code: 'asset_not_found',
@@ -115,7 +115,7 @@ export function assetNotFound(param: string, key: string): Problem {
 }
 
 /** What has failed on a file that a parameter names: that one's fault is a problem of the parameter. */
-export function ofAsset(param: string, cause: unknown): unknown {
+export function wrapAssetError(param: string, cause: unknown): unknown {
   const isItsFault = cause instanceof Problem && cause.status === 422
   return isItsFault ? unusableAsset(param, cause.message, cause) : cause
 }

@@ -12,7 +12,7 @@ import type { Archive } from '../service/archive/archive.ts'
 import type { Clients } from '../service/clients/clients.ts'
 import type { Deliveries } from '../service/delivery/deliveries.ts'
 import type { EagerTransforms } from '../service/delivery/eager-transforms.ts'
-import type { Informations } from '../service/delivery/file-info.ts'
+import type { FileInfos } from '../service/delivery/file-info.ts'
 import type { MediaJobs } from '../service/delivery/media-job.ts'
 import type { RemoveDerivatives } from '../service/derivatives/remove.ts'
 import type { Annotate } from '../service/files/annotate.ts'
@@ -21,7 +21,7 @@ import type { Describe } from '../service/files/describe.ts'
 import type { List } from '../service/files/list.ts'
 import type { Usage } from '../service/files/usage.ts'
 import type { Removals } from '../service/originals/delete.ts'
-import type { KeptRemotes } from '../service/remote/keep.ts'
+import type { RemoteMirror } from '../service/remote/keep.ts'
 import type { RemotePictures } from '../service/remote/transform.ts'
 import type { RemoteUpload } from '../service/remote/upload.ts'
 import type { SignedLinks } from '../service/upload/upload-links.ts'
@@ -30,13 +30,13 @@ import { clientsRoutes } from './admin/client-routes.ts'
 import { signInRoutes } from './admin/sign-in.ts'
 import { zipRoutes } from './archive/routes.ts'
 import { drainAfterAnswer } from './connection/drain.ts'
-import { noOtherExpectation } from './connection/expect-header.ts'
-import { oneHost } from './connection/host-header.ts'
-import { inTurn, notTooMany } from './connection/pipelining.ts'
+import { rejectUnknownExpect } from './connection/expect-header.ts'
+import { requireSingleHost } from './connection/host-header.ts'
+import { limitPipelining, serializePipelined } from './connection/pipelining.ts'
 import { inPortions } from './connection/portions.ts'
 import { unnamedProxy } from './connection/proxy-warning.ts'
-import { byPath, knownTarget } from './connection/request-target.ts'
-import { onlyChunked } from './connection/transfer-encoding.ts'
+import { normalizeTarget, rejectBadTarget } from './connection/request-target.ts'
+import { requireChunked } from './connection/transfer-encoding.ts'
 import { fetchRoutes } from './delivery/fetch-routes.ts'
 import { infoRoutes } from './delivery/info-routes.ts'
 import { jobsRoutes } from './delivery/job-routes.ts'
@@ -75,14 +75,14 @@ export interface HttpOptions {
   cursorKey: Buffer
   upload: Upload
   remoteUpload: RemoteUpload
-  keptRemotes: KeptRemotes
+  remoteMirror: RemoteMirror
   remotePictures: RemotePictures
   /** Uploads in several requests. */
   tus: Omit<TusOptions, 'baseUrl'>
   signedLinks: SignedLinks
   findClient: (id: string) => Client | undefined
   deliveries: Deliveries
-  informations: Informations
+  informations: FileInfos
   media: MediaJobs
   eager: EagerTransforms
   removals: Removals
@@ -128,16 +128,16 @@ export function createHttp(given: HttpOptions): RequestListener {
   // Files have their keys as tags; nothing else is to be revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
-  app.use(inTurn)
+  app.use(serializePipelined)
   app.use(inPortions({ isUrgent: isHealthCheck }))
   app.use(requestLog(options))
   app.use(unnamedProxy(options))
   app.use(drainAfterAnswer)
-  app.use(notTooMany)
-  app.use(knownTarget)
-  app.use(oneHost)
-  app.use(noOtherExpectation)
-  app.use(onlyChunked)
+  app.use(limitPipelining)
+  app.use(rejectBadTarget)
+  app.use(requireSingleHost)
+  app.use(rejectUnknownExpect)
+  app.use(requireChunked)
   app.use(homeRoutes())
   app.use(healthRoutes(options.checks))
   if (options.metricsAccess) app.use(metricsRoutes(options.metricsAccess))
@@ -164,5 +164,5 @@ export function createHttp(given: HttpOptions): RequestListener {
   app.use(jobsRoutes(options))
   app.use(notFound)
   app.use(problemHandler(options.log))
-  return byPath(app)
+  return normalizeTarget(app)
 }

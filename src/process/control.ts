@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { chmod, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { joinSignals } from '../core/async/any-signal.ts'
+import { anySignal } from '../core/async/any-signal.ts'
 import type { CommandRun, Commands } from '../core/command.ts'
 import type { Log } from '../core/log.ts'
 import { Problem } from '../core/problem.ts'
@@ -91,7 +91,7 @@ async function serve(
 ): Promise<void> {
   const left = new AbortController()
   socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has left')))
-  const signal = joinSignals([left.signal, ending]).signal
+  const signal = anySignal([left.signal, ending]).signal
   try {
     const { command, args } = await requestFrom(socket, signal)
     const work = Object.hasOwn(commands, command) ? commands[command] : undefined

@@ -332,7 +332,7 @@ export function fileIndexContract(
         const fresh = await open()
         try {
           expect(await fresh.index.isComplete()).to.equal(false)
-          await fresh.index.noteComplete()
+          await fresh.index.markComplete()
           expect(await fresh.elsewhere.isComplete()).to.equal(true)
         } finally {
           await fresh.close()

@@ -543,7 +543,9 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
             attempts: 1,
             progress: 0,
             failure: {
-              ...{ status: problem.status, code: problem.code, detail: problem.message },
+              status: problem.status,
+              code: problem.code,
+              detail: problem.message,
               ...(Object.keys(problem.members).length > 0 ? { members: problem.members } : {}),
             },
           })
@@ -575,7 +577,9 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
           attempts: 2,
           progress: 0,
           failure: {
-            ...{ status: 503, code: 'unavailable', detail: 'this took too long and was given up' },
+            status: 503,
+            code: 'unavailable',
+            detail: 'this took too long and was given up',
             members: { retryAfterSeconds: 5 },
           },
         })

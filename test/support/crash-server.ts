@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { loadConfig } from '../../config/load.ts'
 import { createApp, type Storage } from '../../src/app.ts'
-import { keyMeaning, type ObjectKey } from '../../src/core/files/object-key.ts'
+import { classifyKey, type ObjectKey } from '../../src/core/files/object-key.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { keptLog, PROJECT } from './service.ts'
 
@@ -31,7 +31,7 @@ function kindOf(key: ObjectKey | undefined): string {
   if (key?.startsWith('.sluice/tus/')) return key.includes('/pieces/') ? 'piece' : 'resumable'
   if (key?.startsWith('.sluice/')) return 'record'
   if (key?.endsWith('/live.m3u8')) return 'provisional'
-  return (key && keyMeaning(key)?.kind) ?? 'original'
+  return (key && classifyKey(key)?.kind) ?? 'original'
 }
 
 async function* dyingHalfway(bytes: Readable) {

@@ -51,7 +51,9 @@ export async function deriveRequestFor(
   const found = (await storage.index.find({ clientId: client.id, key })).original
   if (found?.state !== 'stored') throw new Error('the upload is not stored')
   const name = {
-    ...{ key, folder: '', sourceName },
+    key,
+    folder: '',
+    sourceName,
     format: { name: 'png', group: 'image', mediaType: 'image/png', extension: 'png' },
   } as const
   const plan = { steps: [], variant: 'w=1', variesByAccept: false, notes: [] }

@@ -86,7 +86,7 @@ export async function startService({
   })
   if (!storage) throw new Error('the app has not asked for its storage')
   handle = app.handle
-  app.refuseUnreadable(server)
+  app.handleParseErrors(server)
   const { clientToken, secretClientToken } = app.credentials
   const secrets = { ...environment, SECRET_CLIENT_TOKEN: secretClientToken }
   return {

@@ -52,7 +52,9 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
       const first = next
       const before = await restingCpu(server)
       const { seconds } = await load({
-        ...{ url: server.url, connections: CONNECTIONS, count },
+        url: server.url,
+        connections: CONNECTIONS,
+        count,
         request: (i) => request(operation, first + i),
       })
       const cpuSeconds = (await restingCpu(server)) - before

@@ -1,4 +1,4 @@
-import { rarely } from '../../core/async/throttle-log.ts'
+import { throttled } from '../../core/async/throttle-log.ts'
 import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { type ClientStorage, sealedPlace } from '../../core/clients/client-storage.ts'
 import { encodedPath } from '../../core/files/object-key.ts'
@@ -27,7 +27,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     try {
       return unseal(storage.sealedSecret, { key, place: sealedPlace(id) })
     } catch (cause) {
-      const tell = tellers.get(id) ?? rarely((err) => log.error({ err, client: id }, UNREADABLE))
+      const tell = tellers.get(id) ?? throttled((err) => log.error({ err, client: id }, UNREADABLE))
       tellers.set(id, tell)
       tell(cause as Error)
       throw unavailable(
@@ -46,7 +46,13 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     // Loaded where it is asked for: 25 MB of memory.
     const { s3Buckets } = await import('./s3/s3.ts')
     return s3Buckets({
-      ...{ endpoint, region, bucket, prefix, forcePathStyle, publicUrl, credentials },
+      endpoint,
+      region,
+      bucket,
+      prefix,
+      forcePathStyle,
+      publicUrl,
+      credentials,
       isRefused: isMetadataAddress,
     })
   }

@@ -7,7 +7,7 @@ import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import { isMetadataAddress } from '../../core/net/ip-ranges.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { Problem } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 
 /** How a bucket is reached, with the secret in the clear. */
 export interface StorageToTry extends StorageConnection {
@@ -127,5 +127,5 @@ function reasonOf(error: unknown): string {
   const ofNode = code ?? (name === 'Error' || name === 'TypeError' ? '' : name)
   // The SDK's word for an answer that says no more than its code.
   const saysMore = message !== 'UnknownError'
-  return clipped([ofNode, saysMore ? message : ''].filter((text) => text !== '').join(': ') || message)
+  return truncate([ofNode, saysMore ? message : ''].filter((text) => text !== '').join(': ') || message)
 }

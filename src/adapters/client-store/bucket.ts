@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { alone } from '../../core/async/cross-process-mutex.ts'
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Client, digestSecret, isValid } from '../../core/clients/client.ts'
 import { clientRecordKey, clientRecordPrefix, type ObjectKey } from '../../core/files/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
@@ -94,7 +94,9 @@ export async function bucketClientStore(
     )
 
   function oneAtATime<T>(id: string, work: (signal?: AbortSignal) => Promise<T>): Promise<T> {
-    return shared ? alone(shared.locks, `client ${id}`, work, { limitMs: CHANGE_LIMIT_MS }) : work()
+    return shared
+      ? withExclusiveLock(shared.locks, `client ${id}`, work, { limitMs: CHANGE_LIMIT_MS })
+      : work()
   }
 
   /** @returns the record as it is read */
@@ -159,7 +161,10 @@ function areAlike(one: Client, other: Client): boolean {
 async function readClients(bucket: Bucket): Promise<Client[]> {
   const work = (key: ObjectKey) => readClient(bucket, key)
   const clients: Client[] = []
-  for await (const client of mapAtOnce(bucket.list(clientRecordPrefix), { atOnce: RECORDS_AT_ONCE, work }))
+  for await (const client of mapConcurrent(bucket.list(clientRecordPrefix), {
+    concurrency: RECORDS_AT_ONCE,
+    work,
+  }))
     if (client) clients.push(client)
   return clients
 }

@@ -18,7 +18,7 @@ export type Outcome =
   | { next: 'retry'; delayMs: number }
   | { next: 'failed'; failure: JobFailure }
   | { next: 'putBack' }
-  | { next: 'putOff'; delayMs: number }
+  | { next: 'toDeferral'; delayMs: number }
 
 export interface AttemptOptions {
   work: WorkOptions
@@ -81,7 +81,7 @@ export async function runAttempt<T>(
   } catch (thrown) {
     if (stop.aborted) return { next: 'putBack' }
     const error = signal.aborted ? signal.reason : thrown
-    if (error instanceof NotYet) return { next: 'putOff', delayMs: error.delayMs }
+    if (error instanceof NotYet) return { next: 'toDeferral', delayMs: error.delayMs }
     if (mayPass(error) && job.attempt < work.attempts) {
       const delayMs = retryDelayMs(job.attempt, work)
       log.warn({ ...named, ...failureFields(error), delayMs }, 'a job has failed and will be tried again')

@@ -9,7 +9,7 @@ import {
   Worker,
 } from 'bullmq'
 import type { RedisOptions } from 'ioredis'
-import { rarely } from '../../core/async/throttle-log.ts'
+import { throttled } from '../../core/async/throttle-log.ts'
 import type { Log } from '../../core/log.ts'
 import type { Job, JobFailure, JobHandler, WorkOptions } from '../../core/ports/jobs.ts'
 import type { RedisConnection } from '../redis/connection.ts'
@@ -70,7 +70,7 @@ export function startWorker<T>(
   const stalledInterval = Math.ceil(takeOverMs / 4)
   const leases = new Map<string, Lease>()
   const running = new Set<Promise<void>>()
-  const report = rarely((error) => log.warn({ err: error, kind }, 'the worker has trouble with Redis'))
+  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has trouble with Redis'))
   let paused = false
   let leaving = false
 
@@ -126,7 +126,7 @@ export function startWorker<T>(
     if (leases.get(id) === lease) leases.delete(id)
     // In vain when the lock is lost: then whoever holds it now does the job.
     if (outcome.next === 'putBack') await within(FAREWELL_MS, bull.moveToWait(token).catch(report))
-    if (outcome.next === 'putOff') {
+    if (outcome.next === 'toDeferral') {
       await within(FAREWELL_MS, bull.moveToDelayed(Date.now() + outcome.delayMs, token).catch(report))
     }
     const error = errorFor(outcome, Math.min(attempt, work.attempts))
@@ -174,7 +174,7 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
       return new UnrecoverableError(JSON.stringify({ attempts, failure: outcome.failure } satisfies BullEnd))
     case 'putBack':
       return new WaitingError()
-    case 'putOff':
+    case 'toDeferral':
       return new DelayedError()
   }
 }

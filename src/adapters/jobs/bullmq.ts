@@ -107,7 +107,9 @@ export function bullmqJobs({
             owner ? nameOfOwner(owner) : kind,
             { id, data },
             {
-              ...{ ...JOB_OPTIONS, jobId, delay: Math.ceil(delayMs) },
+              ...JOB_OPTIONS,
+              jobId,
+              delay: Math.ceil(delayMs),
               ...(owner ? { priority: UNORDERED_PRIORITY } : {}),
             },
           ),

@@ -1,6 +1,6 @@
 import type { JobFailure, JobOwner, JobRef, JobStatus, WorkOptions } from '../../core/ports/jobs.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
-import { lastingLevel, type Row } from '../level/lasting-level.ts'
+import { lastingLevel, type Row } from '../level/resilient-level.ts'
 import type { Outcome } from './attempt.ts'
 import type { Retention } from './rules.ts'
 
@@ -110,7 +110,7 @@ export function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): 
       return { ...row, state: 'waiting', dueAt: Date.now() + outcome.delayMs }
     case 'putBack':
       return { ...row, state: 'waiting', attempts: row.attempts - 1 }
-    case 'putOff':
+    case 'toDeferral':
       return { ...row, state: 'waiting', attempts: row.attempts - 1, dueAt: Date.now() + outcome.delayMs }
   }
 }

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../core/ports/ledger.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
-import { lastingLevel, type Row } from '../level/lasting-level.ts'
+import { lastingLevel, type Row } from '../level/resilient-level.ts'
 
 interface Entry {
   text: string

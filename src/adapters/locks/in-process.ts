@@ -1,17 +1,17 @@
-import { createSharedWorks, type SharedWork, shareWork } from '../../core/async/single-flight.ts'
+import { createSingleFlights, type SingleFlight, singleFlight } from '../../core/async/single-flight.ts'
 import type { Locks, ShareOptions } from '../../core/ports/locks.ts'
 
 /** Locks within one process: a dead holder takes its waiters along, so nothing needs renewal. */
 export function inProcessLocks(): Locks {
-  const held = createSharedWorks<unknown>()
+  const held = createSingleFlights<unknown>()
   return {
     async share<T>(
       name: string,
       work: (signal: AbortSignal) => Promise<T>,
       { signal, limitMs }: ShareOptions,
     ) {
-      const start = (): SharedWork<T> =>
-        shareWork<T>(async (aborted, answer) => answer(await work(aborted)), { limitMs })
+      const start = (): SingleFlight<T> =>
+        singleFlight<T>(async (aborted, answer) => answer(await work(aborted)), { limitMs })
       return (await held.join(name, start, signal)) as T
     },
   }

@@ -1,10 +1,10 @@
-import type { SharedWork } from '../../core/async/single-flight.ts'
+import type { SingleFlight } from '../../core/async/single-flight.ts'
 import { unavailable } from '../../core/problem.ts'
 import type { Claim } from './redis-claim.ts'
 import { type Outcome, outcomeOf, outcomeText } from './redis-outcome.ts'
 
 /** The part that one process takes in a lock: it waits for the holder's outcome, or holds it and works. */
-export interface Turn<T> extends SharedWork<T> {
+export interface Turn<T> extends SingleFlight<T> {
   /** Something about the lock has changed. */
   look(): void
 }

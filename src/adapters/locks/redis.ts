@@ -1,4 +1,4 @@
-import { createSharedWorks } from '../../core/async/single-flight.ts'
+import { createSingleFlights } from '../../core/async/single-flight.ts'
 import type { Locks, ShareOptions } from '../../core/ports/locks.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { claimOn } from './redis-claim.ts'
@@ -21,7 +21,7 @@ export function redisLocks(
   { keyPrefix, leaseMs = 10_000 }: { keyPrefix: string; leaseMs?: number },
 ): RedisLocks {
   const channel = `${keyPrefix}locks`
-  const works = createSharedWorks<unknown>()
+  const works = createSingleFlights<unknown>()
   const turns = new Map<string, Turn<unknown>>()
 
   const subscriber = redis.another()

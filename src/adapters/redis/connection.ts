@@ -61,7 +61,10 @@ function parsedUrl(url: string) {
     const { protocol, hostname, port, pathname, username, password } = new URL(url)
     if (/^rediss?:$/.test(protocol) && hostname && /^(\/\d{0,5})?$/.test(pathname))
       return {
-        ...{ protocol, hostname, port, pathname },
+        protocol,
+        hostname,
+        port,
+        pathname,
         username: decodeURIComponent(username),
         password: decodeURIComponent(password),
       }

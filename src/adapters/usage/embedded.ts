@@ -2,7 +2,7 @@ import { type DayUsage, USAGE_KEPT_DAYS, type UsageStore } from '../../core/port
 import { dayOf, daysBefore } from '../../core/text/day.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
-import { lastingLevel } from '../level/lasting-level.ts'
+import { lastingLevel } from '../level/resilient-level.ts'
 
 // What a power cut undoes is counters only.
 const NOT_FLUSHED = { durable: false }

@@ -1,5 +1,5 @@
 /** Aborts with the first of several others, until somebody leaves them. */
-export interface JoinedSignal {
+export interface AnySignal {
   signal: AbortSignal
   /** From here on it follows none of them, and none of them holds it: for when what it was for has ended well. */
   leave(): void
@@ -9,7 +9,7 @@ export interface JoinedSignal {
  * `AbortSignal.any` that lets go. Node 20 keeps for ever whatever listens to one of those, aborted or not, with all that
  * the listener holds: an answer of S3 with its connection's buffers, 15 MB in a thousand requests.
  */
-export function joinSignals(signals: readonly AbortSignal[]): JoinedSignal {
+export function anySignal(signals: readonly AbortSignal[]): AnySignal {
   const controller = new AbortController()
   const leave = () => {
     for (const signal of signals) signal.removeEventListener('abort', follow)

@@ -6,7 +6,7 @@ import type { Locks, ShareOptions } from '../ports/locks.ts'
  *
  * @throws what `work` throws, or why the lock could not be had, or kept
  */
-export async function alone<T>(
+export async function withExclusiveLock<T>(
   locks: Locks,
   name: string,
   work: (signal: AbortSignal) => Promise<T>,

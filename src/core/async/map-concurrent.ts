@@ -4,9 +4,9 @@
  *
  * @throws what the first failing work threw, or `signal.reason`; what runs is waited for first
  */
-export async function* mapAtOnce<T, R>(
+export async function* mapConcurrent<T, R>(
   items: AsyncIterable<T> | Iterable<T>,
-  { atOnce, signal, work }: { atOnce: number; signal?: AbortSignal; work: (item: T) => Promise<R> },
+  { concurrency, signal, work }: { concurrency: number; signal?: AbortSignal; work: (item: T) => Promise<R> },
 ): AsyncGenerator<R> {
   const running: Promise<R>[] = []
   try {
@@ -16,7 +16,7 @@ export async function* mapAtOnce<T, R>(
       // Looked at when its turn comes; until then a failure must not count as nobody's.
       outcome.catch(() => {})
       running.push(outcome)
-      if (running.length >= atOnce) yield await (running.shift() as Promise<R>)
+      if (running.length >= concurrency) yield await (running.shift() as Promise<R>)
     }
     while (running.length > 0) {
       signal?.throwIfAborted()

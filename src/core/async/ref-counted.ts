@@ -1,4 +1,4 @@
-import type { SharedWork } from './single-flight.ts'
+import type { SingleFlight } from './single-flight.ts'
 
 /** What a piece of shared work has made, for as long as it is used. */
 export interface Held<T> {
@@ -8,7 +8,7 @@ export interface Held<T> {
 }
 
 /** Pieces of shared work by name whose outcomes have to be given back, temporary files for example. */
-export interface SharedUses<T> {
+export interface RefCounted<T> {
   /**
    * Joins the work of this name that has no answer yet, starting it when there is none.
    * @param start begins the work
@@ -20,7 +20,7 @@ export interface SharedUses<T> {
 }
 
 export interface Startable<T> {
-  work: SharedWork<T>
+  work: SingleFlight<T>
   /** Gives back what the work has taken; called once, also after a failure. */
   end(): Promise<void>
 }
@@ -29,7 +29,7 @@ interface Use<T> extends Startable<T> {
   users: number
 }
 
-export function createSharedUses<T>(): SharedUses<T> {
+export function createRefCounted<T>(): RefCounted<T> {
   const joinable = new Map<string, Use<T>>()
   const ending = new Set<Promise<void>>()
   const inUse = new Set<Use<T>>()

@@ -5,7 +5,7 @@ import { unavailable } from '../problem.ts'
  * aborted when its last waiter has left before the answer, not when the first one leaves; once answered, it runs on
  * to its end (a put that finishes after the picture was sent).
  */
-export interface SharedWork<T> {
+export interface SingleFlight<T> {
   /**
    * Waits for the answer.
    * @throws the work's failure, or `signal.reason` when this caller leaves first
@@ -18,9 +18,9 @@ export interface SharedWork<T> {
 }
 
 /** Pieces of shared work by name, at most one of each at a time. */
-export interface SharedWorks<T> {
+export interface SingleFlights<T> {
   /** Joins the work of this name, starting it when there is none. */
-  join(name: string, start: () => SharedWork<T>, signal?: AbortSignal): Promise<T>
+  join(name: string, start: () => SingleFlight<T>, signal?: AbortSignal): Promise<T>
   /** Whether there is work of this name that has not come to its end. */
   isUnderWay(name: string): boolean
   /** Resolves when the work of this name, if there is one, has come to its end, well or not. */
@@ -29,8 +29,8 @@ export interface SharedWorks<T> {
   idle(): Promise<void>
 }
 
-export function createSharedWorks<T>(): SharedWorks<T> {
-  const works = new Map<string, SharedWork<T>>()
+export function createSingleFlights<T>(): SingleFlights<T> {
+  const works = new Map<string, SingleFlight<T>>()
   return {
     async join(name, start, signal) {
       for (let work = works.get(name); work?.abandoned; work = works.get(name)) {
@@ -61,10 +61,10 @@ export function createSharedWorks<T>(): SharedWorks<T> {
  * Starts `work` at once. It must call `answer` before it returns; a rejection
  * before the answer is the answer of all waiters, one after it goes to `onLateFailure`.
  */
-export function shareWork<T>(
+export function singleFlight<T>(
   work: (signal: AbortSignal, answer: (value: T) => void) => Promise<void>,
   { limitMs, onLateFailure }: { limitMs: number; onLateFailure?: (error: unknown) => void },
-): SharedWork<T> {
+): SingleFlight<T> {
   const controller = new AbortController()
   let waiters = 0
   let answered = false

@@ -49,7 +49,7 @@ export interface Asset {
   /** Of a picture: the file is truncated. */
   readonly truncated?: true
   /** Of a video or sound, where there is a place for it. */
-  readonly probe?: KeptProbe
+  readonly probe?: CachedProbe
   /**
    * Of bytes in memory that are being stored: calls `listener` when that has failed, at once when it has failed before. From then
    * on the bytes stay in memory for as long as they are read.
@@ -66,14 +66,14 @@ export interface Asset {
 }
 
 /** A place for what a file's headers say, so that they are read once. */
-export interface KeptProbe {
+export interface CachedProbe {
   /** As it was kept, if it has been. */
   readonly text: string | undefined
   /** @param text at most {@link MAX_PROBE_LENGTH} characters */
   keep(text: string): Promise<void>
 }
 
-/** Of a {@link KeptProbe}: it is read with all that is known of a file. That of a usual video has some 600. */
+/** Of a {@link CachedProbe}: it is read with all that is known of a file. That of a usual video has some 600. */
 export const MAX_PROBE_LENGTH = 4000
 
 /** An asset over bytes in memory. */

@@ -21,7 +21,9 @@ export function heldAsset(rendered: Asset): HeldAsset {
   let isNotStored = false
   return {
     asset: {
-      ...{ size, mediaType, lastModified },
+      size,
+      mediaType,
+      lastModified,
       onNotStored(listener) {
         if (isNotStored) listener()
         else listeners.add(listener)
@@ -33,7 +35,8 @@ export function heldAsset(rendered: Asset): HeldAsset {
         if (!newPiece) return place.held.open(options)
         signal?.throwIfAborted()
         return Readable.from(pieces(place, { ...options, newPiece, range }), {
-          ...{ objectMode: false, highWaterMark: 0 },
+          objectMode: false,
+          highWaterMark: 0,
           ...(signal ? { signal } : {}),
         })
       },

@@ -1,4 +1,4 @@
-import type { PathMeanings } from '../files/request-path.ts'
+import type { PathCandidates } from '../files/request-path.ts'
 import type { Problem } from '../problem.ts'
 import type { Client } from './client.ts'
 import { isWithin, outOfScope } from './secret-scope.ts'
@@ -27,10 +27,10 @@ export function folderWithin(
 }
 
 /** What a path may mean to the bearer of a secret: what is outside of its folder is not there. */
-export function meaningsWithin(
-  { full, short }: PathMeanings,
+export function candidatesInFolder(
+  { full, short }: PathCandidates,
   { folder = '' }: Pick<Grant, 'folder'>,
-): PathMeanings {
+): PathCandidates {
   return {
     ...(full && isWithin(full.folder, folder) ? { full } : {}),
     ...(short && isWithin(short.folder, folder) ? { short } : {}),
@@ -43,7 +43,10 @@ export function checkEverywhere({ folder }: Pick<Grant, 'folder'>): void {
 }
 
 /** Whether all that a path may mean is in a folder: where it is looked up once more, by whoever knows nothing of that. */
-export function isAllWithin({ full, short }: PathMeanings, { folder = '' }: Pick<Grant, 'folder'>): boolean {
+export function isAllWithin(
+  { full, short }: PathCandidates,
+  { folder = '' }: Pick<Grant, 'folder'>,
+): boolean {
   return [full, short].every((one) => !one || isWithin(one.folder, folder))
 }
 

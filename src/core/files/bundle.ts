@@ -39,7 +39,7 @@ export function provisionalName(entry: string): string | undefined {
 }
 
 /** Whether a part of this name is put anew, longer each time, while its bundle is being made. */
-export function isGrowingPart(name: string): boolean {
+export function isLivePlaylist(name: string): boolean {
   return name.endsWith('.m3u8')
 }
 

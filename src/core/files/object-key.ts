@@ -122,12 +122,12 @@ export function recordKey(originalKey: ObjectKey): ObjectKey {
 export const recordPrefix = `${RECORDS}/meta/`
 
 /** What a key of ours stands for. */
-export type KeyMeaning =
+export type KeyClass =
   | { kind: 'original' | 'derivative' | 'record'; original: OriginalName }
   | { kind: 'part'; original: OriginalName; derivative: ObjectKey }
 
 /** The original that a key belongs to; undefined for a client's record, and for what is no key of ours. */
-export function keyMeaning(key: ObjectKey): KeyMeaning | undefined {
+export function classifyKey(key: ObjectKey): KeyClass | undefined {
   const isRecord = key.startsWith(recordPrefix) && key.endsWith('.json')
   const name = parseKey(isRecord ? key.slice(recordPrefix.length, -'.json'.length) : key)
   if (!name) return undefined
@@ -143,7 +143,7 @@ export function keyMeaning(key: ObjectKey): KeyMeaning | undefined {
 
 /** How many derivatives these keys are of, the keys of their parts aside. */
 export function countDerivatives(keys: readonly ObjectKey[]): number {
-  return keys.filter((key) => keyMeaning(key)?.kind !== 'part').length
+  return keys.filter((key) => classifyKey(key)?.kind !== 'part').length
 }
 
 /** Where a client's record lies, in the first client's root. */

@@ -4,7 +4,7 @@ import { badPath } from '../problem.ts'
 import { isRecords, type OriginalName, original, parseKey, pathDefect, SOURCE_NAME } from './object-key.ts'
 
 /** What a request's path may mean, in the order in which the meanings are tried. */
-export interface PathMeanings {
+export interface PathCandidates {
   /** The path as a full key of an original, or of a derivative or a part of one (`variant` set). */
   full?: OriginalName & { variant?: string }
   /** The path as `[folder/]<sourceName>`. */
@@ -20,10 +20,10 @@ export interface PathMeanings {
 export function parsePath(
   path: string,
   { group, param = 'path' }: { group?: MediaGroup; param?: string } = {},
-): PathMeanings {
+): PathCandidates {
   const expected = pathDefect(path)
   if (expected) throw badPath({ param, expected, received: path })
-  const meanings: PathMeanings = {}
+  const meanings: PathCandidates = {}
   const full = parseKey(path)
   if (full) meanings.full = full
 
@@ -38,6 +38,6 @@ export function parsePath(
 }
 
 /** The originals that a path may mean, in that order; one that names a derivative names none. */
-export function originalsMeant({ full, short }: PathMeanings): OriginalName[] {
+export function originalCandidates({ full, short }: PathCandidates): OriginalName[] {
   return [...(full?.variant === undefined ? [full] : []), short].filter((name) => name !== undefined)
 }

@@ -61,7 +61,7 @@ export interface TransformPlugin<
    */
   entry?: string
   /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
-  conceals?: boolean
+  noOriginalFallback?: boolean
   /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
   version?: number
   /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */

@@ -14,6 +14,6 @@ export const RESERVED_WORDS: readonly string[] = [DOWNLOAD_WORD, PRESET_WORD, WA
 const MARKS = /^(utm_.*|fbclid|gclid|v|_)$/
 
 /** Whether a name in a query is passed over. `ignored`: the operator's own, of `config/chain.json`. */
-export function isPassedOver(word: string, ignored: readonly string[]): boolean {
+export function isIgnoredParam(word: string, ignored: readonly string[]): boolean {
   return MARKS.test(word) || ignored.includes(word)
 }

@@ -5,6 +5,6 @@ import type { ParameterSpecs } from './parameter.ts'
  * Parameters that have a name and a meaning, but no plugin that comes with Sluice: a 501 until a drop-in has one of that
  * name among its `params`.
  */
-export const AWAITED: Readonly<Partial<Record<MediaGroup, ParameterSpecs>>> = {
+export const RESERVED_PARAMETERS: Readonly<Partial<Record<MediaGroup, ParameterSpecs>>> = {
   image: { remove_background: { type: 'flag', aliases: ['rm_bg'], help: 'Takes the background away' } },
 }

@@ -196,10 +196,10 @@ export interface FileIndex extends DerivativeUses, RecordChanges {
   /** A part of a list; what is known from the first part to the last, in the same state, is in one of them, once. */
   page(clientId: string, request: PageRequest): Promise<Page>
   totals(clientId: string): Promise<Totals>
-  /** Whether {@link FileIndex.noteComplete} was called since the index was begun, or emptied: whether lists can be believed. */
+  /** Whether {@link FileIndex.markComplete} was called since the index was begun, or emptied: whether lists can be believed. */
   isComplete(): Promise<boolean>
   /** Notes that all that the buckets hold is known and listed. */
-  noteComplete(): Promise<void>
+  markComplete(): Promise<void>
   /** The run of the store behind the index, at this moment. */
   run(): Promise<IndexRun>
   /** Notes that all that the buckets hold was compared with the index, from beginning to end in the run of this name. */

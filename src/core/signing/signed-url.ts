@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { isSameText } from '../bytes/constant-time-equal.ts'
-import { isPassedOver } from '../plugin-api/query-names.ts'
+import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
+import { isIgnoredParam } from '../plugin-api/query-names.ts'
 
 /** One of a client's keys for delivery URLs. */
 export interface UrlKey {
@@ -55,7 +55,7 @@ export function readSignedUrl(
   const until = expiry?.slice(EXPIRY_WORD.length + 1)
   if (!found || others.length > 0 || ends.length > 0 || (until !== undefined && !/^\d{1,10}$/.test(until)))
     return { url: { state: 'invalid' }, query }
-  const kept = pairs.filter((pair) => pair !== signature && !isPassedOver(nameOf(pair), []))
+  const kept = pairs.filter((pair) => pair !== signature && !isIgnoredParam(nameOf(pair), []))
   const text = kept.length > 0 ? `${path}?${kept.join('&')}` : path
   const version = Number(found.version)
   return { url: verdict({ text, version, given: found.mac, until }, { findKey, now }), query }
@@ -102,7 +102,7 @@ function verdict(
   { findKey, now }: { findKey: FindUrlKey; now: number },
 ): SignedUrl {
   const key = findKey(version)
-  if (key === undefined || given === undefined || !isSameText(mac(text, key), given))
+  if (key === undefined || given === undefined || !timingSafeEqualText(mac(text, key), given))
     return { state: 'invalid' }
   if (until === undefined) return { state: 'signed', version }
   const end = 1000 * Number(until)

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { isSameText } from '../bytes/constant-time-equal.ts'
+import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
 import { encodedPath, isFileId } from '../files/object-key.ts'
 import { FORMATS } from '../media/formats.ts'
 import { MEDIA_GROUPS } from '../media/groups.ts'
@@ -102,7 +102,7 @@ export function readLinkTarget(
     uses: found.uses ? Number.parseInt(found.uses, 36) : 1,
   }
   // As text: a change that would mean the same, a `%61` for an `a`, is another link all the same.
-  return isSameText(linkTarget(link, keyOf(link.clientId)), target) ? link : undefined
+  return timingSafeEqualText(linkTarget(link, keyOf(link.clientId)), target) ? link : undefined
 }
 
 /** Milliseconds since 1970; from then on it is over. */

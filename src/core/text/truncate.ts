@@ -1,7 +1,7 @@
 const SHOWN_MAX = 100
 
 /** A received value as text that a message can bear: at most 100 characters, and a `…` where there were more. */
-export function clipped(received: unknown): string {
+export function truncate(received: unknown): string {
   // JSON has no word for a number past its bounds, which it reads: 1e309 would be null.
   const asItIs = typeof received === 'string' || typeof received === 'number'
   const text = asItIs ? String(received) : jsonStart(received)

@@ -8,7 +8,7 @@ import { probe, soundOf } from '../ffmpeg/ffprobe.ts'
 import { createPrograms } from '../ffmpeg/installed.ts'
 import { checkMediaSize, type MediaFile, openMedia, unlessGone } from '../ffmpeg/media-file.ts'
 import { notInstalled, type Running, ran, runningOf, type Said } from '../ffmpeg/process.ts'
-import { unlessStalled } from '../ffmpeg/watchdog.ts'
+import { withStallTimeout } from '../ffmpeg/watchdog.ts'
 import { readProgress, writeMedia } from '../ffmpeg/write-media.ts'
 import { createScratch } from '../temp/scratch.ts'
 import {
@@ -104,7 +104,9 @@ async function sourceOf(file: MediaFile, maxPixels: number, running: Running): P
   return {
     durationSeconds: sound.duration ?? probed.format.duration,
     audioCodec: sound.codec_name,
-    ...{ channels, sampleRate, stream: sound.index },
+    channels,
+    sampleRate,
+    stream: sound.index,
   }
 }
 
@@ -151,9 +153,11 @@ async function readThrough(
   args: readonly string[],
   { onOutput, stallMs, signal, ...running }: Reading & { onOutput(chunk: Buffer): boolean },
 ): Promise<Said> {
-  return unlessStalled({ group: 'audio', stallMs, signal }, (joined, moved) =>
+  return withStallTimeout({ group: 'audio', stallMs, signal }, (joined, moved) =>
     ran('ffmpeg', args, {
-      ...{ ...running, signal: joined, maxBytes: Number.POSITIVE_INFINITY },
+      ...running,
+      signal: joined,
+      maxBytes: Number.POSITIVE_INFINITY,
       onOutput(chunk) {
         if (onOutput(chunk)) moved()
       },

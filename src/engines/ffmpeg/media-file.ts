@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { Asset, KeptProbe } from '../../core/bytes/asset.ts'
+import type { Asset, CachedProbe } from '../../core/bytes/asset.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { fileNotFound } from '../../core/problem.ts'
@@ -10,7 +10,7 @@ import { demuxerOf } from './input.ts'
 /** A file on this machine's disk, and what it is read by. */
 export interface MediaFile extends ScratchFile {
   demuxer: string
-  probe?: KeptProbe | undefined
+  probe?: CachedProbe | undefined
 }
 
 /**

@@ -1,4 +1,4 @@
-import { joinSignals } from '../../core/async/any-signal.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
 import { Problem } from '../../core/problem.ts'
 
 /** Watches over work that may stand still. */
@@ -19,12 +19,12 @@ const STALL_MS = 30_000
  * @param work calls `moved` whenever something has been done
  * @throws Problem 504, `signal.reason`, whatever the work throws
  */
-export async function unlessStalled<T>(
+export async function withStallTimeout<T>(
   { group, stallMs = STALL_MS, signal, movedAt = async () => 0 }: StallWatch,
   work: (signal: AbortSignal, moved: () => void) => Promise<T>,
 ): Promise<T> {
   const stalled = new AbortController()
-  const joined = joinSignals([signal, stalled.signal])
+  const joined = anySignal([signal, stalled.signal])
   let lastMoved = Date.now()
   const watching = setInterval(async () => {
     const last = Math.max(lastMoved, await movedAt())

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { joinSignals } from '../../core/async/any-signal.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import { outputTooLarge } from '../../core/limit-problems.ts'
 import type { Format } from '../../core/media/formats.ts'
@@ -10,7 +10,7 @@ import { Problem, unavailable } from '../../core/problem.ts'
 import { assetOfFile } from '../temp/file-asset.ts'
 import type { Scratch } from '../temp/scratch.ts'
 import { outputOf, type Running, runningOf } from './process.ts'
-import { unlessStalled } from './watchdog.ts'
+import { withStallTimeout } from './watchdog.ts'
 
 /** A file that ffmpeg is to write in one run, perhaps with others beside it. */
 export interface Writing {
@@ -68,7 +68,7 @@ export async function writeInto(
   context.afterwards(remove)
   const target = join(folder, fileName)
   const givenUp = new AbortController()
-  const { signal, leave } = joinSignals([context.signal, givenUp.signal])
+  const { signal, leave } = anySignal([context.signal, givenUp.signal])
   const reading = readProgress()
   const ended = new AbortController()
   const beside = repeated(async () => meanwhile?.(target), { signal: ended.signal }).catch((error) =>
@@ -77,7 +77,7 @@ export async function writeInto(
   try {
     // While the index is brought to the front it writes, and tells nothing.
     const movedAt = () => writtenAt(target)
-    await unlessStalled({ ...{ group, stallMs, signal }, movedAt }, (watched, moved) =>
+    await withStallTimeout({ group, stallMs, signal, movedAt }, (watched, moved) =>
       outputOf('ffmpeg', argumentsFor(target), {
         ...runningOf(limits, { signal: watched, env, group, spent: context.spent }),
         maxBytes: MAX_PRINTED_BYTES,

@@ -26,7 +26,7 @@ const MAX_INFLATED_BYTES = 8 * 1024 * 1024
  * @throws Problem 422 for an animation of too many frames, a file of too many chunks, and an SVGZ that is
  *   broken or inflates to more than 8 MiB
  */
-export function defused(bytes: Buffer): Buffer {
+export function stripDecompressionBombs(bytes: Buffer): Buffer {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflated(bytes)
   if (bytes.toString('latin1', 1, 4) === 'PNG') return withoutTexts(bytes)
   const frames = bytes.toString('latin1', 0, 3) === 'GIF' ? gifFrames(bytes) : webpFrames(bytes)

@@ -12,7 +12,12 @@ const INTERLACED = 6
 const TURNED = 4
 const OF_SOURCE: Readonly<Record<string, number>> = { png: 2, webp: 7, gif: 4, avif: 19, tiff: 4 }
 const OF_OUTPUT: Readonly<Record<string, number>> = {
-  ...{ jpeg: 7, png: 4, webp: 14, gif: 14, avif: 35, tiff: 3 },
+  jpeg: 7,
+  png: 4,
+  webp: 14,
+  gif: 14,
+  avif: 35,
+  tiff: 3,
 }
 const OF_LOSSLESS_WEBP = 42
 const OF_PASS = 4

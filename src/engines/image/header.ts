@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import sharp, { type Metadata } from 'sharp'
 import { type Asset, assetFromBytes, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
-import { defused } from './decompression-bombs.ts'
+import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { decoding } from './failures.ts'
 
 // Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
@@ -55,7 +55,7 @@ export type ImageInput = string | Buffer
  * @throws Problem 404 when it is gone by now, 422 for one that is past a limit
  */
 export async function inputOf(asset: Asset, signal: AbortSignal): Promise<ImageInput> {
-  return fileOf(asset) ?? defused(await readAll(asset, signal))
+  return fileOf(asset) ?? stripDecompressionBombs(await readAll(asset, signal))
 }
 
 /**
@@ -99,11 +99,11 @@ async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedI
   // For the frames of an animation the whole file has to be looked through.
   if (!isSmall && !isAnimated(formatOfMediaType(asset.mediaType).name)) {
     const bytes = await readWhole(asset, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
-    const header = await headerIn(defused(bytes), asset).catch(() => undefined)
+    const header = await headerIn(stripDecompressionBombs(bytes), asset).catch(() => undefined)
     if (header) return { header, asset }
   }
   const bytes = await readAll(asset, signal)
-  const header = await decoding(() => headerIn(defused(bytes), asset))
+  const header = await decoding(() => headerIn(stripDecompressionBombs(bytes), asset))
   return { header, asset: isSmall ? { ...asset, ...assetFromBytes(bytes, asset) } : asset }
 }
 

@@ -5,7 +5,7 @@ import { type Asset, readAll, readWhole } from '../../core/bytes/asset.ts'
 import { readExif } from '../../core/media/exif.ts'
 import { isAnimated } from '../../core/media/formats.ts'
 import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
-import { defused } from './decompression-bombs.ts'
+import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { failOn } from './header.ts'
 
 /** Tells of pictures what libvips knows of them. */
@@ -50,7 +50,7 @@ export const imageInspector: ImageInspector = {
 async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | undefined> {
   try {
     // Whatever its size: nothing is decoded here.
-    return await sharp(defused(bytes), {
+    return await sharp(stripDecompressionBombs(bytes), {
       limitInputPixels: false,
       failOn: failOn(source),
     }).metadata()

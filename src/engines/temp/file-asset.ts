@@ -5,7 +5,10 @@ import type { Asset } from '../../core/bytes/asset.ts'
 export async function assetOfFile(path: string, { mediaType }: Pick<Asset, 'mediaType'>): Promise<Asset> {
   const { size, mtime } = await stat(path)
   return {
-    ...{ size, mediaType, lastModified: mtime, file: path },
+    size,
+    mediaType,
+    lastModified: mtime,
+    file: path,
     async open({ range, signal } = {}) {
       signal?.throwIfAborted()
       const handle = await open(path)

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { bundleMediaType, PROVISIONAL_PLAYLIST } from '../../core/files/bundle.ts'
 import type { WriteContext } from '../ffmpeg/write-media.ts'
@@ -54,7 +54,7 @@ interface Track {
 }
 
 // In S3 each takes a few round trips.
-const AT_ONCE = 4
+const CONCURRENCY = 4
 
 export function createHlsStore(
   { ladder, hasSound, mark }: { ladder: readonly Rung[]; hasSound: boolean; mark: string },
@@ -62,8 +62,12 @@ export function createHlsStore(
 ): HlsStore {
   const playlistOf = (name: string) => `${mark}-${name}.m3u8`
   const newTrack = (name: string, peak: number): Track => ({
-    ...{ uri: playlistOf(name), text: '', initialization: `${mark}-${name}.mp4` },
-    ...{ segments: [], codec: AAC_CODEC, peak },
+    uri: playlistOf(name),
+    text: '',
+    initialization: `${mark}-${name}.mp4`,
+    segments: [],
+    codec: AAC_CODEC,
+    peak,
   })
   const pictures = ladder.map(({ name, width, height, peak }) => ({ ...newTrack(name, peak), width, height }))
   const sound = hasSound ? newTrack(SOUND_NAME, 1000 * SOUND_KBITS) : undefined
@@ -96,7 +100,7 @@ export function createHlsStore(
       await move(folder, initialization)
     }
     const work = async (one: Segment) => ({ seconds: one.seconds, bytes: await move(folder, one.uri) })
-    const added = mapAtOnce(listed.slice(segments.length), { atOnce: AT_ONCE, signal, work })
+    const added = mapConcurrent(listed.slice(segments.length), { concurrency: CONCURRENCY, signal, work })
     for await (const segment of added) segments.push(segment)
     await storeText(uri, text)
     track.text = text

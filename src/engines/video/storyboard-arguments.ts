@@ -45,7 +45,10 @@ export function boardOf(
     HOUR_SECONDS * Math.ceil(shownSeconds / HOUR_SECONDS / MAX_TILES)
   const count = Math.max(1, Math.ceil((shownSeconds - LATE_SECONDS) / intervalSeconds))
   return {
-    ...{ count, intervalSeconds, tile: outcomeSize(tiled(draft)), columns: Math.min(count, MAX_COLUMNS) },
+    count,
+    intervalSeconds,
+    tile: outcomeSize(tiled(draft)),
+    columns: Math.min(count, MAX_COLUMNS),
     untilSeconds: Math.max(shownSeconds, from(saidSeconds)),
     ofKeyFrames:
       milliseconds(keyFramesApartSeconds) <= intervalSeconds * (intervalSeconds < SHORT_SECONDS ? HALF : 1),

@@ -26,7 +26,9 @@ export async function storyboard(draft: VideoDraft, context: RenderContext & Wri
   const fileName = `${randomBytes(4).toString('hex')}-sprite.jpg`
   const target = await writeInto(
     {
-      ...{ group: 'video', fileName, seconds: outcomeSeconds(draft) },
+      group: 'video',
+      fileName,
+      seconds: outcomeSeconds(draft),
       argumentsFor: (path) => storyboardArguments(draft, { board, target: path, limits, canToneMap }),
       undecodable: (cause) => undecodable(cause, maxPixels),
     },

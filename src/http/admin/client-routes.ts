@@ -112,7 +112,10 @@ function withoutFindings(error: unknown): never {
   const { step, reason } = error.members
   const why = reason === 'unreachable' ? 'no S3 store answers there; the log has the reason' : reason
   throw new Problem({
-    ...{ status: error.status, code: error.code, members: error.members, cause: error },
+    status: error.status,
+    code: error.code,
+    members: error.members,
+    cause: error,
     detail: `the bucket cannot be used: could not ${step}: ${why}`,
   })
 }

@@ -6,8 +6,8 @@ import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import { checkBodyType, jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
-import { callerAddress } from '../caller/client-ip.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { clientIp } from '../caller/client-ip.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 
 interface Dependencies {
@@ -36,9 +36,9 @@ export function signInRoutes({
     // visitor's address. JSON of another origin needs a preflight request, and no answer to that allows it.
     checkNotCrossSite(req)
     checkBodyType(req)
-    const address = callerAddress(req)
+    const address = clientIp(req)
     // Before the password is compared: a limit that a correct guess passes would be no limit.
-    await takePoints(req, res, {
+    await consumeRateLimit(req, res, {
       limits,
       limited: 'sign_in',
       isKnownAddress: () => knownAddresses.isKnown(address),

@@ -6,7 +6,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import { jsonBody } from '../body/json.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { trustedCallerOf } from '../caller/client-ip.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { attachment } from '../delivery/content-disposition.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
@@ -35,7 +35,7 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers
       await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond }),
     )
     // After all checks: what is refused costs nothing.
-    await takePoints(req, res, { limits, limited: 'zip', client })
+    await consumeRateLimit(req, res, { limits, limited: 'zip', client })
     const signal = clientGone(res)
     res.setHeader('Content-Disposition', attachment(archiveName))
     res.setHeader('Content-Type', 'application/zip')

@@ -6,7 +6,7 @@ import type { Caller } from '../../core/clients/caller.ts'
  * Where a request comes from, as limits count it: an IPv4 address, or the first 64 bits of an IPv6 one, which is what one
  * subscriber has. What `X-Forwarded-For` says is heard from the proxies of `TRUST_PROXY` only.
  */
-export function callerAddress({ ip = '' }: Pick<Request, 'ip'>): string {
+export function clientIp({ ip = '' }: Pick<Request, 'ip'>): string {
   if (!ipaddr.isValid(ip)) return 'unknown'
   const address = ipaddr.process(ip)
   if (address.kind() === 'ipv4') return address.toString()
@@ -15,10 +15,10 @@ export function callerAddress({ ip = '' }: Pick<Request, 'ip'>): string {
 
 /** The caller of a request that came without a secret. */
 export function strangerOf(req: Pick<Request, 'ip'>): Caller {
-  return { address: callerAddress(req), isTrusted: false }
+  return { address: clientIp(req), isTrusted: false }
 }
 
 /** The caller of a request whose secret has been checked. */
 export function trustedCallerOf(req: Pick<Request, 'ip'>): Caller {
-  return { address: callerAddress(req), isTrusted: true }
+  return { address: clientIp(req), isTrusted: true }
 }

@@ -4,7 +4,7 @@ import type { LimitName } from '../../core/clients/limit-names.ts'
 import type { Limit, Limits, RateLimiter, RateVerdict } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Asker } from '../../service/remote/fetch-places.ts'
-import { callerAddress } from './client-ip.ts'
+import { clientIp } from './client-ip.ts'
 
 interface Taken {
   /** As the headers call it: `zip` for a client's, `zip_address` for an address's. */
@@ -31,7 +31,7 @@ interface Asked {
  * @throws Problem 429 with `Retry-After`
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
-export async function takePoints(
+export async function consumeRateLimit(
   req: Request,
   res: Response,
   { limits, ...asked }: Asked & { limits: Limits },
@@ -65,7 +65,7 @@ function countersOf(
 ): ReadonlyArray<readonly [policy: string, limiter: RateLimiter | undefined, key: string]> {
   const byAddress = limited === 'fetch' && asker === 'secret' ? undefined : limit.byAddress
   return [
-    [addressPolicyOf(limited), byAddress, callerAddress(req)],
+    [addressPolicyOf(limited), byAddress, clientIp(req)],
     // What no client asks for has one count for all.
     [
       limited,

@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import type { Client } from '../../core/clients/client.ts'
-import { keyMeaning, partsPrefix, storedKey } from '../../core/files/object-key.ts'
+import { classifyKey, partsPrefix, storedKey } from '../../core/files/object-key.ts'
 import { Problem } from '../../core/problem.ts'
 import {
   folderSegment,
@@ -94,7 +94,7 @@ const DELIVERY = /^(.*?\/v1\/\w+\/upload\/[^/]+\/)(.+)$/
 /** The folder of a bundle that a file is in; undefined for one that is in none. */
 function folderOf(path: string): string | undefined {
   try {
-    const meaning = keyMeaning(storedKey(path))
+    const meaning = classifyKey(storedKey(path))
     if (meaning?.kind === 'derivative') return partsPrefix(storedKey(path))
     return meaning?.kind === 'part' ? partsPrefix(meaning.derivative) : undefined
   } catch {

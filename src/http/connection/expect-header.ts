@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { Problem } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 
 /**
  * Refuses to be expected to do anything but to say `100 Continue`, which Node does by itself.
@@ -8,12 +8,12 @@ import { clipped } from '../../core/text/truncate.ts'
  * @throws Problem 417
  * @see RFC 9110 section 10.1.1
  */
-export const noOtherExpectation: RequestHandler = ({ headers: { expect } }, _res, next) => {
+export const rejectUnknownExpect: RequestHandler = ({ headers: { expect } }, _res, next) => {
   if (expect === undefined || /^100-continue$/i.test(expect)) return next()
   throw new Problem({
     status: 417,
     code: 'expectation_failed',
-    detail: `expected 100-continue, or nothing, in the Expect header but received ${JSON.stringify(clipped(expect))}`,
-    members: { expected: '100-continue', received: clipped(expect) },
+    detail: `expected 100-continue, or nothing, in the Expect header but received ${JSON.stringify(truncate(expect))}`,
+    members: { expected: '100-continue', received: truncate(expect) },
   })
 }

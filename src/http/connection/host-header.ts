@@ -7,7 +7,7 @@ import { Problem } from '../../core/problem.ts'
  * @throws Problem 400
  * @see RFC 9112 section 3.2
  */
-export const oneHost: RequestHandler = ({ httpVersion, rawHeaders }, _res, next) => {
+export const requireSingleHost: RequestHandler = ({ httpVersion, rawHeaders }, _res, next) => {
   // Names and values in turn.
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return next()

@@ -14,7 +14,7 @@ import { LATE_SENDER_MS } from './drain.ts'
  * request would begin is unknown, which request smuggling needs. Logged is what was wrong, never the bytes, which may hold a secret; the metrics
  * count it as a request without a route, and without a method where there was none.
  */
-export function refuseUnreadable(
+export function handleParseErrors(
   server: Server,
   {
     maxHeaderBytes,

@@ -25,7 +25,7 @@ const tooMany = new WeakSet<IncomingMessage>()
  *
  * @see RFC 9112 section 9.3.2
  */
-export const inTurn: RequestHandler = (req, res, next) => {
+export const serializePipelined: RequestHandler = (req, res, next) => {
   const { socket } = req
   const begin = () => {
     // Node has given the connection to the next answer by then.
@@ -59,11 +59,11 @@ export function isOneTooMany(req: IncomingMessage): boolean {
 }
 
 /**
- * Refuses what {@link inTurn} has found to be too many, once there is an id to refuse it with.
+ * Refuses what {@link serializePipelined} has found to be too many, once there is an id to refuse it with.
  *
  * @throws Problem 429, which closes the connection
  */
-export const notTooMany: RequestHandler = (req, _res, next) => {
+export const limitPipelining: RequestHandler = (req, _res, next) => {
   if (!isOneTooMany(req)) return next()
   throw new Problem({
     status: 429,

@@ -25,7 +25,7 @@ interface Lane {
  * arrival. When thousands of clients connect at the same moment, Node reads up to 900 of their requests in one turn: to begin all
  * of them took up to 1 s, in which no health check was answered. Few requests begin at once.
  *
- * A request whose connection closes before it has begun is not handled. To be used after `inTurn`: one request of a connection waits
+ * A request whose connection closes before it has begun is not handled. To be used after `serializePipelined`: one request of a connection waits
  * here at most.
  */
 export function inPortions({ isUrgent, later = setImmediate }: PortionOptions): RequestHandler {

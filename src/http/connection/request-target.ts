@@ -10,7 +10,7 @@ const refused = new WeakSet<IncomingMessage>()
  *
  * @see RFC 9112 section 3.2
  */
-export function byPath(handle: RequestListener): RequestListener {
+export function normalizeTarget(handle: RequestListener): RequestListener {
   return (req, res) => {
     const path = pathOf(req.url ?? '')
     if (path === undefined) refused.add(req)
@@ -20,11 +20,11 @@ export function byPath(handle: RequestListener): RequestListener {
 }
 
 /**
- * Refuses what {@link byPath} has found to be no address, once there is an id to refuse it with.
+ * Refuses what {@link normalizeTarget} has found to be no address, once there is an id to refuse it with.
  *
  * @throws Problem 400
  */
-export const knownTarget: RequestHandler = (req, _res, next) => {
+export const rejectBadTarget: RequestHandler = (req, _res, next) => {
   if (!refused.has(req)) return next()
   throw new Problem({
     status: 400,

@@ -40,7 +40,7 @@ export function evaluateConditions(
 }
 
 /** Whether a request that changes something is meant for this version; one without `If-Match` is for any. @see RFC 9110 section 13.1.1 */
-export function isMeantFor({ headers }: IncomingMessage, etag: string): boolean {
+export function ifMatchHolds({ headers }: IncomingMessage, etag: string): boolean {
   return headers['if-match'] === undefined || listed(headers['if-match'], etag, 'strong')
 }
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 
 /** Pages of any site may show and read what is at this address. */
-export const readableByAll: RequestHandler = (req, res, next) => {
+export const corsPublicRead: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
   res.setHeader('X-Content-Type-Options', 'nosniff')

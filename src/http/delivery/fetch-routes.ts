@@ -5,15 +5,15 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
-import type { KeptRemotes } from '../../service/remote/keep.ts'
+import type { RemoteMirror } from '../../service/remote/keep.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { callerAddress, strangerOf } from '../caller/client-ip.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { clientIp, strangerOf } from '../caller/client-ip.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, groupOf } from '../request.ts'
-import { readableByAll } from './cors.ts'
+import { corsPublicRead } from './cors.ts'
 import type { FullContentRange } from './send.ts'
 import { deliveryQuery, sendDelivery } from './send-delivery.ts'
 import { storedFiles } from './stored-file.ts'
@@ -21,7 +21,7 @@ import { storedFiles } from './stored-file.ts'
 interface Dependencies {
   clients: Clients
   deliveries: Deliveries
-  keptRemotes: KeptRemotes
+  remoteMirror: RemoteMirror
   remotePictures: RemotePictures
   limits: Limits
   fullContentRange: FullContentRange
@@ -38,7 +38,7 @@ interface Dependencies {
 export function fetchRoutes({
   clients,
   deliveries,
-  keptRemotes,
+  remoteMirror,
   remotePictures,
   limits,
   fullContentRange,
@@ -52,22 +52,22 @@ export function fetchRoutes({
   const all = [keep, onTheFly, notEncoded]
   const sendStored = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
 
-  const takePublicPoints = (req: Request, res: Response, client: Client) =>
-    takePoints(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
+  const consumePublicRateLimit = (req: Request, res: Response, client: Client) =>
+    consumeRateLimit(req, res, { limits, limited: 'fetch', client, asker: 'anyone' })
 
-  for (const path of all) routes.all(path, readableByAll)
+  for (const path of all) routes.all(path, corsPublicRead)
 
   routes.get(keep, async (req, res) => {
     const group = groupOf(req)
     const client = callerByToken(req, clients)
     const url = parseRemoteUrl(String(req.params.url))
-    const address = callerAddress(req)
-    const beforeFetching = () => takePublicPoints(req, res, client)
+    const address = clientIp(req)
+    const beforeFetching = () => consumePublicRateLimit(req, res, client)
     await sendStored(req, res, {
       client,
       group,
       findPath: async (signal) =>
-        (await keptRemotes.keep({ client, address, group, url, beforeFetching, signal })).key,
+        (await remoteMirror.keep({ client, address, group, url, beforeFetching, signal })).key,
     })
   })
 
@@ -77,7 +77,7 @@ export function fetchRoutes({
     if (group !== 'image') throw onlyPictures(group)
     const url = parseRemoteUrl(String(req.params.url))
     const { download, query } = deliveryQuery(req)
-    const beforeFetching = () => takePublicPoints(req, res, client)
+    const beforeFetching = () => consumePublicRateLimit(req, res, client)
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
     const picture = { client, caller: strangerOf(req), url, query, accept, beforeFetching, signal }

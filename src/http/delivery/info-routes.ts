@@ -1,25 +1,25 @@
 import { type Request, Router } from 'express'
 import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
-import { isPassedOver } from '../../core/plugin-api/query-names.ts'
+import { isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
 import { nearest } from '../../core/text/did-you-mean.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import type { Clients } from '../../service/clients/clients.ts'
-import type { Information, Informations } from '../../service/delivery/file-info.ts'
+import type { FileInfos, Information } from '../../service/delivery/file-info.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { strangerOf } from '../caller/client-ip.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from '../request.ts'
-import { readableByAll } from './cors.ts'
+import { corsPublicRead } from './cors.ts'
 import { sendAsset } from './send.ts'
 
 interface Dependencies {
   clients: Clients
-  informations: Informations
+  informations: FileInfos
   limits: Limits
   readers: Readers
   /** Names in a query that are passed over, beside those of every installation. */
@@ -37,15 +37,19 @@ export function infoRoutes({ clients, informations, limits, ignoredParams, reade
   const routes = Router({ strict: true, caseSensitive: true })
   const info = '/v1/:group/info/:token/*path'
 
-  routes.all(info, readableByAll)
+  routes.all(info, corsPublicRead)
   routes.get(info, async (req, res) => {
     const group = groupOf(req)
     const client = callerByToken(req, clients)
     const withLocation = wantsLocation(req, ignoredParams)
     const signal = clientGone(res)
     const found = await informations.ofPath({
-      ...{ client, caller: strangerOf(req), group, path: wildcardPath(req), signal },
-      beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
+      client,
+      caller: strangerOf(req),
+      group,
+      path: wildcardPath(req),
+      signal,
+      beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
     })
     const bytes = Buffer.from(JSON.stringify(informationToWire(found, { withLocation })))
     await sendAsset(req, res, {
@@ -68,13 +72,13 @@ export function infoRoutes({ clients, informations, limits, ignoredParams, reade
 
 function wantsLocation(req: Request, ignoredParams: readonly string[]): boolean {
   const query = queryPairs(req)
-  const unknown = query.find(([name]) => name !== LOCATION && !isPassedOver(name, ignoredParams))
+  const unknown = query.find(([name]) => name !== LOCATION && !isIgnoredParam(name, ignoredParams))
   if (unknown) throw unknownParameter(unknown[0])
   return flagOf(query, LOCATION)
 }
 
 function unknownParameter(word: string): Problem {
-  const param = clipped(word)
+  const param = truncate(word)
   const near = nearest(word, [LOCATION])
   return new Problem({
     status: 400,

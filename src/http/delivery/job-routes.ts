@@ -2,12 +2,12 @@ import { type Request, type Response, Router } from 'express'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { MediaJob, MediaJobs } from '../../service/delivery/media-job.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { callerAddress } from '../caller/client-ip.ts'
+import { clientIp } from '../caller/client-ip.ts'
 import { signedLike } from '../caller/signed-url.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, wildcardPath } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
-import { readableByAll } from './cors.ts'
+import { corsPublicRead } from './cors.ts'
 import { createFollowerPlaces, type FollowerLimits } from './job-followers.ts'
 import { createSharedLooks } from './shared-looks.ts'
 
@@ -46,7 +46,7 @@ export function jobsRoutes({
   const nextLook = createSharedLooks<MediaJob>({ everyMs: lookEveryMs })
   const takePlace = createFollowerPlaces(followers)
 
-  routes.all(job, readableByAll)
+  routes.all(job, corsPublicRead)
   routes.get(job, async (req, res) => {
     const client = callerByToken(req, clients)
     const look = () => media.look(client, wildcardPath(req))
@@ -56,7 +56,7 @@ export function jobsRoutes({
     res.setHeader('Cache-Control', 'no-store')
     res.vary('Accept')
     if (req.method === 'HEAD' || !wantsEvents(req)) return void res.json(toWire(first))
-    const leavePlace = takePlace(callerAddress(req))
+    const leavePlace = takePlace(clientIp(req))
     const name = `${client.id} ${first.key}`
     await follow(res, { first, next: () => nextLook(name, look), toWire }).finally(leavePlace)
   })
@@ -107,7 +107,8 @@ function jobToWire(
   const { state, progress } = status
   const { group } = original.format
   return {
-    ...{ state, progress },
+    state,
+    progress,
     ...(isPlayable ? { url: signed(derivativeUrl(key, { baseUrl, token, group })) } : {}),
     ...(status.state === 'failed' ? { error: status.failure } : {}),
   }

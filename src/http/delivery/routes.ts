@@ -1,9 +1,9 @@
 import { Router } from 'express'
 import { parsePath } from '../../core/files/request-path.ts'
-import { DOWNLOAD_WORD, isPassedOver } from '../../core/plugin-api/query-names.ts'
+import { DOWNLOAD_WORD, isIgnoredParam } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { Problem } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import { callerByToken } from '../caller/caller.ts'
@@ -11,7 +11,7 @@ import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone, groupOf, queryPairs, wildcardPath } from '../request.ts'
 import { deliveryUrl } from '../wire/urls.ts'
-import { readableByAll } from './cors.ts'
+import { corsPublicRead } from './cors.ts'
 import type { FullContentRange } from './send.ts'
 import { sendDelivery } from './send-delivery.ts'
 import { etagOf, storedFiles } from './stored-file.ts'
@@ -45,14 +45,14 @@ export function deliverRoutes({
   const upload = '/v1/:group/upload/:token/*path'
   const bucket = '/v1/bucket/:token/*path'
 
-  for (const path of [bucket, upload]) routes.all(path, readableByAll)
+  for (const path of [bucket, upload]) routes.all(path, corsPublicRead)
 
   routes.get(bucket, async (req, res) => {
     const client = callerByToken(req, clients)
     const path = wildcardPath(req)
     const delivery = await deliveries.object({ client, path })
     const given = queryPairs(req).find(
-      ([name]) => name !== DOWNLOAD_WORD && !isPassedOver(name, ignoredParams),
+      ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
     )
     if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
     const options = { etag: etagOf(delivery), fullContentRange, readers, signal: clientGone(res) }
@@ -75,7 +75,7 @@ function parameterOfObject(
   [name, value]: readonly [name: string, value: string],
   { path, ...place }: { path: string; baseUrl: string; token: string },
 ): Problem {
-  const param = clipped(name)
+  const param = truncate(name)
   const { full } = parsePath(path)
   return new Problem({
     status: 400,
@@ -83,6 +83,6 @@ function parameterOfObject(
     detail:
       `expected no parameters at the direct address of an object but received ${JSON.stringify(param)}` +
       (full ? `; transform at ${deliveryUrl(full, place)}` : ''),
-    members: { param, expected: 'no parameters', received: clipped(value) },
+    members: { param, expected: 'no parameters', received: truncate(value) },
   })
 }

@@ -23,7 +23,7 @@ export interface SendDeliveryOptions
   extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'readers' | 'signal'> {
   delivery: Pick<
     Delivery,
-    'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'isUnstored' | 'notes'
+    'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'fallbackReason' | 'isUnstored' | 'notes'
   >
   /** The name to save the file by, empty for its own; absent where it is only to be shown. */
   download?: string | undefined
@@ -35,22 +35,24 @@ export async function sendDelivery(
   res: Response,
   { delivery, download, isHeld = false, ...options }: SendDeliveryOptions,
 ): Promise<void> {
-  const { asset, variesByAccept, insteadFor, isUnstored } = delivery
-  tellNotes(res, delivery)
+  const { asset, variesByAccept, fallbackReason, isUnstored } = delivery
+  setTransformHeader(res, delivery)
   await sendAsset(req, res, {
-    ...{ asset, variesByAccept, ...options },
+    asset,
+    variesByAccept,
+    ...options,
     isHeld: isHeld || isUnstored,
-    ...(insteadFor || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
+    ...(fallbackReason || isUnstored ? { maxAgeSeconds: PASSING_MAX_AGE_SECONDS } : {}),
     ...(download === undefined ? {} : { downloadName: cleanFileName(download) || deliveredName(delivery) }),
   })
 }
 
 /** Tells what was done otherwise than asked. */
-export function tellNotes(
+export function setTransformHeader(
   res: Response,
-  { insteadFor, notes }: Pick<Delivery, 'insteadFor' | 'notes'>,
+  { fallbackReason, notes }: Pick<Delivery, 'fallbackReason' | 'notes'>,
 ): void {
-  const all = [...(insteadFor ? [`original for ${insteadFor}`] : []), ...notes]
+  const all = [...(fallbackReason ? [`original for ${fallbackReason}`] : []), ...notes]
   if (all.length > 0) res.setHeader('X-Sluice-Transform', all.join(', '))
 }
 

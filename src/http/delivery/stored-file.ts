@@ -8,13 +8,13 @@ import { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries, Delivery } from '../../service/delivery/deliveries.ts'
 import { strangerOf } from '../caller/client-ip.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { cacheControl, isSigned, signedLike } from '../caller/signed-url.ts'
 import type { Readers } from '../readers/readers.ts'
 import { clientGone } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
-import { deliveryQuery, sendDelivery, tellNotes } from './send-delivery.ts'
+import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
 
 /** A file of a client, as a route has found it named. */
 export interface StoredFile {
@@ -54,15 +54,15 @@ export function storedFiles({
       accept: req.headers.accept ?? '',
       waitMs,
       isOneFile: download !== undefined,
-      beforeMaking: () => takePoints(req, res, { limits, limited: 'derivative', client }),
-      beforeJob: () => takePoints(req, res, { limits, limited: 'media', client, asker: 'anyone' }),
+      beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
+      beforeJob: () => consumeRateLimit(req, res, { limits, limited: 'media', client, asker: 'anyone' }),
       isSigned: isSigned(req),
       signal,
     })
     const delivery = await asked.catch((error) => {
       throw withJob(error, (url) => signedLike(req, url, client, clients))
     })
-    if (delivery.isElsewhere) {
+    if (delivery.mustRedirect) {
       const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
       return redirect(req, res, { delivery, url: signedLike(req, url, client, clients) })
     }
@@ -78,8 +78,8 @@ export function storedFiles({
 }
 
 /** Unquoted; undefined for what may be another in a moment. */
-export function etagOf({ key, isGrowing }: Delivery): string | undefined {
-  return isGrowing ? undefined : key
+export function etagOf({ key, isPartial }: Delivery): string | undefined {
+  return isPartial ? undefined : key
 }
 
 /** What tells of a job, with an address of it that the caller may use. */
@@ -97,15 +97,18 @@ function withJob(error: unknown, signed: (url: string) => string): unknown {
 
 /** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
 function redirect(req: Request, res: Response, { delivery, url }: { delivery: Delivery; url: string }): void {
-  tellNotes(res, delivery)
+  setTransformHeader(res, delivery)
   if (delivery.variesByAccept) res.vary('Accept')
-  res.setHeader('Cache-Control', delivery.isGrowing ? 'no-store' : cacheControl(req, MAX_AGE_SECONDS))
+  res.setHeader('Cache-Control', delivery.isPartial ? 'no-store' : cacheControl(req, MAX_AGE_SECONDS))
   res.redirect(302, url)
 }
 
 // Half of what usual proxies let a request wait.
 const WAIT_SPEC: ParameterSpec = {
-  ...{ type: 'integer', min: 1, max: 30, unit: 'seconds' },
+  type: 'integer',
+  min: 1,
+  max: 30,
+  unit: 'seconds',
   help: 'How long a request waits for a video that is being made',
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Grant, meaningsWithin } from '../../core/clients/grant.ts'
+import { candidatesInFolder, type Grant } from '../../core/clients/grant.ts'
 import { commonFolder } from '../../core/clients/secret-scope.ts'
 import { parseExistingFolder } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
@@ -25,7 +25,7 @@ const deletion = z.strictObject(
 )
 const restoration = z.strictObject({ paths: somePaths }, 'an object of paths')
 
-export type Deletion = { how: 'for good' | undefined } & (
+export type Deletion = { isPermanent: boolean } & (
   | { paths: NamedPath[] }
   /** `folder` undefined: none that the secret is for. */
   | { paths?: undefined; folder: string | undefined; limit: number }
@@ -35,7 +35,7 @@ export type Deletion = { how: 'for good' | undefined } & (
 export function readDeletion(body: unknown, grant: Grant): Deletion {
   const read = checkedBody(deletion, body)
   const { now, paths, prefix, all, limit } = read
-  const how = now ? 'for good' : undefined
+  const isPermanent = now ?? false
   const asked = [paths, prefix, all].filter((member) => member !== undefined)
   if (asked.length !== 1 || (paths && limit !== undefined))
     throw badParameter({
@@ -43,11 +43,11 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
       expected: 'one of paths, prefix and all, limit with one of the last two,',
       received: Object.keys(read).join(', ') || undefined,
     })
-  if (paths) return { how, paths: namedPaths(paths, grant) }
+  if (paths) return { isPermanent, paths: namedPaths(paths, grant) }
   if (prefix === '')
     throw badParameter({ param: 'prefix', expected: 'a folder, or "all": true,', received: prefix })
   const folder = prefix === undefined ? '' : parseExistingFolder(prefix.replace(/\/$/, ''), 'prefix')
-  return { how, folder: commonFolder(folder, grant.folder ?? ''), limit: limit ?? PATHS_MAX }
+  return { isPermanent, folder: commonFolder(folder, grant.folder ?? ''), limit: limit ?? PATHS_MAX }
 }
 
 /** @throws Problem 400 */
@@ -62,7 +62,7 @@ function namedPaths(received: readonly string[], grant: Grant): NamedPath[] {
 
 function meaningsOf(path: string, param: string, grant: Grant): NamedPath['meanings'] {
   try {
-    return meaningsWithin(parsePath(path, { param }), grant)
+    return candidatesInFolder(parsePath(path, { param }), grant)
   } catch (error) {
     if (error instanceof Problem) return error
     throw error

@@ -29,7 +29,7 @@ export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependenci
   routes.post('/v1/files/delete', async (req, res) => {
     const grant = callerBySecret(req, clients, 'manage')
     const asked = readDeletion(await jsonBody(req, limits), grant)
-    const common = { client: grant.client, how: asked.how, signal: clientGone(res) }
+    const common = { client: grant.client, isPermanent: asked.isPermanent, signal: clientGone(res) }
     const { outcomes, more } = asked.paths
       ? { outcomes: await many.remove({ ...common, paths: asked.paths }), more: false }
       : asked.folder === undefined

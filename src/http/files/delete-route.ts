@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { meaningsWithin } from '../../core/clients/grant.ts'
+import { candidatesInFolder } from '../../core/clients/grant.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Removals } from '../../service/originals/delete.ts'
@@ -15,9 +15,9 @@ export function removeRoutes({ clients, removals }: { clients: Clients; removals
   const routes = Router({ strict: true, caseSensitive: true })
   routes.delete('/v1/upload/*path', async (req, res) => {
     const grant = callerBySecret(req, clients, 'manage')
-    const meanings = meaningsWithin(parsePath(wildcardPath(req)), grant)
-    const how = flagOf(queryPairs(req), 'now') ? 'for good' : undefined
-    const { key, derivatives, until } = await removals.remove(grant.client, meanings, how)
+    const meanings = candidatesInFolder(parsePath(wildcardPath(req)), grant)
+    const isPermanent = flagOf(queryPairs(req), 'now')
+    const { key, derivatives, until } = await removals.remove(grant.client, meanings, isPermanent)
     res.setHeader('Cache-Control', 'no-store')
     res.json({
       s3PathOriginal: key,

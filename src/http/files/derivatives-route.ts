@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { meaningsWithin } from '../../core/clients/grant.ts'
+import { candidatesInFolder } from '../../core/clients/grant.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { RemoveDerivatives } from '../../service/derivatives/remove.ts'
@@ -19,7 +19,7 @@ export function fileDerivativesRoutes({
   const path = '/v1/files/*path/derivatives'
   routes.delete(path, async (req, res) => {
     const grant = callerBySecret(req, clients, 'manage')
-    const meanings = meaningsWithin(parsePath(wildcardPath(req)), grant)
+    const meanings = candidatesInFolder(parsePath(wildcardPath(req)), grant)
     const { key, derivatives, bytes } = await removeDerivatives(grant.client, meanings)
     res.setHeader('Cache-Control', 'no-store')
     res.json({ s3PathOriginal: key, derivatives, bytes })

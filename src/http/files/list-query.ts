@@ -4,7 +4,7 @@ import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import type { ListRequest } from '../../service/files/list.ts'
 import { flagOf, onlyValue, type QueryPairs } from '../request.ts'
 
@@ -65,7 +65,7 @@ function searched(param: string, text: string | undefined): string | undefined {
 }
 
 function unknownParameter(word: string): Problem {
-  const param = clipped(word)
+  const param = truncate(word)
   return new Problem({
     status: 400,
     code: 'unknown_parameter',

@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import { sha256 } from '../../core/bytes/digest.ts'
-import { meaningsWithin } from '../../core/clients/grant.ts'
+import { candidatesInFolder } from '../../core/clients/grant.ts'
 import { commonFolder } from '../../core/clients/secret-scope.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import type { IndexedFile, OriginalRecord } from '../../core/ports/file-index.ts'
@@ -11,7 +11,7 @@ import type { Describe, DescribedFile } from '../../service/files/describe.ts'
 import type { List } from '../../service/files/list.ts'
 import { jsonBody } from '../body/json.ts'
 import { callerBySecret } from '../caller/caller.ts'
-import { isMeantFor } from '../delivery/conditional.ts'
+import { ifMatchHolds } from '../delivery/conditional.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { clientGone, queryPairs, wildcardPath } from '../request.ts'
 import { fileToWire, type Place } from '../wire/file-details.ts'
@@ -73,7 +73,7 @@ export function filesRoutes({
   routes.get('/v1/files/*path', async (req, res) => {
     const grant = callerBySecret(req, clients, 'read')
     const { client } = grant
-    const file = await describe({ client, path: meaningsWithin(parsePath(wildcardPath(req)), grant) })
+    const file = await describe({ client, path: candidatesInFolder(parsePath(wildcardPath(req)), grant) })
     res.setHeader('Cache-Control', 'no-store')
     res.setHeader('ETag', etagOf(file.record))
     res.json(describedToWire(file, { client, baseUrl }))
@@ -81,12 +81,12 @@ export function filesRoutes({
   routes.patch('/v1/files/*path', async (req, res) => {
     const grant = callerBySecret(req, clients, 'manage')
     const { client } = grant
-    const path = meaningsWithin(parsePath(wildcardPath(req)), grant)
+    const path = candidatesInFolder(parsePath(wildcardPath(req)), grant)
     const mediaTypes = ['application/merge-patch+json', 'application/json']
     const body = await jsonBody(req, { maxBytes: CHANGE_MAX_BYTES, minBytesPerSecond, mediaTypes })
     const changed = readFileChange(body)
     const change = (record: OriginalRecord) => {
-      if (!isMeantFor(req, etagOf(record))) throw otherVersion()
+      if (!ifMatchHolds(req, etagOf(record))) throw otherVersion()
       return changed(record)
     }
     const { record } = await annotate({ client, path, change, signal: clientGone(res) })

@@ -34,7 +34,7 @@ function originOf(segment: string): string {
  * by one, and each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of a secret
  * that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
  */
-export function maskedPath(path: string, { secrets, isSecret }: SecretsKnown): string {
+export function redactPath(path: string, { secrets, isSecret }: SecretsKnown): string {
   const unsigned = path
     .split('/')
     .map((segment) => (spellings(segment).some((text) => SIGNATURE.test(text)) ? '…' : segment))

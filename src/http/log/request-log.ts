@@ -7,7 +7,7 @@ import type { Usage } from '../../service/files/usage.ts'
 import { callerId } from '../caller/caller.ts'
 import { trafficSince } from '../connection/byte-counter.ts'
 import { problemCode } from '../problem.ts'
-import { maskedPath, withoutRemotePath } from './redact-path.ts'
+import { redactPath, withoutRemotePath } from './redact-path.ts'
 
 /**
  * Gives every request an id, in `X-Request-Id`, and logs its end: the route that answered it, the client if one was
@@ -46,7 +46,7 @@ export function requestLog({
       const fields = {
         requestId: id,
         method: req.method,
-        path: maskedPath(withoutRemotePath(req.path), { secrets, isSecret: clients.isSecret }),
+        path: redactPath(withoutRemotePath(req.path), { secrets, isSecret: clients.isSecret }),
         ...(route === undefined ? {} : { route }),
         ...(client === undefined ? {} : { client }),
         ...(res.headersSent ? { status: res.statusCode } : { aborted: true }),

@@ -3,7 +3,7 @@ import { createPlaces } from '../../core/budgets/places.ts'
 import { Problem } from '../../core/problem.ts'
 import { secretIn } from '../../service/clients/access.ts'
 import type { Clients } from '../../service/clients/clients.ts'
-import { callerAddress } from '../caller/client-ip.ts'
+import { clientIp } from '../caller/client-ip.ts'
 
 /**
  * Limits how many requests of one address are answered at the same time: each answer that is read slowly holds memory and a
@@ -25,7 +25,7 @@ export function answersAtOnce({
     if (most === 0) return next()
     const secret = secretIn(req.headers.authorization)
     const isTrusted = secret !== undefined && clients.isSecret(secret)
-    const name = `${isTrusted ? 'trusted' : 'public'} ${callerAddress(req)}`
+    const name = `${isTrusted ? 'trusted' : 'public'} ${clientIp(req)}`
     const taken = places.take([{ name, atMost: most }])
     if ('full' in taken) throw tooMany(most)
     res.once('close', taken.giveBack)

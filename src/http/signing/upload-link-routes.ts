@@ -10,7 +10,7 @@ import { boundedArray } from '../body/bounded-schemas.ts'
 import { jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { callerBySecret } from '../caller/caller.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from '../request.ts'
 
@@ -35,7 +35,9 @@ const signRequest = z.strictObject(
     expiresIn: z.number(EXPECTED_SECONDS),
     maxBytes: z.number('a whole number of bytes from 1').optional(),
     types: boundedArray(z.string('a media type'), {
-      ...{ min: 1, max: TYPES_MAX, expected: `an array of 1 to ${TYPES_MAX} media types` },
+      min: 1,
+      max: TYPES_MAX,
+      expected: `an array of 1 to ${TYPES_MAX} media types`,
     }).optional(),
     uses: z.number(`a whole number of uses from 1 to ${USES_MAX}`).optional(),
   },
@@ -59,7 +61,7 @@ export function signRoutes({
     const folder = folderWithin(request.folder, grant)
     const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
     // After all checks: what is refused costs nothing.
-    await takePoints(req, res, { limits, limited: 'sign', client })
+    await consumeRateLimit(req, res, { limits, limited: 'sign', client })
     res.setHeader('Cache-Control', 'no-store')
     res.json({ url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() })
   }
@@ -90,7 +92,8 @@ function expirationOf(query: QueryPairs): number {
   const received = onlyValue(query, EXPIRATION)
   if (received !== undefined && /^\d{1,6}$/.test(received)) return Number(received)
   throw badParameter({
-    ...{ param: EXPIRATION, expected: EXPECTED_SECONDS },
+    param: EXPIRATION,
+    expected: EXPECTED_SECONDS,
     ...(received === undefined ? {} : { received }),
   })
 }

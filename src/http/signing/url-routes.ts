@@ -12,7 +12,7 @@ import { boundedInteger } from '../body/bounded-schemas.ts'
 import { jsonBody } from '../body/json.ts'
 import { checkedBody } from '../body/parse.ts'
 import { callerBySecret } from '../caller/caller.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 
 interface Dependencies {
@@ -36,7 +36,8 @@ const signUrlRequest = z.strictObject(
       .string('a delivery URL of this client')
       .max(URL_MAX_LENGTH, `a URL of at most ${URL_MAX_LENGTH} characters`),
     expiresIn: boundedInteger({
-      ...{ min: 1, max: EXPIRES_MAX_SECONDS },
+      min: 1,
+      max: EXPIRES_MAX_SECONDS,
       expected: `a whole number of seconds from 1 to ${EXPIRES_MAX_SECONDS}`,
     }).optional(),
   },
@@ -62,7 +63,7 @@ export function signUrlRoutes({
     const key = clients.urlKeys.newest(grant.client)
     if (!key) throw noUrlKey()
     const target = ownTarget(url, { grant, baseUrl, deliveries })
-    await takePoints(req, res, { limits, limited: 'sign', client: grant.client })
+    await consumeRateLimit(req, res, { limits, limited: 'sign', client: grant.client })
     const expiresAt = endOf(expiresIn, grant)
     const ending = expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}exp=${expiresAt}`
     res.setHeader('Cache-Control', 'no-store')

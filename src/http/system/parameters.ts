@@ -1,7 +1,7 @@
 import { Router } from 'express'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { DescribedParameters } from '../../core/plugin-api/describe-parameters.ts'
-import { readableByAll } from '../delivery/cors.ts'
+import { corsPublicRead } from '../delivery/cors.ts'
 import { methodNotAllowed } from '../problem.ts'
 
 // They change with a restart only, and a document of them that is five minutes old harms nobody.
@@ -12,7 +12,7 @@ export function parametersRoutes(parameters: DescribedParameters): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const body = JSON.stringify(parameters)
   const etag = `"${sha256(body).slice(0, 32)}"`
-  routes.all('/v1/parameters', readableByAll)
+  routes.all('/v1/parameters', corsPublicRead)
   routes.get('/v1/parameters', (_req, res) => {
     res.setHeader('Cache-Control', CACHE_CONTROL)
     res.setHeader('ETag', etag)

@@ -16,7 +16,7 @@ const EXPOSED_HEADERS = [
 const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum'
 
 /** A page of another origin carries its secret in a header of its own, never in a cookie. */
-export const readableByPages: RequestHandler = (_req, res, next) => {
+export const corsTus: RequestHandler = (_req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS)
   res.setHeader('Cache-Control', 'no-store')

@@ -86,7 +86,8 @@ export async function exchangeTus(
   const hasBody = method === 'PATCH' || method === 'POST'
   const response = await server.handleWeb(
     new Request(`http://tus.invalid${TUS_PATH}/${id ?? ''}`, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(hasBody ? { body, duplex: 'half' } : {}),
     }),
   )
@@ -107,7 +108,8 @@ function tusStore(
 ): DataStore {
   const toTus = (id: string, { size, offset, metadata, expiresAt }: ResumableUpload) =>
     new Upload({
-      ...{ id, offset },
+      id,
+      offset,
       ...(size === undefined ? {} : { size }),
       ...(metadata ? { metadata } : {}),
       creation_date: new Date(expiresAt - expireMs).toISOString(),

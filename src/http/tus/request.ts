@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { badParameter, Problem, unsupportedMediaType } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import { CHECKSUM_ALGORITHMS, type Checksum } from '../../service/upload/pieces.ts'
 
 export const TUS_PATH = '/v1/tus'
@@ -22,7 +22,7 @@ export function checkVersion(req: Request): void {
   throw new Problem({
     status: 412,
     code: 'tus_version',
-    detail: `expected ${TUS_VERSION} in the Tus-Resumable header but received ${received === undefined ? 'none' : JSON.stringify(clipped(received))}`,
+    detail: `expected ${TUS_VERSION} in the Tus-Resumable header but received ${received === undefined ? 'none' : JSON.stringify(truncate(received))}`,
     members: { expected: TUS_VERSION },
     headers: { 'Tus-Version': TUS_VERSION },
   })

@@ -8,11 +8,11 @@ import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import { watchRate } from '../body/min-rate.ts'
 import { callerBySecret, nameCaller } from '../caller/caller.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { SIGNED_LINK } from '../upload/link-routes.ts'
 import { takeBody } from './body.ts'
-import { readableByPages, tusOptions } from './headers.ts'
+import { corsTus, tusOptions } from './headers.ts'
 import type { TusOptions } from './protocol.ts'
 import { checkPatch, checksumOf, checkVersion, TUS_PATH, TUS_VERSION, tusMethod } from './request.ts'
 import { finishedRecord } from './upload-record.ts'
@@ -52,7 +52,8 @@ export function tusRoutes({
     if (method === 'PATCH') checkPatch(req)
     const checksum = checksumOf(req)
     if (named.link !== undefined) await signedLinks.check(signedLinks.read(named.link))
-    if (id === undefined) await takePoints(req, res, { limits, limited: 'upload', client: grant.client })
+    if (id === undefined)
+      await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
     const body = takeBody(req)
     let slow: Problem | undefined
     const stopWatching = watchRate(req, minBytesPerSecond, (problem) => {
@@ -68,8 +69,14 @@ export function tusRoutes({
       const { exchangeTus } = await import('./protocol.ts')
       const answer = await exchangeTus(
         {
-          ...{ grant, method, id, headers: tusHeaders(req), body: body.bytes, checksum },
-          ...{ link: named.link, finished: recordHeader },
+          grant,
+          method,
+          id,
+          headers: tusHeaders(req),
+          body: body.bytes,
+          checksum,
+          link: named.link,
+          finished: recordHeader,
           addressOf: (created) =>
             `${baseUrl}${TUS_PATH}/${created}${named.link === undefined ? '' : `~${grant.client.id}`}`,
         },
@@ -104,12 +111,12 @@ export function tusRoutes({
   }
 
   const routes = Router({ strict: true, caseSensitive: true })
-  routes.use(TUS_PATH, readableByPages)
+  routes.use(TUS_PATH, corsTus)
   routes.options([TUS_PATH, `${TUS_PATH}/`, `${TUS_PATH}/:id`], tusOptions({ maxBytes }))
   // What is posted to a signed link in the words of tus begins an upload by it.
   routes.post(SIGNED_LINK, (req, res, next) => {
     if (req.get('Tus-Resumable') === undefined) return next()
-    readableByPages(req, res, () => {})
+    corsTus(req, res, () => {})
     return exchange(req, res, { link: req.url })
   })
   routes.all([TUS_PATH, `${TUS_PATH}/`], (req, res, next) => {

@@ -3,7 +3,7 @@ import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import { nameCaller } from '../caller/caller.ts'
 import { strangerOf } from '../caller/client-ip.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
 import { refuseInLink } from './link-fields.ts'
@@ -34,7 +34,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     nameCaller(req, client)
     // Whoever has a link that is used must not take its client's points with it.
     await signedLinks.check(opened)
-    await takePoints(req, res, { limits, limited: 'upload', client })
+    await consumeRateLimit(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
       ...{
         grant: { client },
@@ -48,7 +48,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     })
   }
 
-  routes.all(SIGNED_LINK, usableByAll)
+  routes.all(SIGNED_LINK, corsUpload)
   routes.put(SIGNED_LINK, upload)
   routes.post(SIGNED_LINK, upload)
   // DELETE may mean an original in a folder of that name.
@@ -68,7 +68,7 @@ function named(url: string): { target: string; name: string } {
   return { target: url.slice(0, added), name }
 }
 
-const usableByAll: RequestHandler = (req, res, next) => {
+const corsUpload: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Access-Control-Expose-Headers', 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id')
   if (req.method !== 'OPTIONS') return next()

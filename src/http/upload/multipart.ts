@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import busboy from 'busboy'
 import type { Request } from 'express'
 import { Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import { watchRate } from '../body/min-rate.ts'
 import { isOfType } from '../request.ts'
 import { createPartCount } from './part-count.ts'
@@ -56,7 +56,7 @@ export async function* fileParts(
   parser.on('file', (field, stream, { filename }) => {
     told += 1
     if (field !== 'file')
-      fail(badForm(`a part named file but received one named ${JSON.stringify(clipped(field))}`))
+      fail(badForm(`a part named file but received one named ${JSON.stringify(truncate(field))}`))
     // Until it is read as a part, a failure of the stream has nobody to tell.
     stream.on('error', () => {})
     parts.write({

@@ -4,7 +4,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import type { Format } from '../../core/media/formats.ts'
 import type { EagerTransform, EagerTransforms } from '../../service/delivery/eager-transforms.ts'
-import type { Informations } from '../../service/delivery/file-info.ts'
+import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { UploadedFile, UploadRequest } from '../../service/upload/upload-request.ts'
 import { clientGone, isOfType } from '../request.ts'
 import { optionsToWire, uploadToWire } from '../wire/file.ts'
@@ -81,7 +81,7 @@ export function createStoredAnswer({
   eager,
   baseUrl,
 }: {
-  informations: Informations
+  informations: FileInfos
   eager: EagerTransforms
   /** Without a slash at its end. */
   baseUrl: string

@@ -9,7 +9,7 @@ import type { Upload } from '../../service/upload/upload-request.ts'
 import { jsonBody } from '../body/json.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { trustedCallerOf } from '../caller/client-ip.ts'
-import { takePoints } from '../caller/rate-limit.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { checkNames, clientGone, isOfType, onlyValue, queryPairs } from '../request.ts'
 import type { Receive, StoredAnswer } from './receive.ts'
@@ -58,16 +58,23 @@ export function uploadRoutes({
   async function storeRemote(req: Request, res: Response): Promise<void> {
     const grant = callerBySecret(req, clients, 'upload')
     const { client } = grant
-    await takePoints(req, res, { limits, limited: 'upload', client })
+    await consumeRateLimit(req, res, { limits, limited: 'upload', client })
     const body = await jsonBody(req, { maxBytes: REMOTE_MAX_BYTES, minBytesPerSecond })
     const { url, name, path, asked } = readRemoteUpload(body, pathOf(req))
     const folder = folderWithin(path, grant)
-    await takePoints(req, res, { limits, limited: 'fetch', client })
+    await consumeRateLimit(req, res, { limits, limited: 'fetch', client })
     const signal = clientGone(res)
     const check = (format: Format) => eager.check(grant, format, asked.transforms ?? [])
     const annotations = () => asked.annotations
     const stored = await remoteUpload({
-      ...{ client, asker: 'secret', url, name, folder, check, annotations, signal },
+      client,
+      asker: 'secret',
+      url,
+      name,
+      folder,
+      check,
+      annotations,
+      signal,
     })
     await answerStored(res, { client, caller: trustedCallerOf(req), stored: [stored], asked, signal })
   }
@@ -75,9 +82,12 @@ export function uploadRoutes({
   routes.post('/v1/upload', async (req, res) => {
     if (isOfType(req, 'application/json')) return storeRemote(req, res)
     const { grant, client, folder } = callerOf(req)
-    await takePoints(req, res, { limits, limited: 'upload', client })
+    await consumeRateLimit(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ grant, caller: trustedCallerOf(req), as: 'form', maxFiles },
+      grant,
+      caller: trustedCallerOf(req),
+      as: 'form',
+      maxFiles,
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
   })
@@ -85,9 +95,13 @@ export function uploadRoutes({
 
   routes.put('/v1/upload/:name', async (req, res) => {
     const { grant, client, folder } = callerOf(req)
-    await takePoints(req, res, { limits, limited: 'upload', client })
+    await consumeRateLimit(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
-      ...{ grant, caller: trustedCallerOf(req), as: 'file', name: String(req.params.name), maxFiles: 1 },
+      grant,
+      caller: trustedCallerOf(req),
+      as: 'file',
+      name: String(req.params.name),
+      maxFiles: 1,
       store: (arriving) => upload({ client, folder, ...arriving }),
     })
   })

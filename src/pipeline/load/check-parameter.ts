@@ -2,7 +2,7 @@ import { formatNamed, isMediaGroup } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import { type ParameterSpec, parseParameter } from '../../core/plugin-api/parameter.ts'
 import type { TransformPlugin } from '../../core/plugin-api/plugin.ts'
-import { isPassedOver, PRESET_WORD, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'
+import { isIgnoredParam, PRESET_WORD, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'
 import { checkMembers, isRecord } from './check-record.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
 
@@ -126,7 +126,7 @@ export function checkParameters(
         if (ignored.includes(word)) {
           throw new ChainError('ignoredParams', `${word} is a parameter of ${plugin.name}`)
         }
-        if (RESERVED_WORDS.includes(word) || isPassedOver(word, [])) {
+        if (RESERVED_WORDS.includes(word) || isIgnoredParam(word, [])) {
           throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
         }
         for (const group of groupsOf(plugin, media)) {

@@ -92,7 +92,7 @@ const TRANSFORM_MEMBERS = Object.keys({
   holds: true,
   makes: true,
   entry: true,
-  conceals: true,
+  noOriginalFallback: true,
   version: true,
   options: true,
   checkOptions: true,
@@ -101,5 +101,5 @@ const TRANSFORM_MEMBERS = Object.keys({
   resolve: true,
   transform: true,
 } satisfies Record<keyof TransformPlugin, true>)
-const FLAGS = ['always', 'newPass', 'conceals'] as const
+const FLAGS = ['always', 'newPass', 'noOriginalFallback'] as const
 const FUNCTIONS = ['holds', 'resolve', 'opening', 'choices', 'checkOptions'] as const

@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts'
 
 /** Whether a plan marks or hides something in a picture: the original may not stand in for its outcome. */
-export function conceals({ steps }: Plan): boolean {
-  return steps.some(({ plugin }) => plugin.conceals)
+export function noOriginalFallback({ steps }: Plan): boolean {
+  return steps.some(({ plugin }) => plugin.noOriginalFallback)
 }

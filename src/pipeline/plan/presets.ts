@@ -1,7 +1,7 @@
 import type { PresetSettings } from '../../core/clients/client.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../core/media/groups.ts'
 import type { ParameterValue } from '../../core/plugin-api/parameter.ts'
-import { isPassedOver, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'
+import { isIgnoredParam, RESERVED_WORDS } from '../../core/plugin-api/query-names.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { type Known, knownIn, knownTo, type Presets, readValue } from './query.ts'
@@ -84,7 +84,7 @@ function knownOrNone(query: ReadonlyArray<readonly [string, string]>, ofGroup: K
 
 /** @throws Problem for a word that means something to a request, or nothing, but is no transformation */
 function refuseReserved(word: string): void {
-  if (RESERVED_WORDS.includes(word) || isPassedOver(word, []))
+  if (RESERVED_WORDS.includes(word) || isIgnoredParam(word, []))
     throw badParameter({ param: word, expected: 'a parameter of a plugin', received: word })
 }
 

@@ -7,11 +7,11 @@ import {
   type ParameterValue,
   parseParameter,
 } from '../../core/plugin-api/parameter.ts'
-import { isPassedOver, PRESET_WORD } from '../../core/plugin-api/query-names.ts'
-import { AWAITED } from '../../core/plugin-api/reserved-parameters.ts'
+import { isIgnoredParam, PRESET_WORD } from '../../core/plugin-api/query-names.ts'
+import { RESERVED_PARAMETERS } from '../../core/plugin-api/reserved-parameters.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { nearest } from '../../core/text/did-you-mean.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
 
@@ -41,7 +41,7 @@ export function readQuery(
   const seen = new Map<string, string>()
   let preset: ReadonlyMap<string, ParameterValue> = new Map()
   for (const [word, received] of pairs) {
-    if (isPassedOver(word, ignored)) continue
+    if (isIgnoredParam(word, ignored)) continue
     const isPreset = word === PRESET_WORD
     if (presetsOnly && !isPreset) throw notAPreset(word)
     const { name, value } = isPreset ? { name: word } : readValue([word, received], known)
@@ -83,7 +83,7 @@ export function readValue(
 }
 
 function awaited(word: string, group: MediaGroup): { name: string; spec: ParameterSpec } | undefined {
-  return Object.entries(AWAITED[group] ?? {})
+  return Object.entries(RESERVED_PARAMETERS[group] ?? {})
     .map(([name, spec]) => ({ name, spec }))
     .find(({ name, spec }) => name === word || spec.aliases?.includes(word))
 }
@@ -156,7 +156,7 @@ function presetNamed(
   if (preset) return preset
   const near = nearest(name, presets.keys())
   const list = presets.size > 0 ? `there are ${[...presets.keys()].join(', ')}` : 'there are none'
-  const received = clipped(name)
+  const received = truncate(name)
   throw new Problem({
     status: 400,
     code: 'unknown_preset',
@@ -167,7 +167,7 @@ function presetNamed(
 
 /** 403: what `word` asks for may be asked of other clients' files. */
 function notAPreset(word: string): Problem {
-  const param = clipped(word)
+  const param = truncate(word)
   return new Problem({
     status: 403,
     code: 'presets_only',
@@ -183,7 +183,7 @@ function unknownParameter(word: string, { words: known, group }: Known): Problem
   return new Problem({
     status: 400,
     code: 'unknown_parameter',
-    detail: `there is no parameter ${JSON.stringify(clipped(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
-    members: { param: clipped(word), ...(near ? { nearest: near } : {}) },
+    detail: `there is no parameter ${JSON.stringify(truncate(word))} for ${group} files; ${near ? `did you mean "${near}"?` : list}`,
+    members: { param: truncate(word), ...(near ? { nearest: near } : {}) },
   })
 }

@@ -101,7 +101,10 @@ export function createAdmission(
       const leave = () => giveUp(signal.reason)
       const timer = setTimeout(() => giveUp(waitedTooLong()), waitMs)
       const waiter: Waiter = {
-        ...{ clientId, caller, bytes, isHeavy: bytes > heavyFrom },
+        clientId,
+        caller,
+        bytes,
+        isHeavy: bytes > heavyFrom,
         begin() {
           stop()
           resolve(waiter)

@@ -1,14 +1,14 @@
-import { joinSignals } from '../../core/async/any-signal.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
 import type { CpuTime } from '../../core/budgets/cpu-time.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { Engine, EngineContext, EngineName, Forecast } from '../../core/plugin-api/plugin.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
-import { ofAsset } from '../../core/problem.ts'
+import { wrapAssetError } from '../../core/problem.ts'
 import { takesTooLong } from '../../core/transform-problems.ts'
 import type { Plan } from '../plan/plan.ts'
 import { type NamedFile, namedFiles } from '../plan/referenced-files.ts'
-import { isLasting } from '../plan/runs-as-job.ts'
+import { runsAsJob } from '../plan/runs-as-job.ts'
 import type { Admission } from './admission.ts'
 import { measured, type Timed } from './measured.ts'
 import { type Runner, runsOfOneEngine, type WorkContext, type WorkRunner } from './run.ts'
@@ -88,7 +88,7 @@ export function createDispatcher({
   }
   return (plan, source, context) => {
     const { signal, clientId, caller } = context
-    const isJob = isLasting(plan)
+    const isJob = runsAsJob(plan)
     const inParts = (spent: Spent) => async (timed: Timed) => {
       let asset = source
       /**
@@ -114,7 +114,7 @@ export function createDispatcher({
         const { bytes } = forecast
         const work = checked((more) => runSteps(part, forecast, { ...context, spent: more }))
         // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
-        asset = isLasting(part)
+        asset = runsAsJob(part)
           ? await work(() => {})
           : await admit(work, { signal, bytes, clientId, caller })
       }
@@ -130,7 +130,7 @@ async function inTime(run: Runner, ...[plan, source, context]: Parameters<Runner
   const over = new AbortController()
   const { group } = formatOfMediaType(source.mediaType)
   const timer = setTimeout(() => over.abort(takesTooLong(group)), context.limits.timeoutMs)
-  const { signal, leave } = joinSignals([context.signal, over.signal])
+  const { signal, leave } = anySignal([context.signal, over.signal])
   try {
     return await run(plan, source, { ...context, signal })
   } finally {
@@ -168,6 +168,6 @@ async function forecastOfNamed(
   const engine = engines.get(step.plugin.engine)
   if (!engine) return { bytes: asset.size, mayHang: false }
   return engine.forecast(asset, [], context).catch((cause) => {
-    throw ofAsset(param, cause)
+    throw wrapAssetError(param, cause)
   })
 }

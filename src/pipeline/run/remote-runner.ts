@@ -21,7 +21,7 @@ interface SentTask {
 }
 
 /** A runner whose plans are carried out by other processes, which can be ended in the middle of it. */
-export function createRunnerApart(children: Children): Runner {
+export function createChildRunner(children: Children): Runner {
   return (plan, source, context) => {
     const { asset, signal, limits, log, spent } = context
     const task: SentTask = { plan: sentPlan(plan), limits }
@@ -30,7 +30,7 @@ export function createRunnerApart(children: Children): Runner {
 }
 
 /** What such a process does: runs each plan with the plugins that it has loaded itself. */
-export function workApart(run: Runner, plugins: Pick<PluginSet, 'transforms' | 'detector'>) {
+export function runInChild(run: Runner, plugins: Pick<PluginSet, 'transforms' | 'detector'>) {
   return async (task: unknown, given: { source: Asset; asset(name: string): Promise<Asset>; log: Log }) => {
     const { plan, limits } = task as SentTask
     const { asset, log } = given

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import * as read from './arguments.ts'
-import { leafCommand, type Perform } from './leaf-command.ts'
+import { type Perform, subcommand } from './leaf-command.ts'
 import { settingsOf, withStorage } from './storage-options.ts'
 
 export interface ClientCommandsOptions {
@@ -14,13 +14,13 @@ export function addClientCommands(sluice: Command, options: ClientCommandsOption
   const { perform } = options
   const client = sluice.command('client').description('Who may use the service.')
   addCreation(client, options)
-  leafCommand(client, 'list', 'Lists all clients, without their secrets.').action(({ json }) =>
+  subcommand(client, 'list', 'Lists all clients, without their secrets.').action(({ json }) =>
     perform('client list', {}, { json }),
   )
-  leafCommand(client, 'show', 'Shows one client, without its secrets.')
+  subcommand(client, 'show', 'Shows one client, without its secrets.')
     .argument('<id>', 'as in the list')
     .action((id, { json }) => perform('client show', { id }, { json }))
-  leafCommand(
+  subcommand(
     client,
     'rotate',
     'Gives a client a new secret, and prints it; the old one goes on working for a while.',
@@ -31,7 +31,7 @@ export function addClientCommands(sluice: Command, options: ClientCommandsOption
   addSecretCommands(client, perform)
   addRules(client, perform)
   addKeyCommands(client, perform)
-  leafCommand(
+  subcommand(
     client,
     'remove',
     'Removes a client: its access first, then its files, then itself. Goes on when called again.',
@@ -43,7 +43,7 @@ export function addClientCommands(sluice: Command, options: ClientCommandsOption
 
 /** What says where files lie: of a new client, and of one that there is. */
 function addCreation(client: Command, { perform, storageSecret }: ClientCommandsOptions): void {
-  const create = leafCommand(client, 'create', 'Adds a client, and prints its tokens.').option(
+  const create = subcommand(client, 'create', 'Adds a client, and prints its tokens.').option(
     '--name <name>',
     'what people call it',
   )
@@ -51,7 +51,7 @@ function addCreation(client: Command, { perform, storageSecret }: ClientCommands
     const storage = await settingsOf(options, { command, secret: storageSecret })
     return perform('client create', { name, ...(storage ? { storage } : {}) }, { json })
   })
-  const storage = leafCommand(
+  const storage = subcommand(
     client,
     'storage',
     'Gives a client a bucket of its own, once it has been tried; or other keys for the one that it has.',
@@ -73,7 +73,7 @@ function keepOld(): Option {
 
 function addSecretCommands(client: Command, perform: Perform): void {
   const secret = client.command('secret').description('Secrets of a client that are for less than its own.')
-  leafCommand(secret, 'add', 'Makes one, and prints it.')
+  subcommand(secret, 'add', 'Makes one, and prints it.')
     .argument('<id>', 'of the client')
     .option('--name <name>', 'what people call it')
     .addOption(new Option('--only <action>', 'uploads only, or reading only').choices(['upload', 'read']))
@@ -82,14 +82,14 @@ function addSecretCommands(client: Command, perform: Perform): void {
     .action((id, { valid, json, ...scope }) =>
       perform('client secret add', { id, ...scope, validMs: valid }, { json }),
     )
-  leafCommand(secret, 'remove', 'Ends one.')
+  subcommand(secret, 'remove', 'Ends one.')
     .argument('<id>', 'of the client')
     .argument('<secret id>', 'as in client show')
     .action((id, secretId, { json }) => perform('client secret remove', { id, secretId }, { json }))
 }
 
 function addRules(client: Command, perform: Perform): void {
-  leafCommand(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
+  subcommand(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
     .argument('<id>', 'as in the list')
     .option('--signed-urls <on|off>', 'no delivery but by signed URLs', read.onOrOff)
     .option('--presets-only <on|off>', 'no parameter but preset', read.onOrOff)
@@ -144,10 +144,10 @@ function addRules(client: Command, perform: Perform): void {
 
 function addKeyCommands(client: Command, perform: Perform): void {
   const key = client.command('key').description('Keys that a client signs its delivery URLs with.')
-  leafCommand(key, 'add', 'Adds one more key, and prints it; those that are there go on counting.')
+  subcommand(key, 'add', 'Adds one more key, and prints it; those that are there go on counting.')
     .argument('<id>', 'as in the list')
     .action((id, { json }) => perform('client key add', { id }, { json }))
-  leafCommand(key, 'remove', 'Ends a key, and with it all URLs that were signed with it.')
+  subcommand(key, 'remove', 'Ends a key, and with it all URLs that were signed with it.')
     .argument('<id>', 'as in the list')
     .argument('<version>', 'as it stands in the URLs, before the dot', read.version)
     .action((id, version, { json }) => perform('client key remove', { id, version }, { json }))

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
-import { leafCommand } from './leaf-command.ts'
+import { subcommand } from './leaf-command.ts'
 
 const WRONG_USAGE = 2
 
@@ -14,15 +14,11 @@ export function commandLine(options: ClientCommandsOptions): Command {
     .showHelpAfterError('(--help tells more)')
 
   addClientCommands(sluice, options)
-  leafCommand(
-    sluice,
-    'check',
-    'Compares bucket and index, and changes nothing. Exit code 1 when they differ.',
-  )
+  subcommand(sluice, 'check', 'Compares bucket and index, and changes nothing. Exit code 1 when they differ.')
     .option('--client <id>', "only this client's files")
     .option('--digests', 'read all originals, at 64 MiB/s at most, and compare their SHA-256')
     .action(({ client: clientId, digests, json }) => perform('check', { clientId, digests }, { json }))
-  leafCommand(
+  subcommand(
     sluice,
     'reindex',
     'Fills the index from the bucket. Where the two differ on a file, the record in the bucket is right.',
@@ -30,18 +26,14 @@ export function commandLine(options: ClientCommandsOptions): Command {
     .option('--client <id>', "only this client's files")
     .action(({ client: clientId, json }) => perform('reindex', { clientId }, { json }))
   const derivatives = sluice.command('derivatives').description('What was made of originals: a cache.')
-  leafCommand(
-    derivatives,
-    'delete',
-    'Deletes the derivatives of an original, or of a folder; originals stay.',
-  )
+  subcommand(derivatives, 'delete', 'Deletes the derivatives of an original, or of a folder; originals stay.')
     .argument('<key|folder/>', 'an original, or with a slash at its end all in a folder')
     .option('--client <id>', 'whose', FIRST_CLIENT_ID)
     .action((path, { client: clientId, json }) => perform('derivatives delete', { clientId, path }, { json }))
-  leafCommand(sluice, 'usage', 'What clients store, and what they have used in the last 30 days.')
+  subcommand(sluice, 'usage', 'What clients store, and what they have used in the last 30 days.')
     .option('--client <id>', 'only this client')
     .action(({ client: clientId, json }) => perform('usage', { clientId }, { json }))
-  leafCommand(sluice, 'sweep', 'Ends what nobody works on any more, as the server does every minute.').action(
+  subcommand(sluice, 'sweep', 'Ends what nobody works on any more, as the server does every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
   return sluice

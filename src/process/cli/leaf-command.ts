@@ -4,6 +4,6 @@ import type { Command } from 'commander'
 export type Perform = (command: string, args: object, options: { json?: boolean }) => Promise<void>
 
 /** One that does something, below others that only lead to it. */
-export function leafCommand(parent: Command, name: string, description: string): Command {
+export function subcommand(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).option('--json', 'print JSON lines, for programs')
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { alone } from '../../core/async/cross-process-mutex.ts'
+import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
 import { type Client, FIRST_CLIENT_ID, newClientId } from '../../core/clients/client.ts'
 import {
   type ClientStorage,
@@ -48,7 +48,7 @@ export function createClientStorages({
   tryStorage,
   key,
   installation,
-  learnMs,
+  clientCacheTtlMs,
   now = Date.now,
 }: {
   store: ClientStore
@@ -62,7 +62,7 @@ export function createClientStorages({
   /** Where the clients without one are; absent when that is no bucket of S3. */
   installation: Root | undefined
   /** How long other processes may go on with the client as it was. */
-  learnMs: number
+  clientCacheTtlMs: number
   now?: () => number
 }): ClientStorages {
   async function tried(id: string, settings: StorageSettings): Promise<ClientStorage> {
@@ -90,7 +90,7 @@ export function createClientStorages({
       await store.refresh()
       return work(signal)
     }
-    return alone(locks, 'client storages', changing, { limitMs: CHANGE_LIMIT_MS })
+    return withExclusiveLock(locks, 'client storages', changing, { limitMs: CHANGE_LIMIT_MS })
   }
 
   function known(id: string): Client {
@@ -119,7 +119,7 @@ export function createClientStorages({
     const until = now() + PAUSE_MS
     await changeKnown(id, (present) => ({ ...present, pausedUntil: until }))
     try {
-      await pause(learnMs, undefined, { signal })
+      await pause(clientCacheTtlMs, undefined, { signal })
       await checkEmpty(client)
       return await changeKnown(id, ({ pausedUntil, storage: _, ...present }) => {
         signal.throwIfAborted()

@@ -83,7 +83,8 @@ export function createCommands({
       }),
       ({ id, name, validMs, only, folder }) =>
         clients.addSecret(id, {
-          ...{ name, validMs },
+          name,
+          validMs,
           scope: { ...(only ? { only } : {}), ...(folder === undefined ? {} : { folder }) },
         }),
     ),

@@ -1,5 +1,5 @@
 import type { Client } from '../../core/clients/client.ts'
-import { keyMeaning } from '../../core/files/object-key.ts'
+import { classifyKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 
@@ -8,7 +8,7 @@ export type HasFiles = (client: Client) => Promise<boolean>
 
 export function createHasFiles({ buckets, index }: { buckets: Buckets; index: FileIndex }): HasFiles {
   return async (client) => {
-    for await (const key of buckets.of(client).list('')) if (keyMeaning(key)) return true
+    for await (const key of buckets.of(client).list('')) if (classifyKey(key)) return true
     for await (const _ of index.list(client.id)) return true
     return false
   }

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Client, FIRST_CLIENT_ID, isClientId } from '../../core/clients/client.ts'
-import { keyMeaning, type ObjectKey, remoteRecordPrefix } from '../../core/files/object-key.ts'
+import { classifyKey, type ObjectKey, remoteRecordPrefix } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
-import { AT_ONCE } from '../maintenance/scan.ts'
+import { CONCURRENCY } from '../maintenance/scan.ts'
 import type { Removals } from '../originals/delete.ts'
 import { deleteAll } from '../originals/delete-objects.ts'
 import type { SweepResumables } from '../upload/sweep-resumables.ts'
@@ -45,7 +45,7 @@ export function createRemoveClient({
   hasFiles,
   resumables,
   events,
-  learnMs,
+  clientCacheTtlMs,
   now = Date.now,
 }: {
   clients: ClientStore
@@ -56,7 +56,7 @@ export function createRemoveClient({
   resumables: Pick<SweepResumables, 'ofClient'>
   events: EventBus
   /** How long other processes may go on accepting the tokens of a client that has been removed here. */
-  learnMs: number
+  clientCacheTtlMs: number
   now?: () => number
 }): RemoveClient {
   /** @param removing what it is to be, of what it is; undefined when the removal is taken back */
@@ -91,7 +91,7 @@ export function createRemoveClient({
     try {
       await check()
       await mark(id, (before) => ({ files: areSpokenOf || before?.files === true }))
-      await wait(learnMs, signal)
+      await wait(clientCacheTtlMs, signal)
       // Some may have come since the first look.
       await check()
       // From here on nobody takes it back.
@@ -122,13 +122,13 @@ export function createRemoveClient({
     const bucket = buckets.of(client)
     let originals = 0
     const remove = async (key: ObjectKey): Promise<'gone' | 'left'> => {
-      const meaning = keyMeaning(key)
+      const meaning = classifyKey(key)
       if (!meaning) {
         if (key.startsWith(remoteRecordPrefix)) await deleteAll(bucket, [key])
         return 'gone'
       }
       try {
-        await removals.remove(client, { full: meaning.original }, 'for good')
+        await removals.remove(client, { full: meaning.original }, true)
         originals += 1
         await progress(originals)
       } catch (error) {
@@ -149,12 +149,20 @@ export function createRemoveClient({
     for (let until = now() + WAIT_MS; ; ) {
       let left = 0
       const before = originals
-      for await (const outcome of mapAtOnce(index.list(id), { atOnce: AT_ONCE, signal, work: removeEntry }))
+      for await (const outcome of mapConcurrent(index.list(id), {
+        concurrency: CONCURRENCY,
+        signal,
+        work: removeEntry,
+      }))
         if (outcome === 'left') left += 1
       // Originals first: what belongs to one goes with it, and the rest is what is left of others.
       for (const isTurn of [isOriginal, () => true]) {
         const work = async (key: ObjectKey) => (isTurn(key) ? remove(key) : 'gone')
-        for await (const outcome of mapAtOnce(bucket.list(''), { atOnce: AT_ONCE, signal, work }))
+        for await (const outcome of mapConcurrent(bucket.list(''), {
+          concurrency: CONCURRENCY,
+          signal,
+          work,
+        }))
           if (outcome === 'left') left += 1
       }
       signal.throwIfAborted()
@@ -174,7 +182,7 @@ export function createRemoveClient({
 }
 
 function isOriginal(key: ObjectKey): boolean {
-  return keyMeaning(key)?.kind === 'original'
+  return classifyKey(key)?.kind === 'original'
 }
 
 /** @throws `signal.reason`, which the timer would hide */

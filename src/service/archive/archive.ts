@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import pLimit from 'p-limit'
-import { joinSignals } from '../../core/async/any-signal.ts'
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Asset, readAll } from '../../core/bytes/asset.ts'
 import { resumed } from '../../core/bytes/resumed-asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
@@ -54,7 +54,7 @@ export type Archive = (request: ArchiveRequest) => Readable
 
 const MANIFEST = '_manifest.json'
 // Found and rendered at the same time, and how far ahead of the entry that is being written.
-const AT_ONCE = 4
+const CONCURRENCY = 4
 const AHEAD = 8
 // For a large file: a piece is in memory until the archive's reader has room for it.
 const newPiece = () => Buffer.allocUnsafeSlow(64 * 1024)
@@ -152,9 +152,9 @@ export function createArchive({
     const manifest: ManifestEntry[] = []
     let outage: Failure | undefined
     const taken = new TakenNames([MANIFEST])
-    const limit = pLimit(AT_ONCE)
+    const limit = pLimit(CONCURRENCY)
     const work = (item: ArchiveItem) => limit(() => prepare(item, request, ahead))
-    for await (const prepared of mapAtOnce(items, { atOnce: AHEAD, work })) {
+    for await (const prepared of mapConcurrent(items, { concurrency: AHEAD, work })) {
       const opened = 'code' in prepared ? prepared : await open(prepared, request)
       const { requestedPath: path, name: wanted } = opened.item
       if ('code' in opened) {
@@ -190,7 +190,7 @@ export function createArchive({
     const ahead = newReadAhead()
     const ended = new AbortController()
     // Also for what is found and rendered ahead.
-    const { signal } = joinSignals([request.signal, ended.signal])
+    const { signal } = anySignal([request.signal, ended.signal])
     zip.output.once('close', () => ended.abort(new DOMException('the archive has ended', 'AbortError')))
     write(zip, { ...request, signal }, ahead)
       .catch((error) => zip.output.destroy(error))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { finished, PassThrough, Readable } from 'node:stream'
 import { ZipArchive } from 'archiver'
-import { joinSignals } from '../../core/async/any-signal.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
 
 /** One file of an archive. */
 export interface ArchiveEntry {
@@ -53,7 +53,7 @@ export function createZipWriter(): ZipWriter {
       // archiver itself neither fails nor ends when a source breaks, and hides why one had broken before.
       const broken = new AbortController()
       if (bytes instanceof Readable && bytes.errored) broken.abort(bytes.errored)
-      const { signal, leave } = joinSignals([closed.signal, broken.signal])
+      const { signal, leave } = anySignal([closed.signal, broken.signal])
       if (bytes instanceof Readable) finished(bytes, (error) => error && broken.abort(error))
       try {
         signal.throwIfAborted()

@@ -10,7 +10,7 @@ import type { SecretScope } from '../../core/clients/secret-scope.ts'
 import { parseFolder } from '../../core/files/object-key.ts'
 import { Problem } from '../../core/problem.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import { type ChangeKnown, clientConflict } from './change-existing.ts'
 import { checkClientName } from './name.ts'
 import type { UrlKeys } from './url-keys.ts'
@@ -124,6 +124,6 @@ function noSuchSecret(id: string, secretId: string): Problem {
   return new Problem({
     status: 404,
     code: 'secret_not_found',
-    detail: `the client ${id} has no secret with the id ${JSON.stringify(clipped(secretId))}`,
+    detail: `the client ${id} has no secret with the id ${JSON.stringify(truncate(secretId))}`,
   })
 }

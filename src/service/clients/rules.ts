@@ -2,7 +2,7 @@ import type { ClientRules, PresetSettings } from '../../core/clients/client.ts'
 import { CLIENT_LIMIT_NAMES, type ClientLimitName } from '../../core/clients/limit-names.ts'
 import { namesHost } from '../../core/net/host-patterns.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 
 /** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
 export interface RuleChanges {
@@ -165,7 +165,7 @@ function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds):
   const presets = Object.entries(received)
   if (presets.length > PRESETS_MAX) throw badPresets([`expected at most ${PRESETS_MAX} presets`])
   const odd = presets.flatMap(([name, parameters]) => {
-    const shown = clipped(name)
+    const shown = truncate(name)
     if (!PRESET_NAME.test(name))
       return `${shown}: expected a name of 1 to 64 letters, digits, ".", "_" and "-", the first of them a letter or digit`
     const values = Object.values(parameters)

@@ -1,7 +1,7 @@
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
-import { isAllWithin, meaningsWithin } from '../../core/clients/grant.ts'
-import { derivativeKey, keyMeaning, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
+import { candidatesInFolder, isAllWithin } from '../../core/clients/grant.ts'
+import { classifyKey, derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import { isOfLimit } from '../../core/limit-problems.ts'
@@ -11,10 +11,10 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import { assetNotFound, fileNotFound } from '../../core/problem.ts'
 import { tooSmallFormat } from '../../core/transform-problems.ts'
-import { conceals } from '../../pipeline/plan/concealing.ts'
+import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { namedFiles } from '../../pipeline/plan/referenced-files.ts'
-import { isLasting } from '../../pipeline/plan/runs-as-job.ts'
+import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import type { FindLateTruncation } from '../derivatives/late-truncation.ts'
 import type { NotedUses } from '../derivatives/noted-uses.ts'
@@ -31,7 +31,7 @@ type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 
 type RenderRequest = Pick<
   DeliveryRequest,
-  'client' | 'caller' | 'waitMs' | 'beforeMaking' | 'beforeJob' | 'isSigned' | 'signal'
+  'client' | 'caller' | 'waitMs' | 'beforeRender' | 'beforeJob' | 'isSigned' | 'signal'
 >
 
 export function createDeliveries({
@@ -79,10 +79,10 @@ export function createDeliveries({
     // What is known of a picture is no picture, and has an address of its own.
     if (variant === INFORMATION_VARIANT) throw fileNotFound()
     const key = derivativeKey(found.name.key, variant)
-    const meaning = keyMeaning(key)
+    const meaning = classifyKey(key)
     const derivative = meaning?.kind === 'part' ? meaning.derivative : key
     const file = await current(client, found, { key, derivative })
-    return { ...file, ...AS_IT_IS, notes: sourceNotes(found.record) }
+    return { ...file, ...UNTRANSFORMED, notes: sourceNotes(found.record) }
   }
 
   /** A file of a derivative that is stored, or being made and can be read already. @throws Problem 404 */
@@ -91,42 +91,49 @@ export function createDeliveries({
     const file = await originals.fileToRead(client, name.key, wanted)
     if (!file) throw fileNotFound()
     uses.note({ clientId: client.id, key: name.key }, wanted.derivative, { isHeld: false })
-    const { asset, isGrowing } = file
+    const { asset, isPartial } = file
     const delivery = derived(found, wanted.key, withLastModified(asset, record.storedAt))
-    return isGrowing ? { ...delivery, isGrowing } : delivery
+    return isPartial ? { ...delivery, isPartial } : delivery
   }
 
   /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
-  async function storedOrMade(
+  async function loadOrRender(
     found: FoundOriginal,
     planned: Plan,
     input: PlanInput,
     request: RenderRequest,
   ): Promise<Found> {
-    const { client, caller, waitMs = 0, beforeMaking, signal } = request
+    const { client, caller, waitMs = 0, beforeRender, signal } = request
     const isHeld = caller.isTrusted || isPresetAlone(input.query)
     const key = derivativeKey(found.name.key, planned.variant)
     const known = await stored(client, found, key)
     metrics.derivativeLookedUp(known ? 'hit' : 'miss')
-    const render = (how?: Pick<DeliveryRequest, 'beforeMaking'>) =>
+    const render = (how?: Pick<DeliveryRequest, 'beforeRender'>) =>
       derivations.derive({ ...found, client, caller, plan: planned, isHeld, ...how, signal })
     if (known) {
       uses.note({ clientId: client.id, key: found.name.key }, key, { isHeld })
-      return isLasting(planned) ? known : { ...known, asset: reopened(known.asset, render) }
+      return runsAsJob(planned) ? known : { ...known, asset: reopened(known.asset, render) }
     }
-    if (isLasting(planned)) {
+    if (runsAsJob(planned)) {
       const { query, accept } = input
       const { beforeJob, isSigned } = request
       const wanted = {
-        ...{ client, caller, original: found, plan: planned, query: [...query], accept, isHeld },
-        ...{ beforeJob, isSigned },
+        client,
+        caller,
+        original: found,
+        plan: planned,
+        query: [...query],
+        accept,
+        isHeld,
+        beforeJob,
+        isSigned,
       }
       await media.finish(wanted, { waitMs, signal })
       // It may have ended without one: the original went meanwhile.
       return current(client, found, { key, derivative: key })
     }
     try {
-      const asset = await render(beforeMaking ? { beforeMaking } : {})
+      const asset = await render(beforeRender ? { beforeRender } : {})
       const delivery = derived(found, key, reopened(asset, render))
       return asset.isUnstored ? { ...delivery, isUnstored: true } : delivery
     } catch (error) {
@@ -136,7 +143,7 @@ export function createDeliveries({
       const other = plan(next)
       // The format was asked for by name, or no other is left.
       if (other.variant === planned.variant) throw error
-      return storedOrMade(found, other, next, { client, caller, signal })
+      return loadOrRender(found, other, next, { client, caller, signal })
     }
   }
 
@@ -148,7 +155,7 @@ export function createDeliveries({
     request: RenderRequest,
   ): Promise<Found & Pick<Delivery, 'notes'>> {
     try {
-      const derivative = await storedOrMade(found, planned, input, request)
+      const derivative = await loadOrRender(found, planned, input, request)
       return { ...derivative, notes: [...planned.notes, ...sourceNotes(found.record)] }
     } catch (error) {
       const marked = await findLateTruncation(request.client, found, error)
@@ -174,7 +181,7 @@ export function createDeliveries({
     async begin({ client, caller, query, original }) {
       const input = inputOf({ client, query, format: original.format, accept: '' })
       const planned = plan(input)
-      if (!isLasting(planned)) return undefined
+      if (!runsAsJob(planned)) return undefined
       const found = await originals.resolve(client, { full: original })
       if (!found) throw fileNotFound()
       if (await stored(client, found, derivativeKey(original.key, planned.variant)))
@@ -185,7 +192,10 @@ export function createDeliveries({
 
     async deliver(request) {
       const { client, group, path, query, accept, isOneFile = false } = request
-      const found = await originals.resolveToRead(client, meaningsWithin(parsePath(path, { group }), request))
+      const found = await originals.resolveToRead(
+        client,
+        candidatesInFolder(parsePath(path, { group }), request),
+      )
       if (!found || found.name.format.group !== group) throw fileNotFound()
       const input = inputOf({ client, query, format: found.name.format, accept })
       const planned = plan(input)
@@ -196,14 +206,14 @@ export function createDeliveries({
         return namedDerivative(client, found, found.variant)
       }
       if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
-      const isElsewhere = partsPrefix(derivativeKey(found.name.key, planned.variant)) !== undefined
-      if (isElsewhere && isOneFile) throw severalFiles()
+      const mustRedirect = partsPrefix(derivativeKey(found.name.key, planned.variant)) !== undefined
+      if (mustRedirect && isOneFile) throw severalFiles()
       try {
         const derivative = await storedOrMadeWithNotes(found, planned, input, request)
-        return { ...derivative, variesByAccept, ...(isElsewhere ? { isElsewhere } : {}) }
+        return { ...derivative, variesByAccept, ...(mustRedirect ? { mustRedirect } : {}) }
       } catch (error) {
-        if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
-        return { ...(await original(client, found)), variesByAccept, notes: [], insteadFor: error.code }
+        if (onLimit === 'refuse' || !isOfLimit(error) || noOriginalFallback(planned)) throw error
+        return { ...(await original(client, found)), variesByAccept, notes: [], fallbackReason: error.code }
       }
     },
 
@@ -211,7 +221,7 @@ export function createDeliveries({
       const { full } = parsePath(path)
       const found = full && (await originals.resolveToRead(client, { full }))
       if (!found) throw fileNotFound()
-      if (found.variant === undefined) return { ...(await original(client, found)), ...AS_IT_IS }
+      if (found.variant === undefined) return { ...(await original(client, found)), ...UNTRANSFORMED }
       return namedDerivative(client, found, found.variant)
     },
   }
@@ -227,7 +237,7 @@ function isPresetAlone(query: PlanInput['query']): boolean {
   return names.length > 0 && names.every((name) => name === PRESET_WORD)
 }
 
-const AS_IT_IS = { variesByAccept: false, notes: [] }
+const UNTRANSFORMED = { variesByAccept: false, notes: [] }
 
 function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
   const format = formatOfMediaType(asset.mediaType)

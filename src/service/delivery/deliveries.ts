@@ -25,7 +25,7 @@ export interface DeliveryRequest {
   /** Whether it has to be one file: to be saved, or put into an archive. */
   isOneFile?: boolean
   /** Asked before a picture is made that is not there yet: what it throws is the answer. */
-  beforeMaking?: () => Promise<void>
+  beforeRender?: () => Promise<void>
   /** The same before a new media job begins. */
   beforeJob?: () => Promise<void>
   /** The URL carries the client's signature. */
@@ -44,13 +44,13 @@ export interface Delivery {
   /** Whether caches must keep it apart by `Accept`. */
   variesByAccept: boolean
   /** The code of the limit that what was asked for has met: this is the original in its place, for now. */
-  insteadFor?: string
+  fallbackReason?: string
   /** What was done otherwise than asked. */
   notes: readonly string[]
   /** It leads to files beside it, so it is of use only at its own address, and what was asked for had another. */
-  isElsewhere?: true
+  mustRedirect?: true
   /** It is still being made, and may be another in a moment. */
-  isGrowing?: true
+  isPartial?: true
   /** There was no room to store it. */
   isUnstored?: true
 }

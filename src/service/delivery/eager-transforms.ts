@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { joinSignals } from '../../core/async/any-signal.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
 import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
@@ -8,9 +8,9 @@ import type { Log } from '../../core/log.ts'
 import type { Format } from '../../core/media/formats.ts'
 import { type JobStatus, type Jobs, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
 import { badParameter, Problem, unlessStatus } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
-import { PUT_OFF_FOR_MS, putOff } from './defer.ts'
+import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
 import type { Deliveries } from './deliveries.ts'
 
 /** A derivative that is made before anybody asks for it. */
@@ -86,11 +86,14 @@ export function createEagerTransforms({
       clientId: client.id,
       original: key,
       query,
-      until: now() + PUT_OFF_FOR_MS,
+      until: now() + DEFERRED_FOR_MS,
     }
     try {
       const lasting = await deliveries.begin({
-        ...{ client, caller: QUEUE_CALLER, query: pairsOf(query), original },
+        client,
+        caller: QUEUE_CALLER,
+        query: pairsOf(query),
+        original,
       })
       if (lasting) return lasting.state
       await jobs.enqueue({ kind: KIND, id, data })
@@ -152,11 +155,11 @@ export function createEagerTransforms({
       jobs.work<QueuedTransform>(
         KIND,
         async ({ data }, run) => {
-          const { signal, leave } = joinSignals([run.signal, stopping.signal])
+          const { signal, leave } = anySignal([run.signal, stopping.signal])
           try {
             await make(data, signal)
           } catch (error) {
-            throw stopping.signal.aborted ? new NotYet(0) : putOff(error, data.until > now())
+            throw stopping.signal.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
           } finally {
             leave()
           }
@@ -190,6 +193,6 @@ function ofTransform(problem: Problem, i: number, query: string): Problem {
   const { status, code, message, members, headers } = problem
   const place = `transforms[${i}]`
   const saysIt = members.param === place
-  const detail = saysIt ? message : `${message}, in ${place}: ${JSON.stringify(clipped(query))}`
+  const detail = saysIt ? message : `${message}, in ${place}: ${JSON.stringify(truncate(query))}`
   return new Problem({ status, code, detail, members: { ...members, transform: i }, headers, cause: problem })
 }

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import { z } from 'zod'
-import { joinSignals } from '../../core/async/any-signal.ts'
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import { type Asset, readAll } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
@@ -34,12 +34,12 @@ export interface Information extends FoundOriginal {
 export interface Asked {
   caller: Caller
   /** Asked before it is found out what is not known yet: what it throws is the answer. */
-  beforeMaking?: () => Promise<void>
+  beforeRender?: () => Promise<void>
   signal: AbortSignal
 }
 
 /** Tells of stored files. */
-export interface Informations {
+export interface FileInfos {
   /**
    * What is known of the original that a path means.
    * @throws Problem 400, 404 as delivery does, 503
@@ -50,7 +50,7 @@ export interface Informations {
     group: MediaGroup
     /** Decoded once, not checked yet. */
     path: string
-    beforeMaking?: () => Promise<void>
+    beforeRender?: () => Promise<void>
     signal: AbortSignal
   }): Promise<Information>
   /** What can be found out of some at the moment, in their order. Throws nothing but `signal.reason`. */
@@ -63,7 +63,7 @@ const HEADS_AT_ONCE = 2
 // An SVG's is all of it, and may stand for a billion elements; a TIFF's may be half a million directories.
 const COSTLY_HEADERS = new Set(['svg', 'tiff'])
 // Of one upload's files: a form of a hundred must not fill the queue.
-const AT_ONCE = 2
+const CONCURRENCY = 2
 
 const imageInformation = z.object({
   width: z.number(),
@@ -98,7 +98,7 @@ const mediaFacts = z.object({
   sampleRate: z.number().optional(),
 })
 
-export function createInformations({
+export function createFileInfos({
   originals,
   derivations,
   buckets,
@@ -117,10 +117,10 @@ export function createInformations({
   /** How long an upload waits for what is known of its files. */
   patienceMs?: number
   log: Log
-}): Informations {
+}): FileInfos {
   const reading = pLimit(HEADS_AT_ONCE)
 
-  async function storedOrMade(client: Client, found: FoundOriginal, asked: Asked): Promise<Asset> {
+  async function loadOrRender(client: Client, found: FoundOriginal, asked: Asked): Promise<Asset> {
     const { key, format } = found.name
     const stored = await originals.derivativeToRead(client, key, derivativeKey(key, INFORMATION_VARIANT))
     return stored ?? derivations.derive({ ...found, client, plan: informationPlan(plan, format), ...asked })
@@ -130,7 +130,7 @@ export function createInformations({
     const { signal } = asked
     const isImage = found.name.format.group === 'image'
     try {
-      const asset = await storedOrMade(client, found, asked)
+      const asset = await loadOrRender(client, found, asked)
       const known = JSON.parse((await readAll(asset, signal)).toString('utf8'))
       if (isImage) return { ...found, image: imageInformation.parse(known) }
       return { ...found, media: mediaFacts.parse(known) }
@@ -189,11 +189,11 @@ export function createInformations({
     },
 
     async ofStored(client, found, { caller, signal }) {
-      const inTime = joinSignals([signal, AbortSignal.timeout(patienceMs)])
+      const inTime = anySignal([signal, AbortSignal.timeout(patienceMs)])
       const work = (each: FoundOriginal) => knownInTime(client, each, { caller, signal: inTime.signal })
       try {
         const known: Information[] = []
-        for await (const each of mapAtOnce(found, { atOnce: AT_ONCE, work })) {
+        for await (const each of mapConcurrent(found, { concurrency: CONCURRENCY, work })) {
           signal.throwIfAborted()
           known.push(each)
         }

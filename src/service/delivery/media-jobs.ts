@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { joinSignals } from '../../core/async/any-signal.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
 import { QUEUE_CALLER } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
@@ -10,7 +10,7 @@ import { fileNotFound, Problem, retryAfter, unlessStatus } from '../../core/prob
 import type { Planner } from '../../pipeline/plan/plan.ts'
 import type { Derivations, DeriveRequest, Reserved } from '../derivatives/derivations.ts'
 import type { Originals } from '../originals/originals.ts'
-import { PUT_OFF_FOR_MS, putOff } from './defer.ts'
+import { DEFERRED_FOR_MS, toDeferral } from './defer.ts'
 import type { MediaJobs, WantedMedia } from './media-job.ts'
 import { checkMayBegin, checkPlaces, jobOwner, type MediaJobsFor } from './media-places.ts'
 
@@ -95,8 +95,14 @@ export function createMediaJobs({
         isHeld,
       })
       const data: QueuedMedia = {
-        ...{ clientId: client.id, original: original.name.key, derivative, deadline, isHeld },
-        ...{ query, accept: wanted.plan.variesByAccept ? accept : '', until: now() + PUT_OFF_FOR_MS },
+        clientId: client.id,
+        original: original.name.key,
+        derivative,
+        deadline,
+        isHeld,
+        query,
+        accept: wanted.plan.variesByAccept ? accept : '',
+        until: now() + DEFERRED_FOR_MS,
       }
       await jobs.enqueue({ ...ref, owner, data })
       return (await jobs.status(ref)) ?? { state: 'waiting', attempts: 0, progress: 0 }
@@ -162,15 +168,15 @@ export function createMediaJobs({
       jobs.work<QueuedMedia>(
         KIND,
         async ({ data, attempt }, { progress, ...run }) => {
-          const { signal, leave } = joinSignals([run.signal, stopping.signal])
+          const { signal, leave } = anySignal([run.signal, stopping.signal])
           const isTriedAgain = (error: unknown) => {
-            const thrown = putOff(error, data.until > now())
+            const thrown = toDeferral(error, data.until > now())
             return thrown instanceof NotYet || (attempt < ATTEMPTS && mayPass(thrown))
           }
           try {
             if (!(await make(data, { signal, progress, isTriedAgain }))) await derivations.release(data)
           } catch (error) {
-            throw stopping.signal.aborted ? new NotYet(0) : putOff(error, data.until > now())
+            throw stopping.signal.aborted ? new NotYet(0) : toDeferral(error, data.until > now())
           } finally {
             leave()
           }

@@ -18,7 +18,7 @@ export interface DeriveRequest extends FoundOriginal {
   /** Is told how much of it is done, from 0 to 1, by what takes minutes. */
   progress?: (fraction: number) => void
   /** Asked before it is begun, not of those who join: what it throws is their answer. */
-  beforeMaking?: (() => Promise<void>) | undefined
+  beforeRender?: (() => Promise<void>) | undefined
   /** Whether a failure is not the end: it is told of when no other try follows. */
   isTriedAgain?: (error: unknown) => boolean
   signal: AbortSignal

@@ -1,4 +1,4 @@
-import { createSharedWorks, type SharedWork, shareWork } from '../../core/async/single-flight.ts'
+import { createSingleFlights, type SingleFlight, singleFlight } from '../../core/async/single-flight.ts'
 import { type CpuTime, isOutOfCpuTime } from '../../core/budgets/cpu-time.ts'
 import { createFailures } from '../../core/budgets/failures.ts'
 import { withLastModified } from '../../core/bytes/asset.ts'
@@ -6,7 +6,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey } from '../../core/files/object-key.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
-import { isLasting } from '../../pipeline/plan/runs-as-job.ts'
+import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import type { Derivations, DeriveRequest, MadeAsset } from './derivations.ts'
 import { createMaker, type MakerOptions, payerOf } from './make.ts'
 
@@ -25,14 +25,14 @@ export function createDerivations({
   const { make, reserve, limitMsOf } = createMaker({ ...options, now })
   // Locks share across processes and answer only at the end; this one answers local callers as soon as the bytes are
   // there.
-  const flights = createSharedWorks<MadeAsset>()
+  const flights = createSingleFlights<MadeAsset>()
   const failures = createFailures(now)
   // Makes that are under way, also those that nobody waits for any more.
   const making = new Set<Promise<void>>()
 
-  function fly(request: DeriveRequest, key: ObjectKey): SharedWork<MadeAsset> {
+  function start(request: DeriveRequest, key: ObjectKey): SingleFlight<MadeAsset> {
     const { client, record } = request
-    return shareWork<MadeAsset>(
+    return singleFlight<MadeAsset>(
       async (signal, answer) => {
         let made = false
         const work = (held: AbortSignal) => {
@@ -66,7 +66,7 @@ export function createDerivations({
 
   /** Before the index is written to. The run checks it again when its turn comes. @throws Problem 429 */
   async function checkCpuTime(request: DeriveRequest): Promise<void> {
-    if (!isLasting(request.plan)) await cpuTime.check(payerOf(request))
+    if (!runsAsJob(request.plan)) await cpuTime.check(payerOf(request))
   }
 
   /**
@@ -76,17 +76,17 @@ export function createDerivations({
   async function join(request: DeriveRequest, key: ObjectKey): Promise<MadeAsset> {
     const flight = flightOf(request.client, key)
     const until = now() + limitMsOf(request)
-    let mayBegin = request.beforeMaking === undefined
+    let mayBegin = request.beforeRender === undefined
     for (;;) {
       if (!flights.isUnderWay(flight)) {
-        if (!mayBegin) await request.beforeMaking?.()
+        if (!mayBegin) await request.beforeRender?.()
         mayBegin = true
         await checkCpuTime(request)
       }
       let isOwn = false
       const begin = () => {
         isOwn = true
-        return fly(request, key)
+        return start(request, key)
       }
       try {
         return await flights.join(flight, begin, request.signal)

@@ -26,7 +26,7 @@ export type FindLateTruncation = (
 // A file is read once for all its failures, which may be as many as requests.
 const REMEMBERED = 10_000
 // To read or mark it may fail at each request while the bucket takes no writes.
-const PUT_OFF_FOR_MS = 60_000
+const DEFERRED_FOR_MS = 60_000
 
 export function createFindLateTruncation({
   buckets,
@@ -38,7 +38,7 @@ export function createFindLateTruncation({
   log: Log
 }): FindLateTruncation {
   const looks = new LRUCache<string, Promise<FoundOriginal | undefined>>({ max: REMEMBERED })
-  const putOff = new LRUCache<string, true>({ max: REMEMBERED, ttl: PUT_OFF_FOR_MS })
+  const toDeferral = new LRUCache<string, true>({ max: REMEMBERED, ttl: DEFERRED_FOR_MS })
 
   async function isTruncated(client: Client, { name, record }: FoundOriginal): Promise<boolean> {
     const watch = watchEnd(name.format)
@@ -63,13 +63,13 @@ export function createFindLateTruncation({
     if (!(error instanceof Problem) || error.members.reason !== BROKEN) return undefined
     if (error.members.param !== undefined || found.record.truncated) return undefined
     const name = `${client.id} ${found.record.sha256} ${found.name.key}`
-    if (putOff.has(name)) return undefined
+    if (toDeferral.has(name)) return undefined
     const known = looks.get(name)
     const looked = known ?? look(client, found)
     if (!known) looks.set(name, looked)
     return looked.catch((err) => {
       looks.delete(name)
-      putOff.set(name, true)
+      toDeferral.set(name, true)
       log.warn(
         { err, client: client.id, key: found.name.key },
         'the end of a picture could not be looked for',

@@ -10,7 +10,7 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem, unlessStatus } from '../../core/problem.ts'
-import { isLasting } from '../../pipeline/plan/runs-as-job.ts'
+import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
 import { deleteParts } from '../originals/delete-objects.ts'
@@ -71,7 +71,10 @@ export function createMaker(options: MakerOptions): Maker {
   const limitMsOf: Maker['limitMsOf'] = ({ timeoutMs = limits.timeoutMs }) => 3 * timeoutMs
 
   const claimOf = ({ client, record, isHeld = false }: Unrendered, key: ObjectKey): Claim => ({
-    ...{ client, original: record, key, isHeld },
+    client,
+    original: record,
+    key,
+    isHeld,
   })
 
   /** → `pending`. @returns its deadline, or undefined when there is no room to store it @throws Problem 404 */
@@ -115,7 +118,7 @@ export function createMaker(options: MakerOptions): Maker {
     if (stored) return answer(withLastModified(stored, record.storedAt))
     const asset = await assets.of(client, plan)
     // A job's callers come back for what is stored.
-    const deadline = await (isLasting(plan) ? reserve : note)(request, key)
+    const deadline = await (runsAsJob(plan) ? reserve : note)(request, key)
     const mostOfAll = bytesOfDerivatives(record.size, derivativeLimits.derivativesMaxTimes)
     const outputMaxBytes = Math.min(limits.outputMaxBytes, mostOfAll)
     const leftovers = createLeftovers(log, { key })
@@ -131,11 +134,16 @@ export function createMaker(options: MakerOptions): Maker {
       const rendered = await run(
         plan,
         {
-          ...{ ...source, ...sourceFacts(record) },
+          ...source,
+          ...sourceFacts(record),
           probe: keptProbe(record, { clientId: client.id, index, log }),
         },
         {
-          ...{ ...payerOf(request), asset, signal, log, storePart: storing.storePart },
+          ...payerOf(request),
+          asset,
+          signal,
+          log,
+          storePart: storing.storePart,
           limits: { ...limits, timeoutMs, outputMaxBytes },
           ...(progress ? { progress } : {}),
           afterwards: leftovers.add,

@@ -1,6 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import { derivativePrefix, keyMeaning, type ObjectKey } from '../../core/files/object-key.ts'
-import type { PathMeanings } from '../../core/files/request-path.ts'
+import { classifyKey, derivativePrefix, type ObjectKey } from '../../core/files/object-key.ts'
+import type { PathCandidates } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
@@ -21,7 +21,7 @@ export interface RemovedDerivatives {
  * Deletes the stored derivatives of an original, held ones too, and nothing else. One in progress is stored afterwards.
  * @throws Problem 404 when there is no such original, 503 when some may still be there: the sweep continues
  */
-export type RemoveDerivatives = (client: Client, path: PathMeanings) => Promise<RemovedDerivatives>
+export type RemoveDerivatives = (client: Client, path: PathCandidates) => Promise<RemovedDerivatives>
 
 export function createRemoveDerivatives({
   index,
@@ -39,7 +39,7 @@ export function createRemoveDerivatives({
     const ref = { clientId: client.id, key }
     const bucket = buckets.of(client)
     for await (const found of bucket.list(derivativePrefix(key))) {
-      if (keyMeaning(found)?.kind !== 'derivative' || (await index.find(ref, found)).derivative) continue
+      if (classifyKey(found)?.kind !== 'derivative' || (await index.find(ref, found)).derivative) continue
       const asset = await bucket.find(found)
       if (asset) await index.adoptDerivative(ref, await recordOfDerivative(bucket, found, asset))
     }

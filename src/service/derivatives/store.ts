@@ -7,7 +7,7 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, fileReplaced, unlessStatus } from '../../core/problem.ts'
-import { isLasting } from '../../pipeline/plan/runs-as-job.ts'
+import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
 import type { Answered } from './answered.ts'
 import type { DeriveRequest, MadeAsset } from './derivations.ts'
@@ -81,7 +81,7 @@ export function createStoring(
 
   /** A rendered derivative that is not stored. @throws Problem 429 when it would wait in memory for slow readers */
   async function unstored(rendered: Asset): Promise<MadeAsset> {
-    if (isLasting(plan) || rendered.size > MAX_ANSWERED_BYTES) throw tooManyVariants(space.atMost(client))
+    if (runsAsJob(plan) || rendered.size > MAX_ANSWERED_BYTES) throw tooManyVariants(space.atMost(client))
     const { mediaType, lastModified } = rendered
     const asset = rendered.file
       ? assetFromBytes(await readAll(rendered), { mediaType, lastModified })

@@ -34,7 +34,7 @@ export function createAnnotate({
   return async ({ change, signal, ...request }) => {
     const { client } = request
     const { name } = await originalOf(originals, request)
-    return records.alone(
+    return records.withLock(
       client,
       name.key,
       async (held) => {

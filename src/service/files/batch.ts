@@ -1,12 +1,12 @@
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
-import type { PathMeanings } from '../../core/files/request-path.ts'
+import type { PathCandidates } from '../../core/files/request-path.ts'
 import type { ListedState } from '../../core/ports/file-index.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Removals } from '../originals/delete.ts'
 import type { FoundOriginal } from '../originals/originals.ts'
 import type { Removed } from '../originals/removed.ts'
-import type { Trashing } from '../originals/trash.ts'
+import type { SoftDeletes } from '../originals/trash.ts'
 import type { List } from './list.ts'
 
 /** What came of one file; `path` as it was asked for. */
@@ -17,18 +17,18 @@ export interface Outcome<T> {
 
 export interface NamedPath {
   path: string
-  meanings: PathMeanings | Problem
+  meanings: PathCandidates | Problem
 }
 
 /** Many files of a client at once; what is done stays done when the caller leaves. */
 export interface ManyFiles {
-  remove(request: ManyRequest & { how?: 'for good' | undefined }): Promise<Outcome<Removed>[]>
+  remove(request: ManyRequest & { isPermanent?: boolean }): Promise<Outcome<Removed>[]>
   /** All in a folder and those below it, or the first so many. @returns also whether there are more */
   removeFolder(request: {
     client: Client
     folder: string
     limit: number
-    how?: 'for good' | undefined
+    isPermanent?: boolean
     signal: AbortSignal
   }): Promise<{ outcomes: Outcome<Removed>[]; more: boolean }>
   restore(request: ManyRequest): Promise<Outcome<FoundOriginal>[]>
@@ -41,7 +41,7 @@ interface ManyRequest {
 }
 
 // Enough to hide the way to S3 and back, few enough that deliveries do not feel it.
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
 export function createManyFiles({
   list,
@@ -50,11 +50,11 @@ export function createManyFiles({
 }: {
   list: List
   removals: Removals
-  trash: Trashing
+  trash: SoftDeletes
 }): ManyFiles {
   async function each<T>(
     { paths, signal }: Pick<ManyRequest, 'paths' | 'signal'>,
-    work: (meanings: PathMeanings) => Promise<T>,
+    work: (meanings: PathCandidates) => Promise<T>,
   ): Promise<Outcome<T>[]> {
     const one = async ({ path, meanings }: NamedPath): Promise<Outcome<T>> => ({
       path,
@@ -62,29 +62,35 @@ export function createManyFiles({
         meanings instanceof Problem ? meanings : await work(meanings).catch((error) => expectProblem(error)),
     })
     const outcomes: Outcome<T>[] = []
-    for await (const outcome of mapAtOnce(paths, { atOnce: AT_ONCE, signal, work: one }))
+    for await (const outcome of mapConcurrent(paths, { concurrency: CONCURRENCY, signal, work: one }))
       outcomes.push(outcome)
     return outcomes
   }
 
   return {
-    remove: ({ client, how, ...request }) =>
-      each(request, (meanings) => removals.remove(client, meanings, how)),
+    remove: ({ client, isPermanent, ...request }) =>
+      each(request, (meanings) => removals.remove(client, meanings, isPermanent)),
     restore: ({ client, ...request }) => each(request, (meanings) => trash.restore(client, meanings)),
 
-    async removeFolder({ client, folder, limit, how, signal }) {
-      const states: ListedState[] = how === 'for good' ? ['stored', 'trashed'] : ['stored']
+    async removeFolder({ client, folder, limit, isPermanent, signal }) {
+      const states: ListedState[] = isPermanent ? ['stored', 'trashed'] : ['stored']
       const outcomes: Outcome<Removed>[] = []
       for (const state of states)
         for (let after: string | undefined; ; ) {
           if (outcomes.length === limit) return { outcomes, more: true }
           const part = await list({
-            ...{ client, state, folder, after, signal },
-            ...{ by: 'key', direction: 'up', limit: limit - outcomes.length },
+            client,
+            state,
+            folder,
+            after,
+            signal,
+            by: 'key',
+            direction: 'up',
+            limit: limit - outcomes.length,
           })
           const paths = part.files.map(({ name }) => ({ path: name.key, meanings: { full: name } }))
           outcomes.push(
-            ...(await each({ paths, signal }, (meanings) => removals.remove(client, meanings, how))),
+            ...(await each({ paths, signal }, (meanings) => removals.remove(client, meanings, isPermanent))),
           )
           after = part.next
           if (after === undefined) break

@@ -1,6 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
-import { derivativeKey, keyMeaning } from '../../core/files/object-key.ts'
-import type { PathMeanings } from '../../core/files/request-path.ts'
+import { classifyKey, derivativeKey } from '../../core/files/object-key.ts'
+import type { PathCandidates } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
@@ -9,7 +9,7 @@ import type { FoundOriginal, Originals } from '../originals/originals.ts'
 
 export interface FileRequest {
   client: Client
-  path: PathMeanings
+  path: PathCandidates
 }
 
 /** The original that a path means. @throws Problem 404 */
@@ -48,7 +48,7 @@ export function createDescribe({
     if (known?.original.state !== 'stored') throw fileNotFound()
     const information = derivativeKey(key, INFORMATION_VARIANT)
     const derivatives = known.derivatives
-      .filter((one) => one.key !== information && keyMeaning(one.key) !== undefined)
+      .filter((one) => one.key !== information && classifyKey(one.key) !== undefined)
       .sort((one, other) => (one.key < other.key ? -1 : 1))
     return {
       name: found.name,

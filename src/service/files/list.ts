@@ -49,13 +49,13 @@ const CHUNK = 250
 const BYTES_MAX = 4 * 1024 * 1024
 // A new index is complete at once; a large one is a 503 within the 5 s that an answer may take.
 const COMPLETE_MS = 3000
-const ASK_AGAIN_MS = 100
+const POLL_INTERVAL_MS = 100
 
 export function createList({ index, buckets }: { index: FileIndex; buckets: Buckets }): List {
   async function completed(signal: AbortSignal): Promise<void> {
     for (const until = performance.now() + COMPLETE_MS; !(await index.isComplete()); ) {
       if (performance.now() > until) throw notListedYet()
-      await pause(ASK_AGAIN_MS)
+      await pause(POLL_INTERVAL_MS)
       signal.throwIfAborted()
     }
   }
@@ -78,7 +78,7 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
       signal.throwIfAborted()
       const go = after === undefined ? {} : { after }
       // One more than are wanted tells whether there is one.
-      const most = isSifted(request) ? CHUNK : Math.min(CHUNK, limit - files.length + 1)
+      const most = hasFilters(request) ? CHUNK : Math.min(CHUNK, limit - files.length + 1)
       const page = await index.page(client.id, { state, by, direction, ...within, ...go, limit: most })
       for (const file of page.files) {
         const name = parseKey(file.record.key)
@@ -86,7 +86,7 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
         if (files.length === limit || bytes > BYTES_MAX) return whole({ files, next: files.at(-1)?.position })
         if (!name || !isMeant(name, file, request)) continue
         files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
-        bytes += roughSize(file)
+        bytes += estimatedBytes(file)
       }
       after = page.next
       if (after === undefined) break
@@ -100,7 +100,7 @@ function notListedYet(): Problem {
 }
 
 /** Whether some of what the index gives may be left out. */
-function isSifted({ folder, group, search, tag }: ListRequest): boolean {
+function hasFilters({ folder, group, search, tag }: ListRequest): boolean {
   return folder !== '' || [group, search, tag].some((filter) => filter !== undefined)
 }
 
@@ -120,7 +120,7 @@ function folded(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
-function roughSize({ record }: ListedFile): number {
+function estimatedBytes({ record }: ListedFile): number {
   const { tags = [], metadata = {} } = record
   return [...tags, ...Object.entries(metadata).flat()].reduce((sum, text) => sum + text.length, 1000)
 }

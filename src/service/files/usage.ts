@@ -1,4 +1,4 @@
-import { keyMeaning, parseKey } from '../../core/files/object-key.ts'
+import { classifyKey, parseKey } from '../../core/files/object-key.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex, Totals } from '../../core/ports/file-index.ts'
@@ -92,7 +92,7 @@ export function createUsage({
       events.on('derivative.stored', 'usage', ({ clientId, key }) => {
         // What is known of a file is made of it as well, and is no transformation that anybody has asked for.
         const isInformation = parseKey(key)?.variant === INFORMATION_VARIANT
-        if (!isInformation && keyMeaning(key)?.kind === 'derivative') count(clientId, { transformations: 1 })
+        if (!isInformation && classifyKey(key)?.kind === 'derivative') count(clientId, { transformations: 1 })
       })
     },
     flush,

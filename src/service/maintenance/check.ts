@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { Finding, FindingKind } from '../../core/files/finding.ts'
 import {
+  classifyKey,
   clientRecordPrefix,
-  type KeyMeaning,
-  keyMeaning,
+  type KeyClass,
   type ObjectKey,
   recordKey,
   remoteRecordPrefix,
@@ -20,7 +20,7 @@ import { snapshot } from '../../core/storage/small-object.ts'
 import type { Records } from '../originals/records.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import { withEachClient } from './each-client.ts'
-import { AT_ONCE, type Walk } from './scan.ts'
+import { CONCURRENCY, type Walk } from './scan.ts'
 
 /** What a check has seen, apart from what it has found. */
 export interface CheckReport {
@@ -47,7 +47,7 @@ export interface CheckReport {
 export type Check = (walk: Walk & { digests?: boolean }) => Promise<CheckReport>
 
 /** What was seen of one object or entry. */
-type Seen = KeyMeaning['kind'] | 'other' | 'in progress' | 'entry' | Finding
+type Seen = KeyClass['kind'] | 'other' | 'in progress' | 'entry' | Finding
 
 export function createCheck({
   index,
@@ -58,27 +58,33 @@ export function createCheck({
   index: FileIndex
   buckets: Buckets
   clients: ClientStore
-  records: Pick<Records, 'alone'>
+  records: Pick<Records, 'withLock'>
 }): Check {
   /** One object of the bucket, and whether the index knows it. */
   async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
-    const meaning = keyMeaning(key)
+    const meaning = classifyKey(key)
     if (!meaning) return RECORD_PREFIXES.some((prefix) => key.startsWith(prefix)) ? 'record' : 'other'
     const { kind, original } = meaning
-    const bucket = buckets.of(client)
     const ref = { clientId: client.id, key: original.key }
     const derivative = meaning.kind === 'part' ? meaning.derivative : kind === 'derivative' ? key : undefined
-    const lookUp = () => index.find(ref, derivative)
-    const known = await lookUp()
+    const known = await index.find(ref, derivative)
     const isTrashed = known.original?.state === 'trashed'
     const isSettled = known.original === undefined || known.original.state === 'stored' || isTrashed
     if (!isSettled || known.derivative?.state === 'pending') return 'in progress'
     if (derivative ? known.derivative : known.original) return kind
     // What is found of one that was thrown away goes with it, or is taken in when that comes back.
     if (isTrashed) return kind
-    const suspect = await suspicion(bucket, { ...meaning, isIndexed: known.original !== undefined })
+    const suspect = await suspicion(buckets.of(client), {
+      ...meaning,
+      isIndexed: known.original !== undefined,
+    })
     // It may have been deleted, or be known, since it was listed.
-    if (!suspect || !(await bucket.find(key)) || !isDeepStrictEqual(await lookUp(), known)) return kind
+    if (
+      !suspect ||
+      !(await buckets.of(client).find(key)) ||
+      !isDeepStrictEqual(await index.find(ref, derivative), known)
+    )
+      return kind
     return { kind: suspect, clientId: client.id, key }
   }
 
@@ -104,7 +110,7 @@ export function createCheck({
 
   /** Once no change is in progress: until it has ended, record and index differ. */
   function lookAlone(client: Client, ref: FileRef): Promise<Seen> {
-    return records.alone(client, ref.key, async () => {
+    return records.withLock(client, ref.key, async () => {
       const { original } = await index.find(ref)
       const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))
       return wrong ? { clientId: client.id, key: ref.key, ...wrong } : 'entry'
@@ -146,7 +152,11 @@ export function createCheck({
 
     await withEachClient(clients, clientId, async (client) => {
       const work = (key: ObjectKey) => lookAtObject(client, key)
-      for await (const seen of mapAtOnce(buckets.of(client).list(''), { atOnce: AT_ONCE, signal, work }))
+      for await (const seen of mapConcurrent(buckets.of(client).list(''), {
+        concurrency: CONCURRENCY,
+        signal,
+        work,
+      }))
         await note(seen)
     })
     const work = async ({ ref, entry }: { ref: FileRef; entry?: Entry }): Promise<Seen> => {
@@ -156,7 +166,7 @@ export function createCheck({
       const isKnown = (await index.find(ref)).original !== undefined
       return isKnown ? { kind: 'client unknown', clientId: ref.clientId, key: ref.key } : 'entry'
     }
-    for await (const seen of mapAtOnce(entries(clientId), { atOnce: AT_ONCE, signal, work })) {
+    for await (const seen of mapConcurrent(entries(clientId), { concurrency: CONCURRENCY, signal, work })) {
       // Counted here only: what is under way has an entry, but not always an object yet.
       if (seen === 'in progress') report.inProgress += 1
       await note(seen)
@@ -181,7 +191,7 @@ type Entry = ({ kind: 'original' } & StoredOriginal) | { kind: 'derivative'; rec
 /** What an object is that the index does not know; undefined when another object tells as much. */
 async function suspicion(
   bucket: Bucket,
-  meaning: KeyMeaning & { isIndexed: boolean },
+  meaning: KeyClass & { isIndexed: boolean },
 ): Promise<FindingKind | undefined> {
   const { original, isIndexed } = meaning
   const has = async (key: ObjectKey) => (await bucket.find(key)) !== undefined

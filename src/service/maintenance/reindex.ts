@@ -1,7 +1,7 @@
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { FindingKind } from '../../core/files/finding.ts'
-import { keyMeaning, type ObjectKey, recordPrefix } from '../../core/files/object-key.ts'
+import { classifyKey, type ObjectKey, recordPrefix } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
@@ -11,7 +11,7 @@ import type { Agree } from '../originals/agree.ts'
 import type { ForgetMissing } from '../originals/forget-missing.ts'
 import type { Originals } from '../originals/originals.ts'
 import { withEachClient } from './each-client.ts'
-import { AT_ONCE, type Walk } from './scan.ts'
+import { CONCURRENCY, type Walk } from './scan.ts'
 
 /** How many there were, of each kind. */
 export interface ReindexReport {
@@ -60,7 +60,7 @@ export function createReindex({
   forgetMissing: ForgetMissing
 }): Reindex {
   async function takeInOriginal(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
-    const meaning = keyMeaning(key)
+    const meaning = classifyKey(key)
     if (meaning?.kind !== 'record') return undefined
     const full = meaning.original
     const ref = { clientId: client.id, key: full.key }
@@ -85,7 +85,7 @@ export function createReindex({
   }
 
   async function takeInDerivative(client: Client, key: ObjectKey): Promise<Outcome | undefined> {
-    const meaning = keyMeaning(key)
+    const meaning = classifyKey(key)
     if (meaning?.kind !== 'derivative') return undefined
     const ref = { clientId: client.id, key: meaning.original.key }
     const known = await index.find(ref, key)
@@ -122,7 +122,11 @@ export function createReindex({
     ) => {
       const keys = buckets.of(client).list(prefix)
       const done = async (key: ObjectKey) => ({ key, outcome: await work(client, key) })
-      for await (const { key, outcome } of mapAtOnce(keys, { atOnce: AT_ONCE, signal, work: done })) {
+      for await (const { key, outcome } of mapConcurrent(keys, {
+        concurrency: CONCURRENCY,
+        signal,
+        work: done,
+      })) {
         looked += 1
         if (typeof outcome === 'object') {
           findings += 1
@@ -140,10 +144,14 @@ export function createReindex({
     })
     // An index that was emptied or replaced since the start has lost what was taken in before.
     const isSameRun = async () => (await index.run()).id === run
-    if (clientId === undefined && (await isSameRun())) await index.noteComplete()
+    if (clientId === undefined && (await isSameRun())) await index.markComplete()
     await withEachClient(clients, clientId, async (client) => {
       const work = (file: IndexedFile) => forgetMissing(client, file)
-      for await (const isRemoved of mapAtOnce(index.list(client.id), { atOnce: AT_ONCE, signal, work }))
+      for await (const isRemoved of mapConcurrent(index.list(client.id), {
+        concurrency: CONCURRENCY,
+        signal,
+        work,
+      }))
         if (isRemoved) report.originals.removed += 1
       await fill(client, { prefix: '', filled: report.derivatives, work: takeInDerivative })
     })

@@ -17,4 +17,4 @@ export interface Walk {
 }
 
 // Looked at side by side: enough to hide the way to S3 and back, few enough that deliveries do not feel it.
-export const AT_ONCE = 16
+export const CONCURRENCY = 16

@@ -1,4 +1,4 @@
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { Log } from '../../core/log.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -9,7 +9,7 @@ import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { Agree } from '../originals/agree.ts'
 import type { Removals } from '../originals/delete.ts'
 import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
-import { AT_ONCE } from './scan.ts'
+import { CONCURRENCY } from './scan.ts'
 
 /**
  * Ends what no process works on any more, at the start and every minute. A changed record is taken over by the index. Deletes
@@ -99,9 +99,9 @@ export function createSweep({
   async function sweep(): Promise<number> {
     let ended = 0
     const changes = await index.overdueChanges(now())
-    for await (const hasEnded of mapAtOnce(changes, { atOnce: AT_ONCE, work: endChange }))
+    for await (const hasEnded of mapConcurrent(changes, { concurrency: CONCURRENCY, work: endChange }))
       if (hasEnded) ended += 1
-    for await (const hasEnded of mapAtOnce(index.overdue(now()), { atOnce: AT_ONCE, work: end }))
+    for await (const hasEnded of mapConcurrent(index.overdue(now()), { concurrency: CONCURRENCY, work: end }))
       if (hasEnded) ended += 1
     if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives, changes and deletes')
     return ended

@@ -37,7 +37,7 @@ export function createAgree({
   return async (client, key) => {
     if (!(await look(client, key))) return
     // A change in progress differs as well, until it has ended.
-    await records.alone(client, key, async () => {
+    await records.withLock(client, key, async () => {
       const found = await look(client, key)
       if (!found) return
       const ref = { clientId: client.id, key }

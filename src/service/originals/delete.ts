@@ -7,7 +7,7 @@ import {
   partsPrefix,
   recordKey,
 } from '../../core/files/object-key.ts'
-import { originalsMeant, type PathMeanings } from '../../core/files/request-path.ts'
+import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { Log } from '../../core/log.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
@@ -18,7 +18,7 @@ import type { Agree } from './agree.ts'
 import { deleteAll } from './delete-objects.ts'
 import type { Originals } from './originals.ts'
 import type { Removed } from './removed.ts'
-import type { Trashing } from './trash.ts'
+import type { SoftDeletes } from './trash.ts'
 
 /** Takes originals away, with everything derived from them. */
 export interface Removals {
@@ -27,7 +27,7 @@ export interface Removals {
    * be gone for good.
    * @throws Problem 404 when there is none, 503 when some of it could not be deleted yet (a sweep goes on with it)
    */
-  remove(client: Client, meanings: PathMeanings, how?: 'for good'): Promise<Removed>
+  remove(client: Client, meanings: PathCandidates, isPermanent?: boolean): Promise<Removed>
   /** Takes back uploads that failed. Throws nothing: what stays is swept when its lease is over. */
   abandon(client: Client, uploads: readonly FailedUpload[]): Promise<void>
   /**
@@ -85,7 +85,7 @@ export function createRemovals({
   index: FileIndex
   buckets: Buckets
   originals: Originals
-  trash: Trashing
+  trash: SoftDeletes
   agree: Agree
   answered: Answered
   events: EventBus
@@ -126,9 +126,9 @@ export function createRemovals({
   }
 
   return {
-    async remove(client, meanings, how) {
-      const keepSeconds = how === 'for good' ? undefined : client.rules?.keepDeletedSeconds
-      for (const name of originalsMeant(meanings)) {
+    async remove(client, meanings, isPermanent) {
+      const keepSeconds = isPermanent ? undefined : client.rules?.keepDeletedSeconds
+      for (const name of originalCandidates(meanings)) {
         const ref = { clientId: client.id, key: name.key }
         // An original that the index has lost, wholly or its last step, is taken in first, so that its delete is known
         // to all.
@@ -136,10 +136,10 @@ export function createRemovals({
         if (state === undefined || state === 'pending') await originals.resolve(client, { full: name })
         await answered.ended(ref)
         if (keepSeconds !== undefined) {
-          const kept = await trash.throwAway(client, name.key, { keepMs: keepSeconds * 1000 })
+          const kept = await trash.softDelete(client, name.key, { keepMs: keepSeconds * 1000 })
           if (kept) return kept
         }
-        const taken = await take(client, ref, { cause: how === 'for good' ? 'purge' : 'delete' })
+        const taken = await take(client, ref, { cause: isPermanent ? 'purge' : 'delete' })
         if (!taken) continue
         const { derivatives, finished } = taken
         // Of two deletes at the same moment both have deleted, one tells.

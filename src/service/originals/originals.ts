@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Asset } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
-import { isGrowingPart } from '../../core/files/bundle.ts'
+import { isLivePlaylist } from '../../core/files/bundle.ts'
 import { type ObjectKey, type OriginalName, provisionalKey, recordKey } from '../../core/files/object-key.ts'
-import type { PathMeanings } from '../../core/files/request-path.ts'
+import type { PathCandidates } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex, OriginalEntry, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
@@ -51,7 +51,7 @@ export interface DerivativeFile {
 export interface CurrentFile {
   asset: Asset
   /** There may be another, longer one in a moment: a playlist of what is still being made. */
-  isGrowing: boolean
+  isPartial: boolean
 }
 
 /** Finds originals by what a path may mean. */
@@ -60,9 +60,9 @@ export interface Originals {
    * The first meaning that is a stored original.
    * @throws Problem 503 when the index or the bucket cannot be asked
    */
-  resolve(client: Client, meanings: PathMeanings): Promise<ResolvedOriginal | undefined>
+  resolve(client: Client, meanings: PathCandidates): Promise<ResolvedOriginal | undefined>
   /** The same for those who only read: while the index cannot be asked, the bucket alone is. */
-  resolveToRead(client: Client, meanings: PathMeanings): Promise<ResolvedOriginal | undefined>
+  resolveToRead(client: Client, meanings: PathCandidates): Promise<ResolvedOriginal | undefined>
   /**
    * The bytes of a stored derivative; one that the bucket holds and the index has lost is taken in again. While the
    * index cannot be asked, the bucket alone is.
@@ -144,7 +144,7 @@ export function createOriginals({
     return record && (await bucket.find(key)) && parseRecord(key, record.bytes)
   }
 
-  async function firstOf(by: Find, client: Client, { full, short }: PathMeanings) {
+  async function firstOf(by: Find, client: Client, { full, short }: PathCandidates) {
     const found = full && (await by(client, full))
     if (found) return full.variant === undefined ? found : { ...found, variant: full.variant }
     return short && short.key !== full?.key ? by(client, short) : undefined
@@ -188,9 +188,9 @@ export function createOriginals({
       const isEntry = key === derivative
       if (entry) return fixed(isEntry ? entry : await bucket.find(key))
       if (!isPending || !provisional) return undefined
-      if (!isEntry && !isGrowingPart(key)) return fixed(await bucket.find(key))
+      if (!isEntry && !isLivePlaylist(key)) return fixed(await bucket.find(key))
       const asset = await snapshot(bucket, isEntry ? provisional : key)
-      return asset && { asset, isGrowing: true }
+      return asset && { asset, isPartial: true }
     },
     async isPlayable(client, derivative) {
       const provisional = provisionalKey(derivative)
@@ -202,7 +202,7 @@ export function createOriginals({
 }
 
 function fixed(asset: Asset | undefined): CurrentFile | undefined {
-  return asset && { asset, isGrowing: false }
+  return asset && { asset, isPartial: false }
 }
 
 /** Tells that an original is stored; some are told of twice. */

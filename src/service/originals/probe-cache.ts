@@ -1,4 +1,4 @@
-import type { KeptProbe } from '../../core/bytes/asset.ts'
+import type { CachedProbe } from '../../core/bytes/asset.ts'
 import type { Log } from '../../core/log.ts'
 import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 
@@ -6,7 +6,7 @@ import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 export function keptProbe(
   record: OriginalRecord,
   { clientId, index, log }: { clientId: string; index: FileIndex; log: Log },
-): KeptProbe {
+): CachedProbe {
   return {
     text: record.probe,
     async keep(probe) {

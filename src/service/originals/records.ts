@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
-import { alone } from '../../core/async/cross-process-mutex.ts'
+import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -12,7 +12,7 @@ import { deleteAll } from './delete-objects.ts'
 /** The records of originals in the bucket, which one at a time may change, across all processes. */
 export interface Records {
   /** Runs `work` while nobody else changes the record of this original. */
-  alone<T>(
+  withLock<T>(
     client: Client,
     key: ObjectKey,
     work: (signal: AbortSignal) => Promise<T>,
@@ -47,8 +47,8 @@ export function createRecords({
   }
 
   return {
-    alone: (client, key, work, options = {}) =>
-      alone(locks, `record ${client.id} ${key}`, work, { ...options, limitMs: LIMIT_MS }),
+    withLock: (client, key, work, options = {}) =>
+      withExclusiveLock(locks, `record ${client.id} ${key}`, work, { ...options, limitMs: LIMIT_MS }),
 
     async put(client, record, { trash, signal }) {
       const bytes = Readable.from([serializeRecord(record, trash)])

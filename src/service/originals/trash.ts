@@ -1,6 +1,6 @@
 import type { Client } from '../../core/clients/client.ts'
 import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
-import { originalsMeant, type PathMeanings } from '../../core/files/request-path.ts'
+import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
@@ -12,21 +12,21 @@ import type { Removed } from './removed.ts'
  * Originals that were deleted and can still be had back. The index is told first of what is thrown away, and last of what comes
  * back, the record in the bucket in between: whatever is broken off, an index that has to be filled anew has the file.
  */
-export interface Trashing {
+export interface SoftDeletes {
   /**
    * From now on there is no such file for those who deliver and transform; its bytes stay.
    * @returns undefined when it is not there, or nothing could bring it back
    */
-  throwAway(
+  softDelete(
     client: Client,
     key: ObjectKey,
     options: { keepMs: number },
   ): Promise<Required<Removed> | undefined>
   /** Brings the original back that a path means. @throws Problem 404, also once its time is over, 409 when it is not deleted */
-  restore(client: Client, meanings: PathMeanings): Promise<FoundOriginal>
+  restore(client: Client, meanings: PathCandidates): Promise<FoundOriginal>
 }
 
-export function createTrashing({
+export function createSoftDeletes({
   index,
   originals,
   records,
@@ -38,7 +38,7 @@ export function createTrashing({
   records: Records
   events: EventBus
   now?: () => number
-}): Trashing {
+}): SoftDeletes {
   async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
     const { key } = name
     const ref = { clientId: client.id, key }
@@ -61,11 +61,11 @@ export function createTrashing({
       events.emit('original.restored', { clientId: client.id, key, originalName, mediaType, size, sha256 })
       return { name, record }
     }
-    return records.alone(client, key, work)
+    return records.withLock(client, key, work)
   }
 
   return {
-    throwAway: (client, key, { keepMs }) => {
+    softDelete: (client, key, { keepMs }) => {
       const ref = { clientId: client.id, key }
       const work = async (signal: AbortSignal) => {
         const present = await originals.inBucket(client, key)
@@ -83,11 +83,11 @@ export function createTrashing({
         events.emit('original.trashed', { clientId: client.id, key, derivatives, until })
         return { key, derivatives: countDerivatives(derivatives), until }
       }
-      return records.alone(client, key, work)
+      return records.withLock(client, key, work)
     },
 
     async restore(client, meanings) {
-      for (const name of originalsMeant(meanings)) {
+      for (const name of originalCandidates(meanings)) {
         const restored = await restoreOne(client, name)
         if (restored) return restored
       }

@@ -27,7 +27,7 @@ export interface KeepRequest {
 }
 
 /** Remote files that have become originals. */
-export interface KeptRemotes {
+export interface RemoteMirror {
   /**
    * The original that a remote file is kept as; fetched and stored when there is none, or none any more.
    * @throws Problem as `Remotes` and the upload do; 422 for a file of another group
@@ -45,7 +45,7 @@ const STORE_MS = 60_000
  * own record, which is its commit. So a crash leaves a note of nothing, which the next request replaces, and never an original
  * that nobody would find.
  */
-export function createKeptRemotes({
+export function createRemoteMirror({
   remotes,
   remoteUpload,
   originals,
@@ -60,7 +60,7 @@ export function createKeptRemotes({
   locks: Locks
   /** For a fetch. */
   timeoutMs: number
-}): KeptRemotes {
+}): RemoteMirror {
   const remembered = new LRUCache<string, ObjectKey>({ max: REMEMBERED })
 
   /** The original of a key, if it is still there. */
@@ -90,7 +90,11 @@ export function createKeptRemotes({
     if (found) return found.key
     let key: ObjectKey | undefined
     const { name } = await remoteUpload({
-      ...{ client, asker: 'anyone', address, url, signal },
+      client,
+      asker: 'anyone',
+      address,
+      url,
+      signal,
       check: (format) => checkGroup(format, group),
       async begin(original) {
         key = original.key

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { createSharedUses, type Held } from '../../core/async/ref-counted.ts'
-import { shareWork } from '../../core/async/single-flight.ts'
+import { createRefCounted, type Held } from '../../core/async/ref-counted.ts'
+import { singleFlight } from '../../core/async/single-flight.ts'
 import { createFailures } from '../../core/budgets/failures.ts'
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
@@ -13,7 +13,7 @@ import { sniff } from '../../core/media/sniff/sniff.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Spool } from '../../core/ports/spool.ts'
 import { tooSmallFormat } from '../../core/transform-problems.ts'
-import { conceals } from '../../pipeline/plan/concealing.ts'
+import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
@@ -41,7 +41,10 @@ export interface RemotePictureRequest {
 
 /** A picture of another server to send, transformed or as it is. */
 export interface RemotePicture
-  extends Pick<Delivery, 'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'insteadFor' | 'notes'> {
+  extends Pick<
+    Delivery,
+    'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'fallbackReason' | 'notes'
+  > {
   /** The same for the same bytes of the source and the same transformation. */
   etag: string
 }
@@ -85,7 +88,7 @@ export function createRemotePictures({
   log: Log
   now?: () => number
 }): RemotePictures {
-  const uses = createSharedUses<RemotePicture>()
+  const uses = createRefCounted<RemotePicture>()
   const failures = createFailures(now)
 
   /** @param leftovers are removed when the picture has been sent */
@@ -94,7 +97,12 @@ export function createRemotePictures({
     { signal, leftovers }: { signal: AbortSignal; leftovers: Leftovers },
   ): Promise<RemotePicture> {
     const file = await remotes.open({
-      ...{ client, asker: 'anyone', address: caller.address, url, timeoutMs, signal },
+      client,
+      asker: 'anyone',
+      address: caller.address,
+      url,
+      timeoutMs,
+      signal,
       maxBytes: limits.sourceMaxBytes,
     })
     try {
@@ -138,19 +146,26 @@ export function createRemotePictures({
         etag: `fetch/${source.sha256}`,
         originalName: cleanFileName(name) || `file.${input.format.extension}`,
       },
-      ...{ newFormat: undefined, variesByAccept, notes },
+      newFormat: undefined,
+      variesByAccept,
+      notes,
     }
     if (planned.steps.length === 0) return original
     const failure = `${client.id} ${source.sha256} ${planned.variant}`
     try {
       failures.check(failure)
       const rendered = await run(planned, source, {
-        ...{ clientId: client.id, caller, rates: client.rules?.rates },
+        clientId: client.id,
+        caller,
+        rates: client.rules?.rates,
         asset: await assets.of(client, planned),
         async storePart() {
           throw new Error('a picture has no parts')
         },
-        ...{ limits, signal, log, afterwards: leftovers.add },
+        limits,
+        signal,
+        log,
+        afterwards: leftovers.add,
       })
       const asset = withLastModified(
         await inLittleMemory(rendered, { signal, leftovers }),
@@ -166,8 +181,8 @@ export function createRemotePictures({
         const next = { ...input, tooSmall: [...(input.tooSmall ?? []), tooSmall] }
         if (plan(next).variant !== planned.variant) return transformed(source, { ...work, input: next })
       }
-      if (onLimit === 'refuse' || !isOfLimit(error) || conceals(planned)) throw error
-      return { ...original, notes: [], insteadFor: error.code }
+      if (onLimit === 'refuse' || !isOfLimit(error) || noOriginalFallback(planned)) throw error
+      return { ...original, notes: [], fallbackReason: error.code }
     }
   }
 
@@ -184,7 +199,7 @@ export function createRemotePictures({
   function begin(request: RemotePictureRequest) {
     const leftovers = createLeftovers(log, {})
     return {
-      work: shareWork<RemotePicture>(
+      work: singleFlight<RemotePicture>(
         async (signal, answer) => answer(await make(request, { signal, leftovers })),
         // Waiting for a turn, rendering, and once more for another format.
         { limitMs: timeoutMs + 3 * limits.timeoutMs },

@@ -7,7 +7,7 @@ import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
  * Of each file of an upload the original that its client has already: with the same bytes, of the same type, in the same
  * folder; also one earlier in the upload. Undefined for those that are new.
  */
-export type Twins = (
+export type Duplicates = (
   client: Client,
   records: readonly OriginalRecord[],
 ) => Promise<Array<OriginalRecord | undefined>>
@@ -15,11 +15,13 @@ export type Twins = (
 // Equal bytes of another type beside it, by their names: text formats.
 const CANDIDATES = 10
 
-export function createTwins({ index, buckets }: { index: FileIndex; buckets: Buckets }): Twins {
+export function createDuplicates({ index, buckets }: { index: FileIndex; buckets: Buckets }): Duplicates {
   async function stored(client: Client, record: OriginalRecord): Promise<OriginalRecord | undefined> {
     const place = record.key.slice(0, record.key.lastIndexOf('/') + 1)
     const { files } = await index.page(client.id, {
-      ...{ state: 'stored', by: 'sha256', limit: CANDIDATES },
+      state: 'stored',
+      by: 'sha256',
+      limit: CANDIDATES,
       prefix: `${record.sha256} ${place}`,
     })
     for (const { record: known } of files) {
@@ -31,20 +33,22 @@ export function createTwins({ index, buckets }: { index: FileIndex; buckets: Buc
   }
 
   return async (client, records) => {
-    const twins: Array<OriginalRecord | undefined> = []
+    const duplicates: Array<OriginalRecord | undefined> = []
     for (const [i, record] of records.entries()) {
       const earlier = records.slice(0, i).findIndex((other) => isTwin(other, record))
-      twins.push(earlier === -1 ? await stored(client, record) : (twins[earlier] ?? records[earlier]))
+      duplicates.push(
+        earlier === -1 ? await stored(client, record) : (duplicates[earlier] ?? records[earlier]),
+      )
     }
-    return twins
+    return duplicates
   }
 }
 
 /** Finds the places of those that are not stored any more. */
 export function createDeletedTwins({ index }: { index: FileIndex }) {
-  return async (client: Client, twins: ReadonlyArray<OriginalRecord | undefined>): Promise<number[]> => {
+  return async (client: Client, duplicates: ReadonlyArray<OriginalRecord | undefined>): Promise<number[]> => {
     const deleted: number[] = []
-    for (const [i, twin] of twins.entries()) {
+    for (const [i, twin] of duplicates.entries()) {
       const known = twin && (await index.find({ clientId: client.id, key: twin.key }))
       if (known && known.original?.state !== 'stored') deleted.push(i)
     }

@@ -1,4 +1,4 @@
-import { mapAtOnce } from '../../core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../core/async/map-concurrent.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import {
@@ -32,7 +32,7 @@ export interface SweepResumables {
 // What was in order then needs no second look before: a process that dies meanwhile looks at all when it starts anew.
 const LOOK_AGAIN_MS = 600_000
 // Storing one takes 32 MiB on S3.
-const AT_ONCE = 2
+const CONCURRENCY = 2
 
 export function createSweepResumables({
   bucket,
@@ -118,7 +118,10 @@ export function createSweepResumables({
     const seen: typeof lookedAt = new Map()
     let ended = 0
     const work = (key: ObjectKey) => ofRecord(key, seen)
-    for await (const hasEnded of mapAtOnce(bucket.list(resumableRecordPrefix), { atOnce: AT_ONCE, work }))
+    for await (const hasEnded of mapConcurrent(bucket.list(resumableRecordPrefix), {
+      concurrency: CONCURRENCY,
+      work,
+    }))
       if (hasEnded) ended += 1
     lookedAt = seen
     await endStrayPieces()

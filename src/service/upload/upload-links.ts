@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { joinSignals } from '../../core/async/any-signal.ts'
+import { anySignal } from '../../core/async/any-signal.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { fileIdOf, newFileId, type OriginalName, parseFolder } from '../../core/files/object-key.ts'
 import type { Format } from '../../core/media/formats.ts'
@@ -145,11 +145,13 @@ export function createSignedLinks({
 
     async upload({ client, link }, { files, check, id, sniffed, signal }) {
       const use = await uses.reserve(client, link)
-      const joined = joinSignals([signal, use.signal])
+      const joined = anySignal([signal, use.signal])
       try {
         const stored = await upload({
           // By name, never by a spread: a caller may hold more, such as tags, that a link does not set.
-          ...{ client, files, signal: joined.signal },
+          client,
+          files,
+          signal: joined.signal,
           ...(sniffed ? { sniffed } : {}),
           folder: link.folder === '' ? undefined : link.folder,
           id: id ?? fileId(link, use.number),

@@ -16,12 +16,12 @@ import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
-import { clipped } from '../../core/text/truncate.ts'
+import { truncate } from '../../core/text/truncate.ts'
 import { unauthorized } from '../clients/access.ts'
 import type { FailedUpload, Removals } from '../originals/delete.ts'
 import { tellStored } from '../originals/originals.ts'
 import { serializeRecord } from '../originals/records.ts'
-import { createDeletedTwins, createTwins } from './duplicates.ts'
+import { createDeletedTwins, createDuplicates } from './duplicates.ts'
 import { measured, metered, newMeter, takeHead } from './incoming-bytes.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
 
@@ -38,7 +38,7 @@ const ABANDON_MS = 1000
 
 // A question to a Redis that does not answer fails after 1.5 s: one that begins by now is over within those 5 s.
 const ASK_MS = 3300
-const ASK_AGAIN_MS = 100
+const POLL_INTERVAL_MS = 100
 
 export function createUpload({
   index,
@@ -59,7 +59,7 @@ export function createUpload({
   maxBytes: number
   now?: () => number
 }): Upload {
-  const findTwins = createTwins({ index, buckets })
+  const findTwins = createDuplicates({ index, buckets })
   const deletedTwins = createDeletedTwins({ index })
 
   /** `pending` → bytes. */
@@ -117,8 +117,8 @@ export function createUpload({
         return await index.finishUpload(clientId, records)
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'unavailable') throw error
-        if (performance.now() + ASK_AGAIN_MS > until) return undefined
-        await pause(ASK_AGAIN_MS)
+        if (performance.now() + POLL_INTERVAL_MS > until) return undefined
+        await pause(POLL_INTERVAL_MS)
       }
     }
   }
@@ -195,7 +195,7 @@ export function createUpload({
 
 /** 400: nobody means to keep nothing for ever; a form whose file was not chosen sends this, or a full disk. */
 function emptyFile(name: string): Problem {
-  const received = name === '' ? 'no file: none was chosen' : `${JSON.stringify(clipped(name))} of 0 bytes`
+  const received = name === '' ? 'no file: none was chosen' : `${JSON.stringify(truncate(name))} of 0 bytes`
   return new Problem({
     status: 400,
     code: 'empty_file',

@@ -14,8 +14,13 @@ describe('trying a storage', () => {
   after(() => server.close())
 
   const settings = (endpoint: string) => ({
-    ...{ endpoint, bucket: 'files', prefix: '', region: 'us-east-1', forcePathStyle: true },
-    ...{ accessKeyId: 'key', secretAccessKey: 'secret' },
+    endpoint,
+    bucket: 'files',
+    prefix: '',
+    region: 'us-east-1',
+    forcePathStyle: true,
+    accessKeyId: 'key',
+    secretAccessKey: 'secret',
   })
   const isRefused = (address: string) => ['127.0.0.1', '::1'].includes(address)
 

@@ -14,7 +14,9 @@ describe('guarded fetcher: answers that cost much', () => {
   const get = (from: Remote, maxBytes = 1024 * MIB) => {
     open.push(from)
     return guardedFetcher({ access: { ports: [from.port], addresses: ['127.0.0.1/32'] } }).fetch({
-      ...{ url: from.url(), timeoutMs: 8000, maxBytes },
+      url: from.url(),
+      timeoutMs: 8000,
+      maxBytes,
     })
   }
   const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'

@@ -48,8 +48,10 @@ describe('lookups of names', () => {
 
   const names = (more = {}) =>
     createNames({
-      ...{ servers: [`127.0.0.1:${nameServer.address().port}`], limitMs: 1000 },
-      ...{ hostsFile: join(folder, 'hosts'), resolvConf: join(folder, 'resolv.conf') },
+      servers: [`127.0.0.1:${nameServer.address().port}`],
+      limitMs: 1000,
+      hostsFile: join(folder, 'hosts'),
+      resolvConf: join(folder, 'resolv.conf'),
       ...more,
     })
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { embeddedLedger } from '../../../src/adapters/ledger/embedded.ts'
-import { lastingLevel } from '../../../src/adapters/level/lasting-level.ts'
+import { lastingLevel } from '../../../src/adapters/level/resilient-level.ts'
 import { ledgerContract } from '../../contracts/ledger.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

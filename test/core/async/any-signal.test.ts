@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect } from 'chai'
-import { joinSignals } from '../../../src/core/async/any-signal.ts'
+import { anySignal } from '../../../src/core/async/any-signal.ts'
 
 describe('a joined signal', () => {
   let one: AbortController
@@ -12,7 +12,7 @@ describe('a joined signal', () => {
   const listeners = () => [one, two].map(({ signal }) => getEventListeners(signal, 'abort').length)
 
   it('aborts with the first of the others, once, for its reason', () => {
-    const { signal } = joinSignals([one.signal, two.signal])
+    const { signal } = anySignal([one.signal, two.signal])
     let times = 0
     signal.addEventListener('abort', () => {
       times += 1
@@ -25,13 +25,13 @@ describe('a joined signal', () => {
 
   it('is aborted from the beginning when one of the others is', () => {
     two.abort('before')
-    expect(joinSignals([one.signal, two.signal]).signal.reason).to.equal('before')
+    expect(anySignal([one.signal, two.signal]).signal.reason).to.equal('before')
     expect(listeners()).to.deep.equal([0, 0])
   })
 
   it('is held by none of the others when it has aborted, or has left them', () => {
-    const { signal, leave } = joinSignals([one.signal, two.signal])
-    joinSignals([one.signal])
+    const { signal, leave } = anySignal([one.signal, two.signal])
+    anySignal([one.signal])
     expect(listeners()).to.deep.equal([2, 1])
     leave()
     expect(listeners()).to.deep.equal([1, 0])

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
-import { alone } from '../../../src/core/async/cross-process-mutex.ts'
+import { withExclusiveLock } from '../../../src/core/async/cross-process-mutex.ts'
 
 const limitMs = 10_000
 
@@ -19,7 +19,7 @@ describe('work that is done alone', () => {
       return i
     }
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 5 }, (_, i) => alone(locks, 'a', work(i), { limitMs })),
+      Array.from({ length: 5 }, (_, i) => withExclusiveLock(locks, 'a', work(i), { limitMs })),
     )
     expect(
       outcomes.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
@@ -29,7 +29,7 @@ describe('work that is done alone', () => {
 
   it('does not wait for what has another name', async () => {
     const locks = inProcessLocks()
-    const inner = () => alone(locks, 'b', async () => 'done', { limitMs })
-    expect(await alone(locks, 'a', inner, { limitMs })).to.equal('done')
+    const inner = () => withExclusiveLock(locks, 'b', async () => 'done', { limitMs })
+    expect(await withExclusiveLock(locks, 'a', inner, { limitMs })).to.equal('done')
   })
 })

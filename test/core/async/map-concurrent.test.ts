@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { mapAtOnce } from '../../../src/core/async/map-concurrent.ts'
+import { mapConcurrent } from '../../../src/core/async/map-concurrent.ts'
 import { rejection } from '../../support/rejection.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
@@ -21,8 +21,8 @@ describe('mapping several at once', () => {
       return n * 2
     }
     for (const count of [0, 1, 2, 3, 20])
-      for (const atOnce of [1, 3, 16])
-        expect(await all(mapAtOnce(numbers(count), { atOnce, work }))).to.deep.equal(
+      for (const concurrency of [1, 3, 16])
+        expect(await all(mapConcurrent(numbers(count), { concurrency, work }))).to.deep.equal(
           numbers(count).map((n) => n * 2),
         )
   })
@@ -44,7 +44,7 @@ describe('mapping several at once', () => {
       running -= 1
     }
     let read = 0
-    for await (const _ of mapAtOnce(items(), { atOnce: 4, work })) {
+    for await (const _ of mapConcurrent(items(), { concurrency: 4, work })) {
       read += 1
       expect(taken).to.be.at.most(read + 3)
     }
@@ -60,7 +60,7 @@ describe('mapping several at once', () => {
       running -= 1
       if (n >= 2) throw new Error(`number ${n}`)
     }
-    const error = await rejection(all(mapAtOnce(numbers(10), { atOnce: 5, work })))
+    const error = await rejection(all(mapConcurrent(numbers(10), { concurrency: 5, work })))
     expect(error).to.have.property('message', 'number 2')
     expect(running).to.equal(0)
   })
@@ -80,7 +80,7 @@ describe('mapping several at once', () => {
       await pause(5)
       running -= 1
     }
-    for await (const _ of mapAtOnce(items(), { atOnce: 3, work })) break
+    for await (const _ of mapConcurrent(items(), { concurrency: 3, work })) break
     expect({ closed, running }).to.deep.equal({ closed: true, running: 0 })
   })
 
@@ -91,7 +91,7 @@ describe('mapping several at once', () => {
       worked.push(n)
       if (n === 3) abort.abort(new Error('enough'))
     }
-    const outcomes = all(mapAtOnce(numbers(100), { atOnce: 2, signal: abort.signal, work }))
+    const outcomes = all(mapConcurrent(numbers(100), { concurrency: 2, signal: abort.signal, work }))
     expect(await rejection(outcomes)).to.have.property('message', 'enough')
     expect(worked).to.deep.equal([0, 1, 2, 3])
   })

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
-import { createSharedUses, type SharedUses } from '../../../src/core/async/ref-counted.ts'
-import { shareWork } from '../../../src/core/async/single-flight.ts'
+import { createRefCounted, type RefCounted } from '../../../src/core/async/ref-counted.ts'
+import { singleFlight } from '../../../src/core/async/single-flight.ts'
 import { rejection } from '../../support/rejection.ts'
 
 describe('work whose outcome has to be given back', () => {
-  let uses: SharedUses<number>
+  let uses: RefCounted<number>
   let begun: Array<{ answer: (value: number) => void; fail: (error: Error) => void; signal: AbortSignal }>
   let ended: number
   const never = new AbortController().signal
 
   beforeEach(() => {
-    uses = createSharedUses()
+    uses = createRefCounted()
     begun = []
     ended = 0
   })
@@ -19,7 +19,7 @@ describe('work whose outcome has to be given back', () => {
     uses.hold(
       name,
       () => ({
-        work: shareWork<number>(
+        work: singleFlight<number>(
           (given, answer) =>
             new Promise<void>((done, fail) => {
               given.addEventListener('abort', () => fail(given.reason))

@@ -1,6 +1,10 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createSharedWorks, type SharedWork, shareWork } from '../../../src/core/async/single-flight.ts'
+import {
+  createSingleFlights,
+  type SingleFlight,
+  singleFlight,
+} from '../../../src/core/async/single-flight.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { rejection } from '../../support/rejection.ts'
 
@@ -11,7 +15,7 @@ function controlled<T>({ limitMs = 60_000, deaf = false } = {}) {
   let answer: (value: T) => void = () => {}
   let signal: AbortSignal = AbortSignal.abort('the work has not begun')
   const lateFailures: unknown[] = []
-  const shared = shareWork<T>(
+  const shared = singleFlight<T>(
     (aborted, give) => {
       signal = aborted
       answer = give
@@ -65,7 +69,7 @@ describe('shared work', () => {
 
   it('is done once, however many wait', async () => {
     let times = 0
-    const shared = shareWork<number>(
+    const shared = singleFlight<number>(
       async (_, answer) => {
         times += 1
         answer(times)
@@ -80,7 +84,7 @@ describe('shared work', () => {
 
   it('begins without being waited for, but not before the first caller can have joined', async () => {
     let begun = false
-    const shared = shareWork<number>(
+    const shared = singleFlight<number>(
       async (_, answer) => {
         begun = true
         answer(1)
@@ -134,7 +138,7 @@ describe('shared work', () => {
 
   it('fails for its waiters also when it throws at once', async () => {
     const error = new Error('broken')
-    const shared = shareWork<number>(
+    const shared = singleFlight<number>(
       () => {
         throw error
       },
@@ -145,7 +149,7 @@ describe('shared work', () => {
   })
 
   it("fails without a waiter as nobody's failure", async () => {
-    const shared = shareWork<number>(() => Promise.reject(new Error('broken')), { limitMs: 1000 })
+    const shared = singleFlight<number>(() => Promise.reject(new Error('broken')), { limitMs: 1000 })
     await shared.ended
   })
 
@@ -164,7 +168,7 @@ describe('shared work', () => {
   })
 
   it('forgets a failure after the answer when nobody wants to know', async () => {
-    const shared = shareWork<number>(
+    const shared = singleFlight<number>(
       async (_, answer) => {
         answer(1)
         throw new Error('the disk is full')
@@ -262,8 +266,8 @@ describe('shared work', () => {
         listeners -= 1
         remove.apply(caller.signal, args)
       }
-      const works = createSharedWorks<number>()
-      const start = () => shareWork<number>(async (_, answer) => answer(1), { limitMs: 1000 })
+      const works = createSingleFlights<number>()
+      const start = () => singleFlight<number>(async (_, answer) => answer(1), { limitMs: 1000 })
       for (let i = 0; i < 20; i += 1) await works.join(`work ${i}`, start, caller.signal)
       expect(listeners).to.equal(0)
     })
@@ -329,7 +333,7 @@ describe('shared work', () => {
         () => Promise.reject(new Error('broken')),
       ]
       for (let i = 0; i < 100; i += 1) {
-        const shared = shareWork<number>(endings[i % 2] as (typeof endings)[0], { limitMs: 60_000 })
+        const shared = singleFlight<number>(endings[i % 2] as (typeof endings)[0], { limitMs: 60_000 })
         await shared.join().catch(() => {})
         await shared.ended
       }
@@ -343,7 +347,7 @@ describe('shared works by name', () => {
   /** Starts controlled works, and remembers them. */
   function starter(options: Parameters<typeof controlled>[0] = {}) {
     const started: Array<ReturnType<typeof controlled<number>>> = []
-    const start = (): SharedWork<number> => {
+    const start = (): SingleFlight<number> => {
       const work = controlled<number>(options)
       started.push(work)
       return work.shared
@@ -352,7 +356,7 @@ describe('shared works by name', () => {
   }
 
   it('joins a work that is going on, and starts one of another name', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     const { started, start } = starter()
     const answers = [works.join('a', start), works.join('a', start), works.join('b', start)]
     await settle()
@@ -364,7 +368,7 @@ describe('shared works by name', () => {
   })
 
   it('joins a work that has answered and still goes on', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     const { started, start } = starter()
     const first = works.join('a', start)
     await settle()
@@ -376,7 +380,7 @@ describe('shared works by name', () => {
   })
 
   it('starts anew after the end, and after a failure', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     const { started, start } = starter()
     for (const end of [0, 1, 2]) {
       const waiting = works.join('a', start)
@@ -395,10 +399,10 @@ describe('shared works by name', () => {
   })
 
   it('starts anew for one who asks again as soon as the answer has come, when that was the end', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     let times = 0
     const start = () =>
-      shareWork<number>(
+      singleFlight<number>(
         async (_, answer) => {
           times += 1
           answer(times)
@@ -410,7 +414,7 @@ describe('shared works by name', () => {
   })
 
   it('lets one who comes while an abandoned work is ending wait for its end and start another', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     const { started, start } = starter({ deaf: true })
     const caller = new AbortController()
     const left = rejection(works.join('a', start, caller.signal))
@@ -429,7 +433,7 @@ describe('shared works by name', () => {
   })
 
   it('lets one leave who waits for the end of an abandoned work', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     const { started, start } = starter({ deaf: true })
     const callers = [new AbortController(), new AbortController()] as const
     const first = rejection(works.join('a', start, callers[0].signal))
@@ -447,7 +451,7 @@ describe('shared works by name', () => {
   })
 
   it('starts nothing for one who had left before coming', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     const { started, start } = starter()
     const reason = new Error('gone already')
     expect(await rejection(works.join('a', start, AbortSignal.abort(reason)))).to.equal(reason)
@@ -456,7 +460,7 @@ describe('shared works by name', () => {
   })
 
   it('is idle when the last work has ended, those that were started meanwhile among them', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     await works.idle()
     const { started, start } = starter()
     const first = works.join('a', start)
@@ -479,11 +483,11 @@ describe('shared works by name', () => {
   })
 
   it('survives a crowd that comes, waits and leaves', async () => {
-    const works = createSharedWorks<number>()
+    const works = createSingleFlights<number>()
     let running = 0
     let most = 0
     const start = () =>
-      shareWork<number>(
+      singleFlight<number>(
         async (_, answer) => {
           running += 1
           most = Math.max(most, running)

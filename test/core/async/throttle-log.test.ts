@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rarely } from '../../../src/core/async/throttle-log.ts'
+import { throttled } from '../../../src/core/async/throttle-log.ts'
 
 describe('a report that comes rarely', () => {
   const { now } = Date
@@ -11,7 +11,7 @@ describe('a report that comes rarely', () => {
     let at = 1000
     Date.now = () => at
     const reported: string[] = []
-    const report = rarely(({ message }) => reported.push(`${at} ${message}`))
+    const report = throttled(({ message }) => reported.push(`${at} ${message}`))
     const steps: Array<[number, string]> = [
       [1000, 'away'],
       [1000, 'away'],

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import {
+  classifyKey,
   clientRecordKey,
   clientRecordPrefix,
   derivativeKey,
   derivativePrefix,
-  keyMeaning,
   newFileId,
   newOriginal,
   type ObjectKey,
@@ -133,7 +133,7 @@ describe('object keys', () => {
       const name = newOriginal({ folder: 'a/b', format: knownFormat('mp4'), id: ID })
       const entry = derivativeKey(name.key, 'hls&start=1/master.m3u8')
       expect(parseKey(entry)).to.deep.equal({ ...name, variant: 'hls&start=1/master.m3u8' })
-      expect(keyMeaning(entry)).to.deep.equal({ kind: 'derivative', original: name })
+      expect(classifyKey(entry)).to.deep.equal({ kind: 'derivative', original: name })
       expect(partsPrefix(entry)).to.equal(`${name.key}_hls&start=1/`)
       for (const file of [
         '0a1b2c3d-720p.m3u8',
@@ -143,7 +143,7 @@ describe('object keys', () => {
       ]) {
         const part = partKey(entry, file)
         expect(part).to.equal(`${name.key}_hls&start=1/${file}`)
-        expect(keyMeaning(part)).to.deep.equal({ kind: 'part', original: name, derivative: entry })
+        expect(classifyKey(part)).to.deep.equal({ kind: 'part', original: name, derivative: entry })
         expect(parsePath(part, { group: 'video' }).full?.variant).to.equal(`hls&start=1/${file}`)
         expect(partsPrefix(part)).to.equal(undefined)
         expect(provisionalKey(part)).to.equal(undefined)
@@ -156,7 +156,7 @@ describe('object keys', () => {
       const name = newOriginal({ folder: '', format: knownFormat('mp4'), id: ID })
       const entry = derivativeKey(name.key, 'storyboard/storyboard.vtt')
       const sprite = partKey(entry, '0a1b2c3d-sprite.jpg')
-      expect(keyMeaning(sprite)).to.deep.equal({ kind: 'part', original: name, derivative: entry })
+      expect(classifyKey(sprite)).to.deep.equal({ kind: 'part', original: name, derivative: entry })
     })
 
     for (const file of [
@@ -236,14 +236,14 @@ describe('object keys', () => {
     })
   })
 
-  describe('keyMeaning', () => {
+  describe('classifyKey', () => {
     for (const folder of ['', 'a/b/', 'image/png/']) {
       const key = storedKey(`${folder}${KEY}`)
       it(`names the original of what belongs to ${key}`, () => {
         const original = parseKey(key)
-        expect(keyMeaning(key)).to.deep.equal({ kind: 'original', original })
-        expect(keyMeaning(derivativeKey(key, 'w=1'))).to.deep.equal({ kind: 'derivative', original })
-        expect(keyMeaning(recordKey(key))).to.deep.equal({ kind: 'record', original })
+        expect(classifyKey(key)).to.deep.equal({ kind: 'original', original })
+        expect(classifyKey(derivativeKey(key, 'w=1'))).to.deep.equal({ kind: 'derivative', original })
+        expect(classifyKey(recordKey(key))).to.deep.equal({ kind: 'record', original })
       })
     }
 
@@ -255,7 +255,7 @@ describe('object keys', () => {
       `${KEY}.json`,
       'photo.png',
     ])
-      it(`finds none in ${text}`, () => expect(keyMeaning(storedKey(text))).to.equal(undefined))
+      it(`finds none in ${text}`, () => expect(classifyKey(storedKey(text))).to.equal(undefined))
   })
 
   describe('parsePath', () => {
@@ -361,7 +361,7 @@ describe('object keys', () => {
         expect(short?.key).to.equal(key)
         expect(full).to.equal(undefined)
         expect(parsePath(key).full).to.deep.equal(short)
-        expect(keyMeaning(key as ObjectKey)).to.deep.equal({ kind: 'original', original: short })
+        expect(classifyKey(key as ObjectKey)).to.deep.equal({ kind: 'original', original: short })
         expect(newOriginal({ ...(short as OriginalName), id: ID })).to.deep.equal(short)
         expect(parsePath(path, { group: 'image' })).to.deep.equal({})
       }

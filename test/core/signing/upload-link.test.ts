@@ -11,7 +11,12 @@ import {
 describe('the target of a signed link', () => {
   const key = Buffer.from('the key of these tests')
   const least: SignedLink = {
-    ...{ id: newFileId(), clientId: 'first', folder: '', issuedAt: 0, expiresInSeconds: 1, uses: 1 },
+    id: newFileId(),
+    clientId: 'first',
+    folder: '',
+    issuedAt: 0,
+    expiresInSeconds: 1,
+    uses: 1,
   }
 
   for (const [what, more] of [

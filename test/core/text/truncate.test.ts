@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { clipped } from '../../../src/core/text/truncate.ts'
+import { truncate } from '../../../src/core/text/truncate.ts'
 
 describe('received values', () => {
   for (const [received, shown] of [
@@ -15,12 +15,12 @@ describe('received values', () => {
     [{ ['x'.repeat(1000)]: 1 }, `{"${'x'.repeat(98)}…`],
   ] as const) {
     it(`are shown, ${typeof received} ${JSON.stringify(received).slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
-      expect(clipped(received)).to.equal(shown)
+      expect(truncate(received)).to.equal(shown)
     })
   }
 
   it('are shown from their beginning when they are nested deeper than the stack is', () => {
     const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
-    expect(clipped(deep)).to.equal(`${'['.repeat(100)}…`)
+    expect(truncate(deep)).to.equal(`${'['.repeat(100)}…`)
   })
 })

@@ -56,7 +56,9 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     return asCaller(json)
   }
   const asCaller = (json: { id: string } & Caller['tokens'], { url } = service): Caller & { id: string } => ({
-    ...{ url, id: json.id, tokens: json },
+    url,
+    id: json.id,
+    tokens: json,
   })
   const names = async (of = bucket) => {
     const { Contents = [] } = await s3.client.send(new ListObjectsV2Command({ Bucket: of }))

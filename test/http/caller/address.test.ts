@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { callerAddress } from '../../../src/http/caller/client-ip.ts'
+import { clientIp } from '../../../src/http/caller/client-ip.ts'
 
 describe('the address of a caller', () => {
   for (const [ip, expected] of [
@@ -13,6 +13,6 @@ describe('the address of a caller', () => {
     [undefined, 'unknown'],
   ] as const)
     it(`${ip} counts as ${expected}`, () => {
-      expect(callerAddress({ ip } as Parameters<typeof callerAddress>[0])).to.equal(expected)
+      expect(clientIp({ ip } as Parameters<typeof clientIp>[0])).to.equal(expected)
     })
 })

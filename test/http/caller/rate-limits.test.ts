@@ -28,7 +28,8 @@ onTwoBackends('rate limits', (start) => {
   it('of uploads are not taken by who has a link that is used', async () => {
     const service = await start({ env: { UPLOAD_RATE_POINTS: '2' } })
     const signed = await exchange(service, '/v1/sign', {
-      ...{ method: 'POST', body: JSON.stringify({ expiresIn: 600 }) },
+      method: 'POST',
+      body: JSON.stringify({ expiresIn: 600 }),
       headers: { 'Content-Type': 'application/json', Authorization: service.tokens.secretClientToken },
     })
     const target = String(jsonOf(signed).url).slice(service.url.length)

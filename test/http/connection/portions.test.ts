@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import express from 'express'
-import { inTurn } from '../../../src/http/connection/pipelining.ts'
+import { serializePipelined } from '../../../src/http/connection/pipelining.ts'
 import { inPortions } from '../../../src/http/connection/portions.ts'
 import { isHealthCheck } from '../../../src/http/system/health.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -30,7 +30,7 @@ describe('requests that arrive in one turn of the event loop', () => {
   /** @returns a server that has begun what it may until {@link turn} is called */
   async function serving(handle: RequestListener): Promise<Server> {
     const app = express()
-    app.use(inTurn)
+    app.use(serializePipelined)
     app.use(inPortions({ isUrgent: isHealthCheck, later: (turn) => turns.push(turn) }))
     app.use(handle)
     const one = createServer(app).listen(0, '127.0.0.1')

@@ -136,7 +136,7 @@ onOneBackend('what is no request', (start) => {
 
   it('is answered 408 when it does not come in time', async () => {
     const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 50 })
-    service.app.refuseUnreadable(server)
+    service.app.handleParseErrors(server)
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
     const { port } = server.address() as AddressInfo
     const answer = await sendBytes({ url: `http://127.0.0.1:${port}` }, 'GET / HTTP/1.1\r\n')

@@ -133,8 +133,11 @@ onTwoBackends('sources that break', (start) => {
         const entries = entriesOf(Buffer.from(await response.arrayBuffer()))
         expect(entries.map(({ name }) => name)).to.deep.equal([large.sourceName, '_manifest.json'])
         expect(manifestOf(entries)[0]).to.deep.equal({
-          ...{ path: small.sourceName, name: small.sourceName },
-          ...{ status: 'error', code: 500, reason: 'internal error' },
+          path: small.sourceName,
+          name: small.sourceName,
+          status: 'error',
+          code: 500,
+          reason: 'internal error',
         })
       })
 
@@ -210,8 +213,11 @@ onTwoBackends('sources that break', (start) => {
     expect(entries.map(({ name }) => name)).to.deep.equal(['a.bin', '_manifest.json'])
     expect(manifestOf(entries)).to.deep.equal([
       {
-        ...{ path: large.sourceName, name: 'a.bin', status: 'error' },
-        ...{ code: 404, reason: 'there is no such file' },
+        path: large.sourceName,
+        name: 'a.bin',
+        status: 'error',
+        code: 404,
+        reason: 'there is no such file',
       },
       { path: small.sourceName, name: 'a.bin', status: 'ok', size: 1000 },
     ])

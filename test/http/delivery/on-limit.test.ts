@@ -87,8 +87,8 @@ onOneBackend('with onLimit: original', (start) => {
 })
 
 describe('a transformation past a limit', () => {
-  const plugin = (name: string, conceals: boolean) => `export default {
-    name: 'test-${name}', engine: 'sharp', phase: 'effect', conceals: ${conceals},
+  const plugin = (name: string, noOriginalFallback: boolean) => `export default {
+    name: 'test-${name}', engine: 'sharp', phase: 'effect', noOriginalFallback: ${noOriginalFallback},
     params: { ${name}: { type: 'flag', help: 'For this test' } },
     transform: (image) => image,
   }`

@@ -53,7 +53,12 @@ describe('a bucket on a read-only file system', () => {
       tusHead: (await exchange(running, upload, { method: 'HEAD', headers: tus })).status,
     }
     expect(answers).to.deep.equal({
-      ...{ delivery: 200, upload: 503, change: 503, removal: 503, tusPatch: 503, tusHead: 200 },
+      delivery: 200,
+      upload: 503,
+      change: 503,
+      removal: 503,
+      tusPatch: 503,
+      tusHead: 200,
     })
     const { status, body } = await exchange(running, '/readyz')
     expect(status).to.equal(200)

@@ -46,7 +46,11 @@ onTwoBackends('usage', (start, backend) => {
     expect(days).to.have.length(30)
     expect(days.at(-1)).to.deep.equal({
       day: new Date().toISOString().slice(0, 10),
-      ...{ uploads: 0, uploadedBytes: 0, deliveries: 0, deliveredBytes: 0, transformations: 0 },
+      uploads: 0,
+      uploadedBytes: 0,
+      deliveries: 0,
+      deliveredBytes: 0,
+      transformations: 0,
     })
   })
 

@@ -30,12 +30,21 @@ describe('GET /v1/parameters', () => {
     expect(parameters).to.have.all.keys('image', 'video', 'audio', 'text', 'application')
     const named = (name: string) => parameters.image?.find((each) => each.name === name)
     expect(named('w')).to.deep.equal({
-      ...{ plugin: 'image-resize', name: 'w', aliases: ['width'], type: 'integer', min: 1, max: 5000 },
-      ...{ unit: 'px', expected: 'an integer from 1 to 5000 px', help: 'Width' },
+      plugin: 'image-resize',
+      name: 'w',
+      aliases: ['width'],
+      type: 'integer',
+      min: 1,
+      max: 5000,
+      unit: 'px',
+      expected: 'an integer from 1 to 5000 px',
+      help: 'Width',
     })
     expect(named('dpr')).to.deep.include({ type: 'number', min: 1, max: 3, default: 1, aliases: [] })
     expect(named('f')).to.deep.include({
-      ...{ plugin: 'image-format', type: 'enum', aliases: ['format'] },
+      plugin: 'image-format',
+      type: 'enum',
+      aliases: ['format'],
       values: ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif', 'svg', 'auto'],
       synonyms: { jpg: 'jpeg', tif: 'tiff' },
       expected: 'one of jpeg, png, webp, avif, tiff, gif, svg, auto',
@@ -47,8 +56,16 @@ describe('GET /v1/parameters', () => {
   it('has those of drop-ins', async () => {
     const { image } = jsonOf(await get()) as { image: Array<{ name: string }> }
     expect(image.find(({ name }) => name === 'blinds')).to.deep.equal({
-      ...{ plugin: 'image-blinds', name: 'blinds', aliases: ['slats'], type: 'integer', min: 2, max: 50 },
-      ...{ default: 8, unit: 'slats', expected: 'an integer from 2 to 50 slats', help: 'Blinds' },
+      plugin: 'image-blinds',
+      name: 'blinds',
+      aliases: ['slats'],
+      type: 'integer',
+      min: 2,
+      max: 50,
+      default: 8,
+      unit: 'slats',
+      expected: 'an integer from 2 to 50 slats',
+      help: 'Blinds',
     })
   })
 

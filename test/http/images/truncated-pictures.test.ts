@@ -24,7 +24,10 @@ async function noise(format: 'jpeg' | 'png' | 'gif', options: { progressive?: bo
       {
         input: {
           create: {
-            ...{ width: SIDE, height: SIDE, channels: 3, background: '#fff' },
+            width: SIDE,
+            height: SIDE,
+            channels: 3,
+            background: '#fff',
             noise: { type: 'gaussian', sigma: 40 },
           },
         },

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { maskedPath, withoutRemotePath } from '../../../src/http/log/redact-path.ts'
+import { redactPath, withoutRemotePath } from '../../../src/http/log/redact-path.ts'
 
 const GENERATED = 'sec_7uLjvUQ9eGxAoGkRZ5yZ9fN2mP4sT6wX8yB1cD3eF5gH'
 const CLEAR = 'correct-horse+battery/staple'
 const HASHED = 'by-its-digest_only'
 
 const masked = (path: string) =>
-  maskedPath(path, {
+  redactPath(path, {
     secrets: [CLEAR],
     isSecret: (word) => word === HASHED || word === 'odd+one+by+its+digest',
   })
@@ -14,14 +14,14 @@ const masked = (path: string) =>
 describe('a path in the log', () => {
   it('has no address of an upload that needs no secret', () => {
     const known = { secrets: [], isSecret: () => false }
-    expect(maskedPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f~first', known)).to.equal('/v1/tus/…~first')
-    expect(maskedPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f', known)).to.equal('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f')
+    expect(redactPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f~first', known)).to.equal('/v1/tus/…~first')
+    expect(redactPath('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f', known)).to.equal('/v1/tus/7uLjvUQ9eGxAoGkRZ5yZ9f')
   })
 
   it('has no signature of a folder in it', () => {
     const path = `/v1/video/upload/pub_x/s--1.1798761600.${'a-_Z'.repeat(10)}abc--/video/mp4/a.mp4_hls/b.ts`
     const known = { secrets: [], isSecret: () => false }
-    expect(maskedPath(path, known)).to.equal('/v1/video/upload/pub_x/…/video/mp4/a.mp4_hls/b.ts')
+    expect(redactPath(path, known)).to.equal('/v1/video/upload/pub_x/…/video/mp4/a.mp4_hls/b.ts')
   })
 
   const MAC = `${'a-_Z'.repeat(10)}abc`
@@ -47,7 +47,7 @@ describe('a path in the log', () => {
     ['/v1/t%75s/7uLjvUQ9eGxAoGkRZ5yZ9f~first', '/…'],
   ] as const) {
     it(`gives nobody access, however it is spelled: ${path}`, () => {
-      expect(maskedPath(path, { secrets: [], isSecret: () => false })).to.equal(expected)
+      expect(redactPath(path, { secrets: [], isSecret: () => false })).to.equal(expected)
     })
   }
 

@@ -48,8 +48,13 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
     { method = 'GET', headers = {}, body }: { method?: string; headers?: object; body?: Uint8Array } = {},
   ): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: Buffer }> {
     const sent = request({
-      ...{ host: '127.0.0.1', port: secure, path, method, headers: { ...headers } },
-      ...{ servername: 'secure.test', ca: CERTIFICATE.cert },
+      host: '127.0.0.1',
+      port: secure,
+      path,
+      method,
+      headers: { ...headers },
+      servername: 'secure.test',
+      ca: CERTIFICATE.cert,
     })
     sent.end(body)
     const [answer] = (await once(sent, 'response')) as [IncomingMessage]
@@ -69,7 +74,9 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
       status: 200,
     })
     const headers = {
-      ...{ Authorization, 'Tus-Resumable': '1.0.0', 'Upload-Length': body.length },
+      Authorization,
+      'Tus-Resumable': '1.0.0',
+      'Upload-Length': body.length,
       'Content-Type': 'application/offset+octet-stream',
     }
     expect(await ask('/v1/tus', { method: 'POST', headers, body })).to.include({ status: 201 })

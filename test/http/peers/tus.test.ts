@@ -74,7 +74,11 @@ async function servePage(): Promise<Server> {
       contents: `import Uppy from '@uppy/core'; import Tus from '@uppy/tus'; Object.assign(window, { Uppy, Tus })`,
       resolveDir: import.meta.dirname,
     },
-    ...{ bundle: true, write: false, minify: true, format: 'iife', target: 'chrome100' },
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'iife',
+    target: 'chrome100',
     define: { 'process.env.NODE_ENV': '"production"' },
   })
   const script = Buffer.from(outputFiles[0]?.contents ?? [])

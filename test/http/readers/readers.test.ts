@@ -86,7 +86,8 @@ describe('a client that does not read', () => {
       response = res as Response
       const signal = clientGone(response)
       void sendPieces(response, (options) => openPieces({ ...asset, open: counted }, options), {
-        ...{ readers, signal },
+        readers,
+        signal,
       }).catch(() => {})
     })
     server.listen(0, '127.0.0.1')

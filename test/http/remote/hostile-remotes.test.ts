@@ -160,9 +160,12 @@ onOneBackend('files of hostile servers', (start) => {
     raw = await rawRemote((socket) => speak(socket))
     service = await start({
       env: {
-        ...{ ...fetchingFrom(outside, raw), ...UNLIMITED },
-        ...{ FETCH_TIMEOUT_SECONDS: '1', FETCH_STORE_TIMEOUT_SECONDS: '1' },
-        ...{ UPLOAD_MAX_BYTES: '3000000', IMAGE_MAX_BYTES: '3000000' },
+        ...fetchingFrom(outside, raw),
+        ...UNLIMITED,
+        FETCH_TIMEOUT_SECONDS: '1',
+        FETCH_STORE_TIMEOUT_SECONDS: '1',
+        UPLOAD_MAX_BYTES: '3000000',
+        IMAGE_MAX_BYTES: '3000000',
       },
     })
     await service.app.clients.setRules('first', { fetchHosts: 'any' })

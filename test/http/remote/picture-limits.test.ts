@@ -18,8 +18,11 @@ onOneBackend('the limit of remote pictures', (start) => {
     const server = await fileServer({ '/a.png': await picture() })
     const service = await start({
       env: {
-        ...{ ...fetchingFrom(server), FETCH_RATE_SECONDS: '60', TRUST_PROXY: '1' },
-        ...{ FETCH_RATE_POINTS: '3', FETCH_RATE_ADDRESS_POINTS: '2' },
+        ...fetchingFrom(server),
+        FETCH_RATE_SECONDS: '60',
+        TRUST_PROXY: '1',
+        FETCH_RATE_POINTS: '3',
+        FETCH_RATE_ADDRESS_POINTS: '2',
       },
     })
     await service.app.clients.setRules('first', { fetchHosts: 'any' })
@@ -45,8 +48,10 @@ onOneBackend('the limit of remote pictures', (start) => {
     const server = await fileServer({ '/a.png': await picture() })
     const service = await start({
       env: {
-        ...{ ...fetchingFrom(server), FETCH_RATE_SECONDS: '60' },
-        ...{ FETCH_RATE_POINTS: '2', FETCH_RATE_ADDRESS_POINTS: '0' },
+        ...fetchingFrom(server),
+        FETCH_RATE_SECONDS: '60',
+        FETCH_RATE_POINTS: '2',
+        FETCH_RATE_ADDRESS_POINTS: '0',
       },
     })
     const url = server.url('/a.png')
@@ -75,8 +80,10 @@ onOneBackend('the limit of remote pictures', (start) => {
     const server = await fileServer({ '/a.png': png, '/waits': (_req, res) => void waiting.push(res) })
     const service = await start({
       env: {
-        ...{ ...fetchingFrom(server), TRUST_PROXY: '1' },
-        ...{ FETCH_RATE_POINTS: '0', FETCH_RATE_ADDRESS_POINTS: '0' },
+        ...fetchingFrom(server),
+        TRUST_PROXY: '1',
+        FETCH_RATE_POINTS: '0',
+        FETCH_RATE_ADDRESS_POINTS: '0',
       },
     })
     const other = await newClient(service)

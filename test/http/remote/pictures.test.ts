@@ -56,7 +56,9 @@ onOneBackend('a remote picture', (start) => {
     raw = await rawRemote((socket) => socket.end(speech))
     service = await start({
       env: {
-        ...{ ...fetchingFrom(server, raw), FETCH_RATE_POINTS: '0', FETCH_RATE_ADDRESS_POINTS: '0' },
+        ...fetchingFrom(server, raw),
+        FETCH_RATE_POINTS: '0',
+        FETCH_RATE_ADDRESS_POINTS: '0',
         IMAGE_MAX_BYTES: '15000000',
       },
     })

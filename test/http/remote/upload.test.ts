@@ -79,8 +79,11 @@ onOneBackend('storing a remote file', (start) => {
 
   it('takes a folder, a name, info and transforms as members', async () => {
     const record = await store({
-      ...{ url: server.url('/photos/a%20b.png'), path: 'from/afar', name: 'mine.png' },
-      ...{ info: true, transforms: ['w=20'] },
+      url: server.url('/photos/a%20b.png'),
+      path: 'from/afar',
+      name: 'mine.png',
+      info: true,
+      transforms: ['w=20'],
     })
     expect(record.s3PathOriginal).to.match(/^from\/afar\/image\/png\//)
     expect(record.originalName).to.equal('mine.png')

@@ -30,7 +30,9 @@ describe('what a signed upload link cannot set', () => {
       const field = (bytes: string) => ({ disposition: `name="${param}"`, bytes })
       const post = (parts: Parameters<typeof multipart>[0]) =>
         exchange(service, target, {
-          ...{ method: 'POST', headers: { 'Content-Type': MULTIPART }, body: multipart(parts) },
+          method: 'POST',
+          headers: { 'Content-Type': MULTIPART },
+          body: multipart(parts),
         })
       for (const parts of [
         [field(value), file],

@@ -73,7 +73,9 @@ onTwoBackends('signed upload links', (start) => {
       { disposition: 'name="file"; filename="mine.png"', bytes: png },
     ])
     const answer = await exchange(service, url.slice(service.url.length), {
-      ...{ method: 'POST', headers: { 'Content-Type': MULTIPART }, body: form },
+      method: 'POST',
+      headers: { 'Content-Type': MULTIPART },
+      body: form,
     })
     const record = recordOf(answer)
     expect(record.originalName).to.equal('mine.png')
@@ -83,7 +85,9 @@ onTwoBackends('signed upload links', (start) => {
       ['a', 'b'].map((name) => ({ disposition: `name="file"; filename="${name}"`, bytes: 'x' })),
     )
     const refused = await exchange(service, two.url.slice(service.url.length), {
-      ...{ method: 'POST', headers: { 'Content-Type': MULTIPART }, body: both },
+      method: 'POST',
+      headers: { 'Content-Type': MULTIPART },
+      body: both,
     })
     expect(refused.status).to.equal(400)
     expect(recordOf(await put(two.url)).size).to.equal(png.length)
@@ -96,7 +100,9 @@ onTwoBackends('signed upload links', (start) => {
     const left = { disposition: 'name="transforms"', bytes: '' }
     const post = (...parts: Parameters<typeof multipart>[0]) =>
       exchange(service, url.slice(service.url.length), {
-        ...{ method: 'POST', headers: { 'Content-Type': MULTIPART }, body: multipart(parts) },
+        method: 'POST',
+        headers: { 'Content-Type': MULTIPART },
+        body: multipart(parts),
       })
     const before = await service.objects()
     for (const parts of [
@@ -182,7 +188,9 @@ onTwoBackends('signed upload links', (start) => {
     const wrongType = await put(url, 'plain text')
     expect(wrongType.status).to.equal(415)
     expect(jsonOf(wrongType)).to.include({
-      ...{ code: 'type_not_allowed', expected: 'image/png, video/*', received: 'text/plain' },
+      code: 'type_not_allowed',
+      expected: 'image/png, video/*',
+      received: 'text/plain',
     })
     expect((await put(url, '')).status).to.equal(400)
     expect(recordOf(await put(url)).size).to.equal(png.length)

@@ -34,7 +34,8 @@ describe('media jobs of strangers', () => {
     })
     const stored: string[] = []
     const options: ServiceOptions = {
-      ...{ root, env: { TRUST_PROXY: '1', ...env } },
+      root,
+      env: { TRUST_PROXY: '1', ...env },
       wrapStorage: wrapBuckets((bucket) => ({
         async put(key, ...rest) {
           if (key.includes('_')) await ended

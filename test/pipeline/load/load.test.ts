@@ -316,9 +316,9 @@ describe('loading plugins', () => {
         /: expected a size from 1, received 0/,
       ],
       [
-        'has a conceals that is no boolean',
-        dropIn('x', { conceals: "'yes'" }),
-        /expected true or false for conceals but received "yes"/,
+        'has a noOriginalFallback that is no boolean',
+        dropIn('x', { noOriginalFallback: "'yes'" }),
+        /expected true or false for noOriginalFallback but received "yes"/,
       ],
       [
         'has a holds that is no function',

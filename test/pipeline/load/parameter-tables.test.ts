@@ -115,7 +115,9 @@ describe('the parameters of all plugins', () => {
       for (const word of words) {
         const { status, members } = refusal([name, value], [word, value])
         expect({ status, ...members }).to.deep.equal({
-          ...{ status: 400, param: word, expected: 'one value' },
+          status: 400,
+          param: word,
+          expected: 'one value',
           received: `${value}, ${value}`,
         })
       }

@@ -251,7 +251,12 @@ describe('a sound of a sound', () => {
     it('has the lowest and the highest sample of each part, as audiowaveform has them', async () => {
       const { data, ...rest } = await drawn(source, 'waveform&w=30')
       expect(rest).to.deep.equal({
-        ...{ version: 2, channels: 1, sample_rate: 44_100, samples_per_pixel: 4410, bits: 8, length: 30 },
+        version: 2,
+        channels: 1,
+        sample_rate: 44_100,
+        samples_per_pixel: 4410,
+        bits: 8,
+        length: 30,
       })
       expect(data).to.have.length(60)
       const highest = Math.floor(0.8 * 128)
@@ -414,7 +419,8 @@ describe('a sound of a sound', () => {
       const limits = { ...LIMITS, timeoutMs: 100 }
       for (const query of ['f=opus', 'waveform&loudnorm'])
         expect(await refusal(long, query, { limits, format: 'mp3' })).to.include({
-          ...{ status: 422, message: 'this audio takes too long to transform' },
+          status: 422,
+          message: 'this audio takes too long to transform',
         })
     })
   })

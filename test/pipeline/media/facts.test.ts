@@ -34,8 +34,14 @@ describe('what the headers of a video or of sound say', () => {
     const { bitrate, duration, ...rest } = await factsOf(bytes)
     expect(rest).to.deep.equal({
       container: 'mp4',
-      ...{ videoCodec: 'h264', width: 160, height: 120, rotation: 0, frameRate: 30 },
-      ...{ audioCodec: 'aac', channels: 1, sampleRate: 44_100 },
+      videoCodec: 'h264',
+      width: 160,
+      height: 120,
+      rotation: 0,
+      frameRate: 30,
+      audioCodec: 'aac',
+      channels: 1,
+      sampleRate: 44_100,
     })
     expect(duration).to.be.closeTo(2, 0.05)
     expect(bitrate).to.be.closeTo((bytes.length * 8) / 2, bytes.length / 5)
@@ -124,7 +130,8 @@ describe('what the headers of a video or of sound say', () => {
     it('of a video whose end, with its index, is cut off', async () => {
       const bytes = await video({ colours: ['red'] })
       expect(await refusal(bytes.subarray(0, bytes.length / 2))).to.include({
-        ...{ status: 422, message: 'expected a video that can be decoded but this one cannot' },
+        status: 422,
+        message: 'expected a video that can be decoded but this one cannot',
       })
     })
 

@@ -61,9 +61,15 @@ describe('the ffmpeg engine', () => {
     await engine.close?.(opened)
     expect(opened.source).to.deep.equal({
       durationSeconds: 3,
-      ...{ width: 160, height: 120, rotation: 0 },
-      ...{ videoCodec: 'h264', audioCodec: undefined },
-      ...{ stream: 0, colorMatrix: undefined, transfer: undefined, primaries: undefined },
+      width: 160,
+      height: 120,
+      rotation: 0,
+      videoCodec: 'h264',
+      audioCodec: undefined,
+      stream: 0,
+      colorMatrix: undefined,
+      transfer: undefined,
+      primaries: undefined,
     })
   })
 

@@ -101,7 +101,9 @@ describe('video-thumbnail', () => {
 
   it('is of odd sides where the video is', async () => {
     const odd = await video({
-      ...{ colours: ['red', 'blue'], width: 161, height: 121 },
+      colours: ['red', 'blue'],
+      width: 161,
+      height: 121,
       options: ['-c:v', 'libx264', '-pix_fmt', 'yuv444p'],
     })
     const { bytes, metadata } = await thumbnail(odd, 'thumbnail&duration=10')
@@ -111,12 +113,17 @@ describe('video-thumbnail', () => {
 
   it('has the right colours of BT.709, said or unsaid', async () => {
     const said = await video({
-      ...{ colours: ['red'], matrix: 'bt709' },
+      colours: ['red'],
+      matrix: 'bt709',
       options: ['-colorspace', 'bt709', '-c:v', 'libx264', '-pix_fmt', 'yuv420p'],
     })
     await expectColour((await thumbnail(said, 'thumbnail')).bytes, [120, 90], RED)
     const unsaid = await video({
-      ...{ colours: ['red'], width: 1280, height: 720, rate: 2, matrix: 'bt709' },
+      colours: ['red'],
+      width: 1280,
+      height: 720,
+      rate: 2,
+      matrix: 'bt709',
       options: ['-c:v', 'mpeg4', '-q:v', '2', '-pix_fmt', 'yuv420p'],
     })
     await expectColour((await thumbnail(unsaid, 'thumbnail')).bytes, [1000, 600], RED)

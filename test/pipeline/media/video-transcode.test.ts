@@ -85,8 +85,13 @@ describe('a video of a video', () => {
   it('is an MP4 that every player knows, whose index comes first', async () => {
     const { bytes, seconds, ...outcome } = await made(source, 'f=mp4')
     expect(outcome).to.include({
-      ...{ mediaType: 'video/mp4', width: 160, height: 120 },
-      ...{ videoCodec: 'h264', audioCodec: 'aac', pixelFormat: 'yuv420p', colorSpace: 'bt709' },
+      mediaType: 'video/mp4',
+      width: 160,
+      height: 120,
+      videoCodec: 'h264',
+      audioCodec: 'aac',
+      pixelFormat: 'yuv420p',
+      colorSpace: 'bt709',
     })
     expect(outcome.container).to.match(/mp4/)
     expect(seconds).to.be.closeTo(3, 0.1)
@@ -114,7 +119,9 @@ describe('a video of a video', () => {
 
     it('also when its own are odd', async () => {
       const odd = await video({
-        ...{ colours: ['red'], width: 161, height: 121 },
+        colours: ['red'],
+        width: 161,
+        height: 121,
         options: ['-c:v', 'libx264', '-pix_fmt', 'yuv444p'],
       })
       expect(await made(odd, 'f=mp4')).to.include({ width: 160, height: 120, pixelFormat: 'yuv420p' })
@@ -226,7 +233,8 @@ describe('a video of a video', () => {
       const limits = { ...LIMITS, timeoutMs: 200 }
       const long = await video({ colours: Array(20).fill('red'), width: 640, height: 480 })
       expect(await refusal(long, 'f=webm', { limits })).to.include({
-        ...{ status: 422, message: 'this video takes too long to transform' },
+        status: 422,
+        message: 'this video takes too long to transform',
       })
     })
 

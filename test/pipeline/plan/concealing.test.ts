@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { knownFormat } from '../../../src/core/media/formats.ts'
-import { conceals } from '../../../src/pipeline/plan/concealing.ts'
+import { noOriginalFallback } from '../../../src/pipeline/plan/concealing.ts'
 import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
 import { checkPresets } from '../../../src/pipeline/plan/presets.ts'
 import { dropIn, loadWith } from '../load/drop-ins.ts'
@@ -8,16 +8,16 @@ import { dropIn, loadWith } from '../load/drop-ins.ts'
 // What marks a picture as somebody's, or hides a part of it.
 const CONCEALING = ['wm', 'text', 'blur', 'crop']
 
-describe('a plan conceals something', () => {
+describe('a plan noOriginalFallback something', () => {
   it('when one of its plugins says so, also by way of a preset', async () => {
     const { transforms } = await loadWith({
-      '1.js': dropIn('pixelate', { conceals: 'true' }),
-      '2.js': dropIn('glow', { conceals: 'false' }),
+      '1.js': dropIn('pixelate', { noOriginalFallback: 'true' }),
+      '2.js': dropIn('glow', { noOriginalFallback: 'false' }),
     })
     const presets = checkPresets({ hidden: { pixelate: true }, shown: { glow: true } }, transforms)
     const plan = createPlanner(transforms, [], { presets })
     const answer = (query: string) =>
-      conceals(plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), accept: '' }))
+      noOriginalFallback(plan({ query: new URLSearchParams(query), format: knownFormat('jpeg'), accept: '' }))
     for (const query of ['pixelate', 'w=9&pixelate&glow', 'preset=hidden', 'preset=shown&pixelate'])
       expect(answer(query), query).to.equal(true)
     for (const query of ['', 'w=9', 'glow', 'pixelate=0&w=9', 'preset=shown', 'preset=hidden&pixelate=0'])
@@ -27,8 +27,8 @@ describe('a plan conceals something', () => {
   it('for every shipped plugin that marks or hides', async () => {
     const silent = (await loadWith({})).transforms
       .filter(({ plugin }) => Object.keys(plugin.params).some((name) => CONCEALING.includes(name)))
-      .filter(({ plugin }) => !plugin.conceals)
+      .filter(({ plugin }) => !plugin.noOriginalFallback)
       .map(({ plugin }) => plugin.name)
-    expect(silent, 'these plugins need the member conceals: true').to.deep.equal([])
+    expect(silent, 'these plugins need the member noOriginalFallback: true').to.deep.equal([])
   })
 })

@@ -53,7 +53,9 @@ function dispatcher({ room = { bytes: 100, atOnce: 10 }, ...options }: Partial<D
   })
   const works: Promise<Asset>[] = []
   return {
-    ...{ ran, outcomes, admitted },
+    ran,
+    outcomes,
+    admitted,
     /** Starts one that the forecast says this of; where it runs. */
     async start(expected: Partial<Forecast>): Promise<string | undefined> {
       forecast = async () => ({ bytes: 1, mayHang: false, source: asset('read'), ...expected })

@@ -4,7 +4,7 @@ import { formatOfMediaType } from '../../../src/core/media/formats.ts'
 import type { Children } from '../../../src/core/ports/children.ts'
 import type { LoadedPlugin } from '../../../src/pipeline/load/load.ts'
 import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
-import { createRunnerApart, workApart } from '../../../src/pipeline/run/remote-runner.ts'
+import { createChildRunner, runInChild } from '../../../src/pipeline/run/remote-runner.ts'
 import { createRunner } from '../../../src/pipeline/run/run.ts'
 import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
@@ -14,7 +14,7 @@ import { dropIn, ENGINES, loadWith } from '../load/drop-ins.ts'
 /** Workers in this process, which get what can be sent to another. */
 function workers(transforms: readonly LoadedPlugin[]) {
   const jobs: Array<Parameters<Children['run']>[0]> = []
-  const work = workApart(createRunner(ENGINES), { transforms })
+  const work = runInChild(createRunner(ENGINES), { transforms })
   const run: Children['run'] = (job) => {
     jobs.push(job)
     return work(structuredClone(job.task), job)
@@ -39,7 +39,7 @@ describe('a plan that is carried out by another process', () => {
     const query = 'w=70&h=50&fit=contain&f=webp&q=40'
     const { jobs, ...pool } = workers(transforms)
     const given = context()
-    const made = await createRunnerApart(pool)(planOf(transforms, query), assetOf(png, 'png'), given)
+    const made = await createChildRunner(pool)(planOf(transforms, query), assetOf(png, 'png'), given)
     expect((await readAll(made)).equals((await transformed(png, query)).bytes)).to.equal(true)
     expect(jobs[0]).to.include({ signal: given.signal, log: given.log, timeoutMs: 30_000 })
   })
@@ -61,14 +61,17 @@ describe('a plan that is carried out by another process', () => {
       return assetOf(Buffer.from('12345'), 'png')
     }
     const source = assetOf(await picture({ width: 20, height: 10 }), 'png')
-    const run = createRunnerApart(workers(transforms))
+    const run = createChildRunner(workers(transforms))
     await run(planOf(transforms, 'curious'), source, { ...given, asset } as typeof given)
     expect(asked).to.deep.equal(['other.png'])
     const [line] = (given.log as unknown as { lines: object[] }).lines
     expect(line).to.deep.include({
       message: 'seen',
       fields: {
-        ...{ curious: true, options: { mine: 1 }, side: 99, other: 5 },
+        curious: true,
+        options: { mine: 1 },
+        side: 99,
+        other: 5,
         source: { width: 20, height: 10, pages: 1, hasAlpha: true, format: 'png', dpr: 1 },
       },
     })
@@ -79,7 +82,7 @@ describe('a plan that is carried out by another process', () => {
     const edited = await loadWith({ 'mine.js': dropIn('mine', { phase: "'encode'" }) })
     const without = await loadWith({})
     for (const { transforms } of [edited, without]) {
-      const run = createRunnerApart(workers(transforms))
+      const run = createChildRunner(workers(transforms))
       const plan = planOf(first.transforms, 'mine')
       expect(await rejection(run(plan, assetOf(await picture(), 'png'), context()))).to.have.property(
         'message',

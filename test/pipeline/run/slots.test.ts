@@ -20,7 +20,11 @@ function slots(atOnce: number) {
   const { signal } = new AbortController()
   setMaxListeners(0, signal)
   const admit = createAdmission({
-    ...{ atOnce, waiting: roomFor(100), waitMs: 60_000, heavyFrom: 100, heavyBytes: 1e9 },
+    atOnce,
+    waiting: roomFor(100),
+    waitMs: 60_000,
+    heavyFrom: 100,
+    heavyBytes: 1e9,
   })
   return {
     begun,

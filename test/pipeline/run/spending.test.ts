@@ -16,7 +16,9 @@ import { context } from '../image/transform.ts'
 const source = assetFromBytes(Buffer.from('bytes'), { mediaType: 'image/png', lastModified: new Date(0) })
 const planOf = (...engines: readonly EngineName[]) =>
   ({
-    ...{ variant: 'x', variesByAccept: false, notes: [] },
+    variant: 'x',
+    variesByAccept: false,
+    notes: [],
     steps: engines.map((engine) => ({ plugin: { engine, params: {} } })),
   }) as unknown as Plan
 

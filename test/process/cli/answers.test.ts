@@ -8,7 +8,9 @@ describe('what a command answers to a person', () => {
 
   it('is a client with its keys and its rules, times as they are typed', () => {
     const text = shown('client show', {
-      ...{ ...CLIENT, urlKeys: [2, 3], rules: { keepDeletedSeconds: 30 * 86_400 } },
+      ...CLIENT,
+      urlKeys: [2, 3],
+      rules: { keepDeletedSeconds: 30 * 86_400 },
     })
     expect(text).to.match(/^keys that count +2, 3$/m)
     expect(text).to.match(/^rules +deleted kept for 30d$/m)

@@ -96,7 +96,10 @@ describe('the sluice command', function () {
       expect(list).to.have.length(2)
       expect(JSON.stringify(list)).to.not.match(/sec_|digest|ecret/)
       expect(await sluiceJson(['check'], env)).to.deep.equal({
-        ...{ originals: 0, derivatives: 0, others: 0, inProgress: 0 },
+        originals: 0,
+        derivatives: 0,
+        others: 0,
+        inProgress: 0,
         findings: {},
       })
     })
@@ -346,7 +349,10 @@ describe('the sluice command', function () {
       expect(json.map((line) => JSON.parse(line))).to.deep.equal([
         { finding: { kind: 'record missing', clientId: 'first', key: s3PathOriginal } },
         {
-          ...{ originals: 1, derivatives: 0, others: 0, inProgress: 0 },
+          originals: 1,
+          derivatives: 0,
+          others: 0,
+          inProgress: 0,
           findings: { 'record missing': 1 },
         },
       ])

@@ -252,8 +252,14 @@ describe('clients', () => {
     it('may not while their files move, nor once they are somewhere else', async () => {
       const { client, tokens } = await here.create()
       const storage = {
-        ...{ endpoint: 'http://a', region: 'r', bucket: 'b', prefix: '', forcePathStyle: true },
-        ...{ accessKeyId: 'k', sealedSecret: 's', address: 'http://a/b' },
+        endpoint: 'http://a',
+        region: 'r',
+        bucket: 'b',
+        prefix: '',
+        forcePathStyle: true,
+        accessKeyId: 'k',
+        sealedSecret: 's',
+        address: 'http://a/b',
       } satisfies ClientStorage
       await elsewhere.save({ ...client, pausedUntil: clock.now + 60_000 })
       clock.now += TRUST_MS

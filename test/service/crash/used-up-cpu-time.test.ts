@@ -143,8 +143,8 @@ describe('a derivative whose first payer has no CPU time left', () => {
       points += 1
     }
     const answers = [1, 2, 3, 4].map((host) => {
-      const beforeMaking = host === 4 ? { beforeMaking: takePoint } : {}
-      return derive({ ...from(host), ...beforeMaking }).then(
+      const beforeRender = host === 4 ? { beforeRender: takePoint } : {}
+      return derive({ ...from(host), ...beforeRender }).then(
         (asset) => asset.size,
         (error: Error) => error.message,
       )

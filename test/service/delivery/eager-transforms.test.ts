@@ -107,8 +107,8 @@ describe('eager transforms', () => {
     ] as const) {
       const { state, transforms, work } = eagerWith(failing(error))
       await transforms.begin(client, original, ['w=1'])
-      const putOff = await rejection(work())
-      expect(putOff).to.be.instanceOf(NotYet).and.include({ delayMs })
+      const toDeferral = await rejection(work())
+      expect(toDeferral).to.be.instanceOf(NotYet).and.include({ delayMs })
       state.now += DAY_MS - 1
       expect(await rejection(work())).to.be.instanceOf(NotYet)
       state.now += 1

@@ -23,9 +23,9 @@ describe('an index that is replaced by an empty one', () => {
             await afterPage?.()
             return page
           },
-          async noteComplete() {
+          async markComplete() {
             noted.push('complete')
-            await index.noteComplete()
+            await index.markComplete()
           },
           async noteCompared(name) {
             noted.push('compared')

@@ -63,7 +63,8 @@ describe('a sweep', () => {
 
     it('takes it over when another process has added the client', async () => {
       expect(await swept({ isAdded: true, hasFile: true })).to.deep.equal({
-        ...{ ended: 1, done: ['agreed', 'mark removed'] },
+        ended: 1,
+        done: ['agreed', 'mark removed'],
       })
     })
 
@@ -73,7 +74,8 @@ describe('a sweep', () => {
 
     it('removes its mark when the file of a removed client is deleted', async () => {
       expect(await swept({ isAdded: false, hasFile: false })).to.deep.equal({
-        ...{ ended: 1, done: ['mark removed'] },
+        ended: 1,
+        done: ['mark removed'],
       })
     })
   })

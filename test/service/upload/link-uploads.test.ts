@@ -10,8 +10,12 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 describe('uploads in several requests by one link', () => {
   const client: Client = { id: 'first', token: '', secrets: [], createdAt: 0 }
   const linkOf = (id: string): SignedLink => ({
-    ...{ id, clientId: 'first', folder: '', uses: 100 },
-    ...{ issuedAt: Math.floor(Date.now() / 1000), expiresInSeconds: 600 },
+    id,
+    clientId: 'first',
+    folder: '',
+    uses: 100,
+    issuedAt: Math.floor(Date.now() / 1000),
+    expiresInSeconds: 600,
   })
   let ledger: Ledger & { close(): Promise<void> }
   before(async () => {

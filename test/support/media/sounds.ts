@@ -36,7 +36,10 @@ export async function heard(bytes: Uint8Array): Promise<HeardSound> {
     for (let at = 0; at < pcm.stdout.length; at += 2)
       peak = Math.max(peak, Math.abs(pcm.stdout.readInt16LE(at)))
     return {
-      ...{ codec, channels, container: format.format_name, streams: streams.length },
+      codec,
+      channels,
+      container: format.format_name,
+      streams: streams.length,
       seconds: pcm.stdout.length / 2 / channels / Number(rate),
       sampleRate: Number(rate),
       kilobits: Number(bits ?? format.bit_rate) / 1000,

@@ -29,7 +29,9 @@ export function cuesOf(text: string): BoardCue[] {
     const seconds = (...[hours, minutes, rest]: [number, number, number]) =>
       Math.round(1000 * (3600 * hours + 60 * minutes + rest)) / 1000
     return {
-      ...{ from: seconds(h, m, s), until: seconds(h2, m2, s2), sprite },
+      from: seconds(h, m, s),
+      until: seconds(h2, m2, s2),
+      sprite,
       tile: { left, top, width, height },
     }
   })

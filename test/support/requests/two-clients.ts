@@ -69,7 +69,9 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
   async function upload(side: Side): Promise<void> {
     const bytes = newBytes(side)
     const answer = await ask(side, `/v1/upload/${side.mark}.txt?path=${side.mark}`, {
-      ...{ method: 'PUT', headers: asSecret(side), body: bytes },
+      method: 'PUT',
+      headers: asSecret(side),
+      body: bytes,
     })
     expect(answer.status).to.equal(200)
     remember(side, answer, bytes)
@@ -78,7 +80,8 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
   async function sign(side: Side): Promise<void> {
     const uses = 1 + random.below(2)
     const answer = await ask(side, '/v1/sign', {
-      ...{ method: 'POST', headers: asSecret(side, json) },
+      method: 'POST',
+      headers: asSecret(side, json),
       body: JSON.stringify({ expiresIn: 600, uses, folder: side.mark }),
     })
     expect(answer.status).to.equal(200)
@@ -122,7 +125,8 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
 
   async function archive(as: Side, file: ModelFile): Promise<void> {
     const { body } = await exchange(as, '/v1/zip', {
-      ...{ method: 'POST', headers: asSecret(as, json) },
+      method: 'POST',
+      headers: asSecret(as, json),
       body: JSON.stringify({ files: [{ path: file.key, type: 'text', name: 'a.txt' }] }),
     })
     const status = as === file.side && file.state === 'stored' ? 'ok' : 'error'
@@ -137,7 +141,8 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
     const described = await exchange(as, `/v1/files/${file.key}`, { headers: asSecret(as) })
     expect(described.status).to.equal(known)
     const changed = await exchange(as, `/v1/files/${file.key}`, {
-      ...{ method: 'PATCH', headers: asSecret(as, json) },
+      method: 'PATCH',
+      headers: asSecret(as, json),
       body: JSON.stringify({ tags: [as.mark] }),
     })
     expect(changed.status).to.equal(known)
@@ -153,7 +158,8 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
     const isOwn = as === file.side
     const now = random.below(2) === 0
     const answer = await exchange(as, `/v1/upload/${file.key}${now ? '?now' : ''}`, {
-      ...{ method: 'DELETE', headers: asSecret(as) },
+      method: 'DELETE',
+      headers: asSecret(as),
     })
     const may = isOwn && (file.state === 'stored' || (now && file.state === 'kept'))
     expect(answer.status, `${file.state} ${now}`).to.equal(may ? 200 : 404)
@@ -162,7 +168,8 @@ export async function actAsTwoClients({ sides, steps, seed }: TwoClients): Promi
 
   async function restore(as: Side, file: ModelFile): Promise<void> {
     const answer = await exchange(as, '/v1/files/restore', {
-      ...{ method: 'POST', headers: asSecret(as, json) },
+      method: 'POST',
+      headers: asSecret(as, json),
       body: JSON.stringify({ paths: [file.key] }),
     })
     expect(answer.status).to.equal(200)

@@ -103,7 +103,9 @@ function diskBucket({
       const temporary = newTemporaryPath()
       // `flush` is an fsync before the close.
       const file = createWriteStream(temporary, {
-        ...{ flags: 'wx', mode: 0o600, flush: true },
+        flags: 'wx',
+        mode: 0o600,
+        flush: true,
         // While one write is under way, what comes is gathered for the next.
         highWaterMark: PIECE_BYTES,
       })

@@ -1,5 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
-import { joinSignals } from '../../../core/async/any-signal.ts'
+import { anySignal } from '../../../core/async/any-signal.ts'
 import { problemOf } from './errors.ts'
 
 /**
@@ -57,7 +57,7 @@ export function createPatience(): Patience {
     async answered(ask, { signal, withinMs = patience() } = {}) {
       signal?.throwIfAborted()
       const silence = watch(withinMs)
-      const joined = joinSignals(signal ? [signal, silence.signal] : [silence.signal])
+      const joined = anySignal(signal ? [signal, silence.signal] : [silence.signal])
       const over = joined.signal
       // The SDK passes the signal to its requests and retries, but not to its search for credentials.
       const aborted = new Promise<never>((_, reject) => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { PutObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3'
-import { joinSignals } from '../../../core/async/any-signal.ts'
+import { anySignal } from '../../../core/async/any-signal.ts'
 import { unavailable } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
 import type { Watch } from './patience.ts'
@@ -28,7 +28,7 @@ export async function transfer(
     // Behind the retries, which need the whole body again, and behind the signature over it.
     { step: 'finalizeRequest', priority: 'low', name: 'watchBody' },
   )
-  const joined = joinSignals(signal ? [signal, watch.signal] : [watch.signal])
+  const joined = anySignal(signal ? [signal, watch.signal] : [watch.signal])
   try {
     return confirmed(await uploads.send(command, { abortSignal: joined.signal }))
   } finally {

@@ -46,7 +46,10 @@ export async function upload(
     await new Upload({
       client: uploadClient(clients, end),
       params: {
-        ...{ Bucket: bucket, Key: name, Body: bytes, ContentType: mediaType },
+        Bucket: bucket,
+        Key: name,
+        Body: bytes,
+        ContentType: mediaType,
         // At its address in the bucket, without the headers of Sluice, an HTML page or an SVG could run scripts.
         ...(isDownloadedFromBucket(mediaType) ? { ContentDisposition: 'attachment' } : {}),
       },

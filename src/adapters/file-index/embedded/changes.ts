@@ -1,6 +1,6 @@
 import { storedKey } from '../../../core/files/object-key.ts'
 import type { RecordChange, RecordChanges } from '../../../core/ports/record-changes.ts'
-import type { LastingLevel } from '../../level/lasting-level.ts'
+import type { ResilientLevel } from '../../level/resilient-level.ts'
 import { sortable } from '../positions.ts'
 import { row, under } from '../rows.ts'
 
@@ -12,7 +12,7 @@ const NOT_FLUSHED = { durable: false }
  * The rows `c instant client original` of changes in progress. The store belongs to one process, so rows that
  * exist when it is opened belong to a process that has ended: they are overdue.
  */
-export async function embeddedChanges(level: LastingLevel): Promise<RecordChanges> {
+export async function embeddedChanges(level: ResilientLevel): Promise<RecordChanges> {
   const inherited = new Set(await level.names(under('c')))
   const nameOf = ({ ref, until }: RecordChange) => row('c', sortable(until), ref.clientId, ref.key)
   return {

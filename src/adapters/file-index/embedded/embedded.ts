@@ -3,7 +3,7 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/file-index.ts'
 import { bootId } from '../../boot-id.ts'
 import { createInTurn } from '../../in-turn.ts'
-import type { LastingLevelOptions } from '../../level/lasting-level.ts'
+import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
 import { mayGo } from '../removal-rule.ts'
 import { derivativeSteps, FREES_ROOM } from './derivatives.ts'
 import { openIndexTable } from './table.ts'
@@ -14,7 +14,7 @@ import { openIndexTable } from './table.ts'
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
-export async function embeddedIndex(folder: string, options?: LastingLevelOptions): Promise<FileIndex> {
+export async function embeddedIndex(folder: string, options?: ResilientLevelOptions): Promise<FileIndex> {
   const table = await openIndexTable(folder, options)
   const inTurn = createInTurn()
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>
@@ -166,7 +166,7 @@ export async function embeddedIndex(folder: string, options?: LastingLevelOption
     page: (clientId, request) => table.page(clientId, request),
     totals: (clientId) => table.totals(clientId),
     isComplete: () => table.isComplete(),
-    noteComplete: () => table.noteComplete(),
+    markComplete: () => table.markComplete(),
     // What a power cut may take is what is noted of derivatives. A store that was replaced has lost all.
     async run() {
       const boot = await bootId()

@@ -9,11 +9,11 @@ import type {
   Totals,
 } from '../../../core/ports/file-index.ts'
 import {
-  type LastingLevelOptions,
   lastingLevel,
+  type ResilientLevelOptions,
   type Row,
   type WriteOptions,
-} from '../../level/lasting-level.ts'
+} from '../../level/resilient-level.ts'
 import {
   boundsOf,
   keyAt,
@@ -50,7 +50,7 @@ interface Derived {
  * all is listed; `compared`, with the name of the run in which all was compared. Those of `uses.ts` and `changes.ts`.
  * NUL parts the fields: no key holds one.
  */
-export async function openIndexTable(folder: string, options?: LastingLevelOptions) {
+export async function openIndexTable(folder: string, options?: ResilientLevelOptions) {
   const level = await lastingLevel(folder, options)
   // Rows that an earlier process left unsettled and that this one has not written since.
   const inherited = new Set<string>()
@@ -186,7 +186,7 @@ export async function openIndexTable(folder: string, options?: LastingLevelOptio
     },
     replacements: () => level.replacements(),
     isComplete: async () => (await level.get([COMPLETE]))[0] !== undefined,
-    noteComplete: () => level.write([{ type: 'put', key: COMPLETE, value: 1 }]),
+    markComplete: () => level.write([{ type: 'put', key: COMPLETE, value: 1 }]),
     compared: async () => (await level.get([COMPARED]))[0],
     noteCompared: (run: string) => level.write([{ type: 'put', key: COMPARED, value: run }]),
     /** Whether lists have it. */
@@ -201,7 +201,7 @@ export async function openIndexTable(folder: string, options?: LastingLevelOptio
     ],
     setDerivative: (ref: FileRef, key: ObjectKey, entry: DerivativeEntry | undefined) =>
       set(derivativeRow(ref, key), entry),
-    /** All in one step. Options as in `level/lasting-level.ts`. */
+    /** All in one step. Options as in `level/resilient-level.ts`. */
     async write(changes: Row[][], options?: WriteOptions): Promise<void> {
       const rows = changes.flat()
       if (rows.length === 0) return

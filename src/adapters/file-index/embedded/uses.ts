@@ -2,7 +2,7 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
 import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
 import type { DerivativeRecord } from '../../../core/ports/file-index.ts'
-import type { LastingLevel, Row } from '../../level/lasting-level.ts'
+import type { ResilientLevel, Row } from '../../level/resilient-level.ts'
 import { sortable } from '../positions.ts'
 import { row, under } from '../rows.ts'
 
@@ -22,7 +22,7 @@ interface Counted {
  * order original derivative`, in the order of eviction, and the sums `b client` and `b client original`. A derivative is
  * counted while its `k` is there. Whoever changes them is alone with all of the client's.
  */
-export function usesTable(level: LastingLevel) {
+export function usesTable(level: ResilientLevel) {
   const countedRow = ({ clientId, key }: FileRef, derivative: string) => row('k', clientId, key, derivative)
   const orderRow = ({ clientId, key }: FileRef, derivative: string, { at, isHeld }: Use) =>
     row('w', clientId, `${isHeld ? 1 : 0}${sortable(at)}`, key, derivative)

@@ -178,7 +178,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
     async isComplete() {
       return (await redis.send((client) => client.exists(complete))) === 1
     },
-    async noteComplete() {
+    async markComplete() {
       await redis.send((client) => client.set(complete, 1))
     },
     async run() {

@@ -1,5 +1,5 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import { keyMeaning, storedKey } from '../../../core/files/object-key.ts'
+import { classifyKey, storedKey } from '../../../core/files/object-key.ts'
 import type { DerivativeUses, Use, UsedDerivative } from '../../../core/ports/derivative-uses.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import { derivativeEntry } from './entries.ts'
@@ -40,7 +40,7 @@ export function redisUses(redis: RedisConnection, names: UseNames): DerivativeUs
     )
     const all = Array.from({ length: flat.length / 2 }, (_, i) => i).flatMap((i) => {
       const key = storedKey(flat[2 * i] ?? '')
-      const original = keyMeaning(key)?.original.key
+      const original = classifyKey(key)?.original.key
       return original === undefined ? [] : [{ key, score: Number(flat[2 * i + 1]), original }]
     })
     const texts = await redis.send((client) =>

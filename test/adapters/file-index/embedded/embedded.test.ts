@@ -263,7 +263,7 @@ describe('embedded: the index from one process to the next', () => {
 
   it('lists what an earlier version has kept no list of, once it is adopted', async () => {
     await index.adopt(REF.clientId, RECORD)
-    await index.noteComplete()
+    await index.markComplete()
     await index.close()
     const level = new ClassicLevel(join(folder, 'index'))
     await level.clear({ gte: 'l\0', lt: 'l\x01' })

@@ -14,7 +14,7 @@ export interface WriteOptions {
 }
 
 /** Rows of a LevelDB folder, by name. Values are JSON. */
-export interface LastingLevel {
+export interface ResilientLevel {
   /** All as they are at one moment; undefined for those that are not there. */
   get(names: readonly string[]): Promise<unknown[]>
   /** Exclusive bounds; in order, all of them or the first so many. */
@@ -36,7 +36,7 @@ export interface LastingLevel {
 // nothing could be read either.
 const ROOM_BYTES = 8 * 1024 * 1024
 
-export interface LastingLevelOptions {
+export interface ResilientLevelOptions {
   reserve?: DiskReserve
   /** The store can be filled again from elsewhere: a damaged one is moved aside, and an empty one takes its place. */
   refilled?: { log: Log }
@@ -51,8 +51,8 @@ export interface LastingLevelOptions {
  */
 export async function lastingLevel(
   folder: string,
-  { reserve = NO_RESERVE, refilled }: LastingLevelOptions = {},
-): Promise<LastingLevel> {
+  { reserve = NO_RESERVE, refilled }: ResilientLevelOptions = {},
+): Promise<ResilientLevel> {
   await reserve.forced(() => makePrivate(folder))
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
   let closing = false

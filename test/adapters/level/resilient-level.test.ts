@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
-import { type LastingLevel, lastingLevel } from '../../../src/adapters/level/lasting-level.ts'
+import { lastingLevel, type ResilientLevel } from '../../../src/adapters/level/resilient-level.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type KeptLog, keptLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -12,7 +12,7 @@ const ALL = { gt: '', lt: '\xff' }
 describe('a LevelDB that outlives a failed write', () => {
   const { batch, open } = ClassicLevel.prototype
   let folder: string
-  let level: LastingLevel
+  let level: ResilientLevel
   beforeEach(async () => {
     folder = await temporaryFolder()
     level = await lastingLevel(join(folder, 'index'))
@@ -119,7 +119,7 @@ describe('a LevelDB that outlives a failed write', () => {
   })
 
   describe('that can be filled again', () => {
-    let store: LastingLevel
+    let store: ResilientLevel
     let log: KeptLog
     const opened = async () => {
       log = keptLog()

@@ -1,0 +1,93 @@
+import type { Config } from '../../config/load.ts'
+import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
+import type { Log } from '../core/log.ts'
+import type { Buckets } from '../core/ports/bucket.ts'
+import type { ClientStore } from '../core/ports/client-store.ts'
+import type { EventBus } from '../core/ports/event-bus.ts'
+import type { FileIndex } from '../core/ports/file-index.ts'
+import type { AppKeys } from '../core/signing/derive-key.ts'
+import type { Clients } from '../service/clients/clients.ts'
+import type { Removals } from '../service/originals/delete.ts'
+import type { Originals } from '../service/originals/originals.ts'
+import { createResumableOriginals } from '../service/upload/finish-resumable.ts'
+import { createLinkUploads } from '../service/upload/link-uploads.ts'
+import { createLinkUses } from '../service/upload/link-uses.ts'
+import { createResumablePieces } from '../service/upload/pieces.ts'
+import { createResumables } from '../service/upload/resumable.ts'
+import { createSweepResumables } from '../service/upload/sweep-resumables.ts'
+import { createUpload } from '../service/upload/upload.ts'
+import { createSignedLinks } from '../service/upload/upload-links.ts'
+import type { Backends } from './backends.ts'
+
+export interface UploadsOptions {
+  backends: Backends
+  config: Config
+  buckets: Buckets
+  index: FileIndex
+  keys: AppKeys
+  clients: Clients
+  store: ClientStore
+  events: EventBus
+  originals: Originals
+  removals: Removals
+  log: Log
+}
+
+/** The services behind every kind of upload: by secret, by signed link, and resumable. */
+export function openUploads({
+  backends,
+  config,
+  buckets,
+  index,
+  keys,
+  clients,
+  store,
+  events,
+  originals,
+  removals,
+  log,
+}: UploadsOptions) {
+  const firstBucket = buckets.of({ id: FIRST_CLIENT_ID, token: '' })
+  const { locks } = backends
+  const { UPLOAD_MAX_BYTES: maxBytes } = config
+  const { admits } = clients
+  const upload = createUpload({ index, buckets, events, removals, admits, maxBytes })
+  const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
+  const signedLinks = createSignedLinks({
+    keys,
+    upload,
+    originals,
+    uses: linkUses,
+    findClient: (id) => store.find(id),
+  })
+  const pieces = createResumablePieces(firstBucket)
+  const expireMs = config.TUS_EXPIRE_SECONDS * 1000
+  const resumables = createResumables({
+    bucket: firstBucket,
+    pieces,
+    locks,
+    signedLinks,
+    admits,
+    resumableOriginals: createResumableOriginals({
+      pieces,
+      index,
+      buckets,
+      originals,
+      upload,
+      removals,
+      signedLinks,
+    }),
+    linkUploads: createLinkUploads({ ledger: backends.ledger, uses: linkUses }),
+    maxBytes,
+    expireMs,
+  })
+  const sweepResumables = createSweepResumables({
+    bucket: firstBucket,
+    clients: store,
+    resumables,
+    pieces,
+    expireMs,
+    log,
+  })
+  return { upload, signedLinks, resumables, sweepResumables }
+}
