@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
-import type { Asset } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { Finding, FindingKind } from '../../core/files/finding.ts'
@@ -9,15 +8,13 @@ import {
   clientRecordPrefix,
   type KeyClass,
   type ObjectKey,
-  recordKey,
   remoteRecordPrefix,
 } from '../../core/files/object-key.ts'
-import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { DerivativeRecord, FileIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
-import { unlessStatus } from '../../core/problem.ts'
-import { snapshot } from '../../core/storage/small-object.ts'
+import type { DerivativeRecord, FileIndex } from '../../core/ports/file-index.ts'
 import type { Records } from '../originals/records.ts'
+import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import { withEachClient } from './each-client.ts'
 import { CONCURRENCY, type Walk } from './scan.ts'
@@ -185,73 +182,4 @@ function isKept<T extends { state: string }>(
   return entry?.state === 'stored' || entry?.state === 'trashed'
 }
 
-type StoredOriginal = { record: OriginalRecord; trash?: Trash }
 type Entry = ({ kind: 'original' } & StoredOriginal) | { kind: 'derivative'; record: DerivativeRecord }
-
-/** What an object is that the index does not know; undefined when another object tells as much. */
-async function suspicion(
-  bucket: Bucket,
-  meaning: KeyClass & { isIndexed: boolean },
-): Promise<FindingKind | undefined> {
-  const { original, isIndexed } = meaning
-  const has = async (key: ObjectKey) => (await bucket.find(key)) !== undefined
-  switch (meaning.kind) {
-    case 'original':
-      return (await has(recordKey(original.key))) ? 'original not indexed' : 'original without record'
-    case 'derivative':
-      return isIndexed || ((await has(original.key)) && (await has(recordKey(original.key))))
-        ? 'derivative not indexed'
-        : 'derivative without original'
-    case 'part':
-      return (await has(meaning.derivative)) ? undefined : 'part without derivative'
-    case 'record':
-      return (await has(original.key)) ? undefined : 'record without original'
-  }
-}
-
-type Wrong = Pick<Finding, 'kind' | 'detail'>
-
-async function wrongOriginal(
-  bucket: Bucket,
-  { record: known, trash }: StoredOriginal,
-  digests?: DigestCheck,
-): Promise<Wrong | undefined> {
-  const asset = await bucket.find(known.key, known)
-  if (!asset) return { kind: 'original missing' }
-  if (asset.size !== known.size) return sizeDiffers(asset, known)
-  const record = await snapshot(bucket, recordKey(known.key))
-  if (!record) return { kind: 'record missing' }
-  const detail = differences(record.bytes.toString('utf8'), known, trash)
-  if (detail !== undefined) return { kind: 'record differs', detail }
-  const sha256 = digests && (await unlessStatus(404, digests.sha256(asset)))
-  return sha256 === undefined || sha256 === known.sha256
-    ? undefined
-    : { kind: 'bytes differ', detail: `SHA-256 ${sha256}, ${known.sha256} in the index` }
-}
-
-async function wrongDerivative(bucket: Bucket, known: DerivativeRecord): Promise<Wrong | undefined> {
-  const asset = await bucket.find(known.key, known)
-  if (!asset) return { kind: 'derivative missing' }
-  return asset.size === known.size ? undefined : sizeDiffers(asset, known)
-}
-
-function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
-  return { kind: 'size differs', detail: `${asset.size} bytes, ${known.size} in the index` }
-}
-
-/** The members in which a record's text is not what the index knows. */
-function differences(
-  text: string,
-  { probe: _, ...known }: OriginalRecord,
-  trash?: Trash,
-): string | undefined {
-  try {
-    const record = JSON.parse(text)
-    // Others may be there that are not for the index.
-    const expected = { tags: undefined, metadata: undefined, ...known, trash }
-    const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
-    return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
-  } catch {
-    return 'it is no JSON'
-  }
-}
