@@ -5,8 +5,8 @@ import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/requests/client.ts'
 import { type Service, startService } from '../support/service.ts'
-import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
+import { settled } from '../support/stored/settled.ts'
 
 describe('a delete on disk', () => {
   let service: Service

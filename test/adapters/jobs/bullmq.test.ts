@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import type { Job, JobHandler, Jobs, WorkOptions } from '../../../src/core/ports/jobs.ts'
-import { jobsContract } from '../../contracts/jobs.ts'
+import { jobsContract } from '../../contracts/jobs/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
@@ -32,7 +32,7 @@ jobsContract('BullMQ', async () => {
   }
 })
 
-const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'jobs-worker.ts')]
+const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'programs', 'jobs-worker.ts')]
 const WORK: WorkOptions = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 

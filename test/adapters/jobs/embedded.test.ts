@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
 import { embeddedJobs } from '../../../src/adapters/jobs/embedded.ts'
 import type { Job, Jobs } from '../../../src/core/ports/jobs.ts'
-import { jobsContract } from '../../contracts/jobs.ts'
+import { jobsContract } from '../../contracts/jobs/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
@@ -20,7 +20,7 @@ jobsContract('embedded', async () => {
   }
 })
 
-const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'jobs-worker.ts')]
+const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'programs', 'jobs-worker.ts')]
 const WORK = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 

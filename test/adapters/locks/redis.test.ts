@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type RedisLocks, redisLocks } from '../../../src/adapters/locks/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
-import { locksContract } from '../../contracts/locks.ts'
-import { locksAcrossProcesses } from '../../contracts/locks-across-processes.ts'
+import { locksContract } from '../../contracts/locks/locks.ts'
+import { locksAcrossProcesses } from '../../contracts/locks/locks-across-processes.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import {
@@ -159,7 +159,7 @@ describe('redis: a lock', () => {
     })
 
     async function holder(name: string, leaseMs: number): Promise<Holder> {
-      const script = join(PROJECT, 'test', 'support', 'lock-holder.ts')
+      const script = join(PROJECT, 'test', 'support', 'programs', 'lock-holder.ts')
       const child = spawn(process.execPath, [
         '--import=tsx',
         script,

@@ -10,8 +10,8 @@ import { animation, colourAt, corrupted, picture } from '../../support/media/ima
 import { rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 onTwoBackends('derivatives', (start) => {
   const watched = watchedEngine()

@@ -13,8 +13,8 @@ import { deleteFile, newClient, type WireRecord } from '../../support/requests/c
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart, postForm, type RawPart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const field = (bytes: string, name = 'transforms'): RawPart => ({ disposition: `name="${name}"`, bytes })
 const asking = (queries: unknown) => field(JSON.stringify(queries))

@@ -5,7 +5,7 @@ import { PluginError } from '../../../src/pipeline/load/plugin-error.ts'
 import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
 import { animation, picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
-import { corners, isRed, shareOf } from '../image/corners.ts'
+import { corners, isRed, shareOf } from '../image/geometry/corners.ts'
 import { transformed } from '../image/transform.ts'
 import { dropIn, loadWith } from './drop-ins.ts'
 

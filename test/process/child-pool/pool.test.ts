@@ -9,12 +9,12 @@ import { type Asset, assetFromBytes, readAll } from '../../../src/core/bytes/ass
 import type { Task } from '../../../src/core/ports/children.ts'
 import { fileNotFound, Problem } from '../../../src/core/problem.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/process/child-pool/pool.ts'
-import type { Deed } from '../../support/apart-worker.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { Deed } from '../../support/programs/apart-worker.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
 
-const SUPPORT = join(PROJECT, 'test', 'support')
+const PROGRAMS = join(PROJECT, 'test', 'support', 'programs')
 const MAX_MEMORY_BYTES = 400_000_000
 
 const file = (bytes: Uint8Array) =>
@@ -39,7 +39,7 @@ describe('a pool of children', function () {
   const open = (options: Partial<PoolOptions> = {}) => {
     log = keptLog()
     pool = createPool({
-      script: join(SUPPORT, 'apart-worker.ts'),
+      script: join(PROGRAMS, 'apart-worker.ts'),
       setup: { maxMemoryBytes: MAX_MEMORY_BYTES },
       env: transformerEnvironment(),
       most: 1,
@@ -262,7 +262,7 @@ describe('a pool of children', function () {
   for (const deed of ['sleep', 'spin']) {
     it(`leaves no child behind when its own process is killed while one is to ${deed}`, async () => {
       open()
-      const script = ['--import=tsx', join(SUPPORT, 'apart-parent.ts'), deed]
+      const script = ['--import=tsx', join(PROGRAMS, 'apart-parent.ts'), deed]
       const parent = spawn(process.execPath, script, { cwd: PROJECT })
       const [line] = await once(parent.stdout, 'data')
       const pids = JSON.parse(String(line)) as number[]

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
-import { readState, storedState } from '../../support/state.ts'
+import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('a disk on which the index cannot grow', function () {

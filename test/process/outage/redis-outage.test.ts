@@ -12,7 +12,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import { BOUNDARY, MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
-import { storedState } from '../../support/state.ts'
+import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const ZIPS = 4

@@ -12,7 +12,7 @@ import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { type Fate, type S3Proxy, s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
-import { storedState } from '../../support/state.ts'
+import { storedState } from '../../support/stored/state.ts'
 
 // Three parts: two are sent while the third comes.
 const LARGE = Buffer.alloc(20 * MIB, 'sluice ')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { sluice, sluiceJson } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { sluice, sluiceJson } from '../../support/programs/cli.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type SmallDisk, smallDisk } from '../../support/servers/small-disk.ts'

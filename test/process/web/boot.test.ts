@@ -13,7 +13,7 @@ import { postFiles, uploadOne } from '../../support/requests/client.ts'
 import { openSocket, sendBytes } from '../../support/requests/exchange.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../../support/servers/process.ts'
 import { PROJECT } from '../../support/service.ts'
-import { readState, storedState } from '../../support/state.ts'
+import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('the server process', function () {

@@ -12,7 +12,7 @@ import {
 } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { Problem } from '../../../src/core/problem.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
@@ -21,8 +21,8 @@ import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Caller, newClient, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 type Other = Caller & { id: string }

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { derivativePrefix, type ObjectKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { onEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const ROUNDS = 5
 const FILES = 12

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
-import { listAll } from '../../support/files.ts'
 import { rejection } from '../../support/rejection.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { listAll } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const COUNT = 30

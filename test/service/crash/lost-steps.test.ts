@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
-import { listAll } from '../../support/files.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { inRedis, redisEnv } from '../../support/servers/on-redis.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { listAll } from '../../support/stored/files.ts'
 
 let png: Buffer
 before(async () => {

@@ -4,12 +4,12 @@ import { storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
 import { onEveryBackend } from '../../support/backends.ts'
-import { withClock } from '../../support/clock.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { withClock } from '../../support/stored/clock.ts'
 
 const LATER_MS = 600_000
 

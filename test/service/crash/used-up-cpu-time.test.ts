@@ -6,13 +6,13 @@ import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import type { WorkRunner } from '../../../src/pipeline/run/run.ts'
 import type { DeriveRequest } from '../../../src/service/derivatives/derivations.ts'
-import { derivationsOn, deriveRequestFor } from '../../support/derivations.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { newKeyPrefix, sharedRedis } from '../../support/servers/redis-server.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { derivationsOn, deriveRequestFor } from '../../support/stored/derivations.ts'
 
 function usedUp(address: string): Problem {
   const detail = `the CPU time of ${address} is used up`

@@ -5,14 +5,14 @@ import type { Client } from '../../../src/core/clients/client.ts'
 import type { Finding } from '../../../src/core/files/finding.ts'
 import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { onEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const FUTURE = Date.now() + 3_600_000
 

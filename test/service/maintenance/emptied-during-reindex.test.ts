@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { command } from '../../support/command.ts'
-import { listAll } from '../../support/files.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { listAll } from '../../support/stored/files.ts'
 
 describe('an index that is replaced by an empty one', () => {
   let service: Service

@@ -5,7 +5,7 @@ import { connectRedis, type RedisConnection } from '../../../../src/adapters/red
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
-import { fileIndexContract } from '../../../contracts/file-index.ts'
+import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { rejection } from '../../../support/rejection.ts'
