@@ -60,18 +60,13 @@ export interface TransformPlugin<
    * first of its parameters is a flag. In the derivative's key it has no value.
    */
   entry?: string
-  /**
-   * Set for steps that hide content, such as a watermark or a blur: the original is never delivered instead, even
-   * with `onLimit: original`.
-   */
+  /** Set for steps that hide content, such as a blur. The original is then never delivered instead of the output. */
   noOriginalFallback?: boolean
   /** Raise it when the output changes, so that no stale derivative is served. From 1, the default. */
   version?: number
   /** Settings with their defaults; `config/chain.json` may override them. Part of the plan's fingerprint. */
   options?: Readonly<Record<string, unknown>>
-  /**
-   * Checks the settings when the plugin is loaded. @throws Error that names the wrong setting, which stops the start
-   */
+  /** Checks the settings when the plugin is loaded. @throws Error that names the wrong one, which stops the start */
   checkOptions?(options: Readonly<Record<string, unknown>>): void
   /**
    * Additional values for parameters of type `enum`, by the parameter's name. For values that depend on the options,

@@ -10,7 +10,7 @@ import type { VideoSource } from './video-source.ts'
 
 const number = z.coerce.number().positive().finite().optional().catch(undefined)
 
-// `unknown` and `reserved` are said as well.
+// ffprobe also prints `unknown` and `reserved`.
 const said = z
   .string()
   .optional()
@@ -42,10 +42,10 @@ const output = z.object({
 
 type ProbedFile = Pick<MediaFile, 'path' | 'demuxer' | 'probe'>
 
-/** What ffprobe has printed, as far as it is used. */
+/** The output of ffprobe, as far as it is used. */
 export type Probed = z.infer<typeof output>
 
-// Nothing but what is used is printed: a crafted file has megabytes of tags.
+// Only the entries in use are printed: a crafted file has megabytes of tags.
 const ENTRIES = [
   'format=duration,bit_rate',
   'stream=index,codec_type,codec_name,duration,channels,sample_rate,avg_frame_rate',
@@ -54,15 +54,15 @@ const ENTRIES = [
   'stream_side_data=rotation',
 ].join(':')
 const MAX_OUTPUT_BYTES = 1_000_000
-// What is kept begins with this: what was kept of other entries is of no use.
+// The prefix of stored probe results. Results with another prefix have other entries, and are ignored.
 const KEPT = `${sha256(ENTRIES).slice(0, 8)} `
 
 /**
- * What the headers of a container and of its streams say. It is kept where there is a place for it: ffprobe takes a quarter
- * of the time of a frame, and most videos have several made of them.
+ * Reads the headers of a container and of its streams. The result is cached when the asset has a place for it:
+ * ffprobe takes a quarter of the time of a frame, and most videos have several derivatives.
  *
- * @throws Problem 422 for what takes too long, 501 where ffprobe is missing, Error with its last words for what it cannot
- * read
+ * @throws Problem 422 when it takes too long, 501 without ffprobe, Error with its last messages for an unreadable
+ *   file
  */
 export async function probe(
   { path, demuxer, probe: place }: ProbedFile,
@@ -78,17 +78,20 @@ export async function probe(
   return probed
 }
 
-/** The stream with the pictures. One that is attached is a cover, not a moment. */
+/** The video stream. An attached picture is a cover, not a frame of the video. */
 export function videoOf({ streams }: Probed): Stream | undefined {
   return streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
 }
 
-/** The stream that is heard. */
+/** The audio stream. */
 export function soundOf({ streams }: Probed): Stream | undefined {
   return streams.find(({ codec_type }) => codec_type === 'audio')
 }
 
-/** How large pictures are shown, in square pixels, and what it takes to turn them upright; none where nothing says so. */
+/**
+ * The displayed size, upright and with square pixels, and the rotation of the stored frames; undefined when the
+ * header has no size.
+ */
 export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' | 'rotation'> | undefined {
   if (video.width === undefined || video.height === undefined) return undefined
   const rotation = rotationOf(video)
@@ -98,9 +101,9 @@ export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' |
 }
 
 /**
- * What is known of a video.
+ * Reads the facts about a video.
  *
- * @throws Problem 422 for what is none, or has no pictures; 501 where ffprobe is missing
+ * @throws Problem 422 for a file that is not a video or has no frames; 501 without ffprobe
  */
 export async function probeVideo(
   file: ProbedFile,
@@ -128,13 +131,14 @@ export async function probeVideo(
   }
 }
 
-// A line of 40 bytes for each frame: half an hour of them.
+// Each frame is a line of 40 bytes: half an hour of them.
 const MAX_FRAMES_BYTES = 2_000_000
 
 /**
- * Until when the last frame of a stream is shown, in seconds from the start; infinity where the file does not say. One
- * that is cut off ends earlier than its header says.
- * @param options.from in seconds: looks from here on only
+ * The end of the last frame of a stream, in seconds from the start; infinity when the file does not state it. A
+ * truncated file ends earlier than its header states.
+ *
+ * @param options.from start of the search, in seconds
  * @throws Problem 422, 501
  */
 export async function lastShownUntil(
@@ -170,27 +174,27 @@ export async function lastShownUntil(
   return until - start
 }
 
-/** ffprobe counts against the clock, and prints -90 for what is to be turned to the right. */
+/** ffprobe counts counter-clockwise, and prints -90 for a frame that must be turned to the right. */
 function rotationOf({ side_data_list }: Stream): VideoSource['rotation'] {
   const degrees = side_data_list.find(({ rotation }) => rotation !== undefined)?.rotation ?? 0
   const quarters = ((Math.round(-degrees / 90) % 4) + 4) % 4
   return ([0, 90, 180, 270] as const)[quarters] ?? 0
 }
 
-/** How many times as wide as high a pixel is shown. */
+/** The displayed width of a stored pixel, divided by its height. */
 function pixelRatio({ sample_aspect_ratio = '' }: Stream): number {
   const [width = 0, height = 0] = sample_aspect_ratio.split(':').map(Number)
   return width > 0 && height > 0 ? width / height : 1
 }
 
-/** 422: ffmpeg's own words are logged, and reach nobody else. */
+/** Problem 422. The messages of ffmpeg go to the log only. */
 export function undecodable(cause: unknown, maxPixels: number): Problem {
   const words = cause instanceof Error ? cause.message : ''
   if (/exceeds specified max pixel count/.test(words)) return tooManyPixels(maxPixels, cause)
   return notDecodable('expected a video that can be decoded but this one cannot', cause)
 }
 
-/** 422: frames that are too large, by the header or by what the stream says of itself. */
+/** Problem 422: the frames are too large, by the header of the file or of the stream. */
 function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
   const expected = `expected a video of at most ${maxPixels} pixels a frame to transform`
   return notTransformable(`${expected} but this one has more`, cause)
