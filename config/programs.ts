@@ -2,7 +2,7 @@ import type { Environment } from './load.ts'
 
 // The paths of programs and their libraries, which a buildpack installs elsewhere. Never FFREPORT, which makes ffmpeg
 // write files.
-const HANDED_DOWN = ['PATH', 'LD_LIBRARY_PATH'] as const
+const INHERITED = ['PATH', 'LD_LIBRARY_PATH'] as const
 
 // Settings of Node, libvips, glibc and fontconfig. None of them is a secret.
 const NODE_VARIABLES =
@@ -11,7 +11,7 @@ const LIBRARY_VARIABLES = /^(MALLOC|VIPS|FONTCONFIG)_/
 
 /** The environment of programs that the service starts. It must not contain the service's secrets. */
 export function programEnvironment(environment: Environment = process.env): Readonly<Record<string, string>> {
-  return inherited(environment, isOfPrograms)
+  return inherited(environment, isForPrograms)
 }
 
 /** The environment of the processes that transform images: Node, with libvips and plugins. */
@@ -20,12 +20,12 @@ export function transformerEnvironment(
 ): Readonly<Record<string, string>> {
   return inherited(
     environment,
-    (name) => isOfPrograms(name) || NODE_VARIABLES.test(name) || LIBRARY_VARIABLES.test(name),
+    (name) => isForPrograms(name) || NODE_VARIABLES.test(name) || LIBRARY_VARIABLES.test(name),
   )
 }
 
-function isOfPrograms(name: string): boolean {
-  return (HANDED_DOWN as readonly string[]).includes(name)
+function isForPrograms(name: string): boolean {
+  return (INHERITED as readonly string[]).includes(name)
 }
 
 function inherited(environment: Environment, isInherited: (name: string) => boolean) {

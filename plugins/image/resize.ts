@@ -121,9 +121,9 @@ export default definePlugin({
       // The limits of a drawing are strict, so its sides are rounded down.
       whole: isVector ? Math.floor : Math.round,
     })
-    const made = canvas ?? size
-    if (made.width > source.width || made.height > source.height)
-      checkOutput(made, { pages: source.pages, limits, expected: 'w and h that make' })
+    const outputSize = canvas ?? size
+    if (outputSize.width > source.width || outputSize.height > source.height)
+      checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that make' })
     const known = { ...source, ...size, dpr, format: isVector ? 'png' : source.format }
     const framed = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {

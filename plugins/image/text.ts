@@ -69,12 +69,14 @@ export default definePlugin({
     const margin = Math.floor(Math.min(size / 2, frame.width / 10, frame.height / 10))
     const room = { width: frame.width - 2 * margin, height: frame.height - 2 * margin }
     const { alpha, ...color } = colorOf(params.text_color)
-    const markup = marked(text, color, alpha * (params.text_opacity / 100))
-    const layer = await written(markup, { font, size, room, align: alignment(place) }).catch((cause) => {
-      if (!/no text to render/.test(String(cause))) throw cause
-      // Only unusual white space.
-      throw badParameter({ param: 'text', expected: 'a text that can be seen', received: text })
-    })
+    const markup = asPangoMarkup(text, color, alpha * (params.text_opacity / 100))
+    const layer = await renderedWithin(markup, { font, size, room, align: alignment(place) }).catch(
+      (cause) => {
+        if (!/no text to render/.test(String(cause))) throw cause
+        // Only unusual white space.
+        throw badParameter({ param: 'text', expected: 'a text that can be seen', received: text })
+      },
+    )
     return laidOver(image, source, { layer, place, margin })
   },
 })
@@ -109,7 +111,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /** Returns the text as Pango markup. Markup in the text itself is escaped. */
-function marked(text: string, { r, g, b }: { r: number; g: number; b: number }, opacity: number): string {
+function asPangoMarkup(
+  text: string,
+  { r, g, b }: { r: number; g: number; b: number },
+  opacity: number,
+): string {
   const digits = [r, g, b].map((part) => part.toString(16).padStart(2, '0')).join('')
   const escaped = text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '')
   // An integer from 1 to 65535.
@@ -127,7 +133,7 @@ interface Lines {
 const TRIES = 4
 
 /** Renders the text in a size that fits: the given one, or a smaller one. */
-async function written(markup: string, lines: Lines & { size: number }): Promise<Layer> {
+async function renderedWithin(markup: string, lines: Lines & { size: number }): Promise<Layer> {
   const { room } = lines
   let { size } = lines
   let layer = await drawn(markup, { ...lines, size })

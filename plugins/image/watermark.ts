@@ -61,14 +61,14 @@ export default definePlugin({
 
 async function drawnWithin(mark: Sharp, { width, height }: Size, opacity: number): Promise<Layer> {
   // The visible opacity of each pixel is its own, multiplied by that of this one.
-  const veil = {
+  const opacityMask = {
     input: Buffer.from([0, 0, 0, Math.round(opacity * 2.55)]),
     tile: true,
     blend: 'dest-in',
   } as const
   const { data, info } = await mark
     .resize({ width, height, fit: 'inside' })
-    .composite([{ ...veil, raw: { width: 1, height: 1, channels: 4 } }])
+    .composite([{ ...opacityMask, raw: { width: 1, height: 1, channels: 4 } }])
     .raw()
     .toBuffer({ resolveWithObject: true })
   return { data, width: info.width, height: info.height }

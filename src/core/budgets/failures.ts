@@ -15,7 +15,7 @@ export interface Failures {
 
 const REMEMBERED = 10_000
 const FOR_MS = 60 * 60_000
-// Time limits use the wall clock. On a busy machine a sound file can exceed one, so the first time must not cost an
+// Time limits use the wall clock. On a busy machine an audio file can exceed one, so the first time must not cost an
 // hour.
 const SLOW_FOR_MS = 60_000
 
@@ -26,7 +26,7 @@ interface Failure {
 }
 
 /**
- * Keeps up to 10,000 failures in the memory of this process, each for up to an hour. A change of limits needs a
+ * Remembers up to 10,000 failures in the memory of this process, each for up to an hour. A change of limits needs a
  * restart, which clears them.
  *
  * @param now milliseconds since 1970

@@ -98,9 +98,9 @@ type TransformOutcome<E extends EngineName> = Engines[E]['draft'] | Opened<E> | 
 
 /** The facts that are known before the source is read. */
 export interface PlanRequest {
-  /** The request's `Accept` header. Reading it makes the response vary by it, and adds `Vary`. */
+  /** The source's format. */
   format: Format
-  /** The request's `Accept` header. Reading it makes the answer vary by it, and caches are told so. */
+  /** The request's `Accept` header. Reading it makes the response vary by it, and adds `Vary`. */
   accept(): string
   /** Names of formats that turned out to be too small for this image, so that `resolve` chooses another. */
   tooSmall: readonly string[]

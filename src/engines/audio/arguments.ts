@@ -61,7 +61,7 @@ export function audioArguments(
   const [atLeast, atMost] = bounds?.[channels === 1 ? 'mono' : 'stereo'] ?? [0, Number.POSITIVE_INFINITY]
   const bitRate = Math.max(atLeast, Math.min(atMost, draft.kilobits ?? kilobits ?? 0))
   return [
-    ...[...PROGRESS, ...reading(draft, limits)],
+    ...[...PROGRESS, ...inputArguments(draft, limits)],
     // Always set: for some files, filters do not know the channel layout.
     ...['-ac', String(Math.min(channels, isLossless ? MAX_CHANNELS : 2))],
     ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
@@ -79,7 +79,7 @@ export function audioArguments(
  */
 export function loudnessArguments(draft: AudioDraft, limits: TransformLimits): string[] {
   const measuring = ['-af', 'ebur128=peak=true:framelog=verbose']
-  return [...PROGRESS, ...reading(draft, limits, 'info'), ...measuring, '-f', 'null', '-']
+  return [...PROGRESS, ...inputArguments(draft, limits, 'info'), ...measuring, '-f', 'null', '-']
 }
 
 /**
@@ -92,7 +92,7 @@ export function samplesArguments(
 ): string[] {
   const filters = loudness ? ['-af', normalizing(loudness)] : []
   const raw = ['-ac', '1', ...filters, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1']
-  return ['-nostats', ...reading(draft, limits), ...raw]
+  return ['-nostats', ...inputArguments(draft, limits), ...raw]
 }
 
 /** The size of the output in bytes; undefined when only the encoder knows it. A WAV has 16 bits per sample. */
@@ -111,7 +111,7 @@ export function audioSeconds({ input, startSeconds = 0, endSeconds }: AudioDraft
 }
 
 /** Selects the requested part of the source: its audio, without metadata. */
-function reading(
+function inputArguments(
   { input, startSeconds = 0, endSeconds }: AudioDraft,
   { sourceMaxPixels, timeoutMs }: TransformLimits,
   loglevel: 'error' | 'info' = 'error',

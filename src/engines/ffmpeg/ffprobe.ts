@@ -11,7 +11,7 @@ import type { VideoSource } from './video-source.ts'
 const number = z.coerce.number().positive().finite().optional().catch(undefined)
 
 // ffprobe also prints `unknown` and `reserved`.
-const said = z
+const nameIfKnown = z
   .string()
   .optional()
   .transform((name) => (name === 'unknown' || name === 'reserved' ? undefined : name))
@@ -27,9 +27,9 @@ const stream = z.object({
   channels: number,
   sample_rate: number,
   sample_aspect_ratio: z.string().optional(),
-  color_space: said,
-  color_transfer: said,
-  color_primaries: said,
+  color_space: nameIfKnown,
+  color_transfer: nameIfKnown,
+  color_primaries: nameIfKnown,
   disposition: z.object({ attached_pic: z.number() }).partial().default({}),
   side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
 })
@@ -55,7 +55,7 @@ const ENTRIES = [
 ].join(':')
 const MAX_OUTPUT_BYTES = 1_000_000
 // The prefix of stored probe results. Results with another prefix have other entries, and are ignored.
-const KEPT = `${sha256(ENTRIES).slice(0, 8)} `
+const CACHE_PREFIX = `${sha256(ENTRIES).slice(0, 8)} `
 
 /**
  * Reads the headers of a container and of its streams. The result is cached when the asset has a place for it:
@@ -68,13 +68,14 @@ export async function probe(
   { path, demuxer, probe: place }: ProbedFile,
   { maxPixels, ...running }: Running & { maxPixels: number },
 ): Promise<Probed> {
-  if (place?.text?.startsWith(KEPT)) return output.parse(JSON.parse(place.text.slice(KEPT.length)))
+  if (place?.text?.startsWith(CACHE_PREFIX))
+    return output.parse(JSON.parse(place.text.slice(CACHE_PREFIX.length)))
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
   const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
   const text = await outputOf('ffprobe', asked, { ...running, maxBytes: MAX_OUTPUT_BYTES })
   const probed = output.parse(JSON.parse(text))
-  const kept = `${KEPT}${JSON.stringify(probed)}`
-  if (kept.length <= MAX_PROBE_LENGTH) await place?.keep(kept)
+  const stored = `${CACHE_PREFIX}${JSON.stringify(probed)}`
+  if (stored.length <= MAX_PROBE_LENGTH) await place?.keep(stored)
   return probed
 }
 

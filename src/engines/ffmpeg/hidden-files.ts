@@ -7,7 +7,7 @@ import { isFileLink } from '../../core/text/descriptor.ts'
 // milliseconds. With promises each would take longer, and a thread that reads and writes files.
 const LOOKS_AT_ONCE = 256
 
-let nothing: number | undefined
+let devNull: number | undefined
 
 /**
  * The stdio of a program that reads untrusted files, with `/dev/null` in place of each file that this process has
@@ -17,13 +17,13 @@ let nothing: number | undefined
 export async function withHiddenFiles(
   stdio: readonly ['ignore', 'pipe', 'pipe'],
 ): Promise<['ignore', 'pipe', 'pipe']> {
-  nothing ??= openSync('/dev/null', 'r+')
+  devNull ??= openSync('/dev/null', 'r+')
   const all: unknown[] = [...stdio]
   for (const fd of await openFiles()) {
     // From descriptor 3 on, `ignore` leaves a descriptor as it is. These are sockets and pipes, which are closed in
     // the child anyway.
     while (all.length < fd) all.push('ignore')
-    all[fd] = nothing
+    all[fd] = devNull
   }
   // The type of the first three entries determines the type that `spawn` returns.
   return all as ['ignore', 'pipe', 'pipe']

@@ -48,7 +48,7 @@ const LAST_WORDS = 2_000
 // From a file of 1096 bytes, libavformat builds tables of 3.7 GB. Frames of 49 megapixels take 5.9 GB to transcode.
 const MAX_MEMORY_BYTES = 1024 ** 3
 
-// Programs run with idle CPU time only: the service's own threads come first.
+// Programs get the lowest priority: the service's own threads come first.
 const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
 
 /**
@@ -62,10 +62,10 @@ export async function watched<T>(
   { signal, timeoutMs, group = 'video' }: Watch,
 ): Promise<T> {
   let isLate = false
-  let hard: NodeJS.Timeout | undefined
+  let killTimer: NodeJS.Timeout | undefined
   const stop = () => {
     kill('SIGTERM')
-    hard ??= setTimeout(() => kill('SIGKILL'), GRACE_MS)
+    killTimer ??= setTimeout(() => kill('SIGKILL'), GRACE_MS)
   }
   const timer = setTimeout(() => {
     isLate = true
@@ -82,7 +82,7 @@ export async function watched<T>(
     throw isLate ? takesTooLong(group, cause) : cause
   } finally {
     clearTimeout(timer)
-    clearTimeout(hard)
+    clearTimeout(killTimer)
     signal.removeEventListener('abort', stop)
   }
 }
@@ -124,7 +124,7 @@ export async function ran(
   const stdio = await withHiddenFiles(['ignore', 'pipe', 'pipe'])
   watch.signal.throwIfAborted()
   const child = spawn(program, bounded, { stdio, env })
-  if (child.pid !== undefined) lower(child.pid)
+  if (child.pid !== undefined) lowerPriority(child.pid)
   const measured = child.pid === undefined ? () => 0 : measureCpu(child.pid)
   const chunks: Buffer[] = []
   let length = 0
@@ -168,7 +168,7 @@ export async function ran(
   return { output: Buffer.concat(chunks).toString(), words: lastWords }
 }
 
-function lower(pid: number): void {
+function lowerPriority(pid: number): void {
   try {
     setPriority(pid, LOWEST_PRIORITY)
   } catch {

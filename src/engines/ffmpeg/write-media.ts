@@ -71,7 +71,7 @@ export async function writeInto(
   const { signal, leave } = anySignal([context.signal, givenUp.signal])
   const reading = readProgress()
   const ended = new AbortController()
-  const beside = repeated(async () => meanwhile?.(target), { signal: ended.signal }).catch((error) =>
+  const parallelWork = repeated(async () => meanwhile?.(target), { signal: ended.signal }).catch((error) =>
     givenUp.abort(error),
   )
   try {
@@ -95,7 +95,7 @@ export async function writeInto(
     throw explained(error, { group, undecodable })
   } finally {
     ended.abort()
-    await beside
+    await parallelWork
     leave()
   }
   givenUp.signal.throwIfAborted()

@@ -29,7 +29,7 @@ export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<
   const width = bytes.readUInt32BE(16)
   const height = bytes.readUInt32BE(20)
   const bitsPerPixel = bytes.readUInt8(24) * (CHANNELS[bytes.readUInt8(25)] ?? 1)
-  const { before, packed } = taken(bytes)
+  const { before, packed } = splitAtPixels(bytes)
   const parts = [plainHeader(before)]
   const rowsOf = bytes.readUInt8(INTERLACE_AT) === 0 ? allRows : passRows
   const rows = rowsOf(packed, { width, height, bitsPerPixel })
@@ -44,7 +44,7 @@ export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<
 }
 
 /** The chunks before the pixels, and the compressed pixels. */
-function taken(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
+function splitAtPixels(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
   const packed: Buffer[] = []
   let first = bytes.length
   for (let at = 8; at + 8 < bytes.length; at += 12 + bytes.readUInt32BE(at)) {

@@ -60,11 +60,11 @@ export async function forecastImage(
   checkBytes(source, limits)
   checkComplete(source, limits)
   const format = formatOfMediaType(source.mediaType).name
-  const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
+  const values = Object.assign({}, ...steps.map(({ params }) => params)) as RequestedValues
   // Without steps: an image that is laid over another. Its first frame is drawn.
-  const unasked = steps.length === 0 ? 'png' : format
+  const defaultOutput = steps.length === 0 ? 'png' : format
   // `auto` resolves to AVIF unless the image is large, so it is treated as AVIF.
-  const output = values.f === 'auto' ? 'avif' : (values.f ?? unasked)
+  const output = values.f === 'auto' ? 'avif' : (values.f ?? defaultOutput)
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, signal)
   const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
@@ -75,14 +75,14 @@ export async function forecastImage(
   const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
   const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
-  const deep = read?.header.depth === 'uchar' ? 1 : 2
+  const bytesPerChannel = read?.header.depth === 'uchar' ? 1 : 2
   const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
   return {
     bytes:
       source.size * (source.truncated ? OF_TRUNCATED : 1) +
-      pixels * (ofSource(format, read?.header) + deep * OF_HELD_SOURCE * count('source')) +
-      (isDeinterlaced ? pixels * deep * OF_TRUNCATED_PASSES : 0) +
+      pixels * (ofSource(format, read?.header) + bytesPerChannel * OF_HELD_SOURCE * count('source')) +
+      (isDeinterlaced ? pixels * bytesPerChannel * OF_TRUNCATED_PASSES : 0) +
       drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang:
       HANGING_SOURCES.has(format) ||
@@ -96,7 +96,7 @@ export async function forecastImage(
 }
 
 /** Parameters that determine the cost of an image, of any plugin. */
-interface AskedValues {
+interface RequestedValues {
   w?: number
   h?: number
   dpr?: number
@@ -120,13 +120,13 @@ function ofSource(format: string, header: ImageHeader | undefined): number {
   return Math.max(OF_SOURCE[format] ?? 0, turned, interlaced)
 }
 
-function ofOutput(format: string, { lossless }: AskedValues): number {
+function ofOutput(format: string, { lossless }: RequestedValues): number {
   if (format === 'webp' && lossless) return OF_LOSSLESS_WEBP
   return OF_OUTPUT[format] ?? OF_OUTPUT.png ?? 0
 }
 
 /** A watermark has the requested width, in percent, and is at most as high as the image. */
-function ofWatermark({ wm, wm_size = 100 }: AskedValues): number {
+function ofWatermark({ wm, wm_size = 100 }: RequestedValues): number {
   return wm === undefined ? 0 : (OF_PASS * wm_size) / 100
 }
 
@@ -134,7 +134,7 @@ function ofWatermark({ wm, wm_size = 100 }: AskedValues): number {
  * Pixels of one frame, with what is added around it: at most the requested size, and at most the source's size
  * without enlargement.
  */
-function drawnPixels(source: Size, values: AskedValues, { outputMaxSide }: TransformLimits): number {
+function drawnPixels(source: Size, values: RequestedValues, { outputMaxSide }: TransformLimits): number {
   const { dpr = 1, rotate = 0, pad = [] } = values
   // The box around a rotated square has up to twice its pixels.
   const resized = resizedPixels(source, values, outputMaxSide) * (rotate % 90 === 0 ? 1 : 2)
@@ -145,7 +145,7 @@ function drawnPixels(source: Size, values: AskedValues, { outputMaxSide }: Trans
   return Math.min(outputMaxSide, side + border) * Math.min(outputMaxSide, resized / side + border)
 }
 
-function resizedPixels({ width, height }: Size, values: AskedValues, maxSide: number): number {
+function resizedPixels({ width, height }: Size, values: RequestedValues, maxSide: number): number {
   const { w, h, dpr = 1, fit, enlarge, crop, trim } = values
   if (w === undefined && h === undefined) return width * height
   const ratio = width / Math.max(1, height)

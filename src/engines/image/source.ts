@@ -36,7 +36,7 @@ export interface ImageOpening {
   frames: 'all' | 'first'
   /** The frame of an animation or page of a TIFF to use instead of the first, from 1. */
   page: number
-  /** Keep colours and profile of an RGB image, or convert them to sRGB (the default). */
+  /** Preserve colours and profile of an RGB image, or convert them to sRGB (the default). */
   profile: 'keep' | 'srgb'
   /** Apply the EXIF orientation before every step. */
   upright: boolean

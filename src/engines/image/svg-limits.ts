@@ -87,7 +87,7 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
       if (slash === '/') nesting.leave(name)
       else {
         const tag = plainly(raw, entities)
-        nesting.enter(name, tag, { alone: !opens })
+        nesting.enter(name, tag, { isSelfClosing: !opens })
         if (embedded <= MAX_PICTURES && tag.includes(',') && /data:/i.test(tag)) embed(tag)
         if (name === 'include') foreign = true
       }

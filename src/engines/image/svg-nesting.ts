@@ -15,8 +15,8 @@ const NESTABLE_STYLES = /not\(|(?<!#)clip-path/gi
 
 /** Counts the nesting in an SVG, element by element. Names are without prefixes, texts as returned by `plainly`. */
 export interface Nesting {
-  /** Notes the start tag of an element. @param options `alone`: the tag also ends the element */
-  enter(name: string, tag: string, options: { alone: boolean }): void
+  /** Notes the start tag of an element. @param options `isSelfClosing`: the tag also ends the element */
+  enter(name: string, tag: string, options: { isSelfClosing: boolean }): void
   leave(name: string): void
   /** Returns what exceeds a limit, given all styles; undefined when nothing does. */
   tooMuch(styles: string): string | undefined
@@ -34,14 +34,14 @@ export function createNesting(): Nesting {
   let layers = 0
   let mostLayers = 0
   return {
-    enter(name, tag, { alone }) {
+    enter(name, tag, { isSelfClosing }) {
       if (name.startsWith('fe')) primitives += 1
       if (name === 'feImage') elementPictures += 1
       if (name === 'feTurbulence' || name === 'feConvolveMatrix') slowPrimitives += 1
       if ((clips > 0 || name === 'clipPath') && /clip-path|href/i.test(tag)) nestable += 1
       const layer = LAYER.test(tag)
       if (layer) mostLayers = Math.max(mostLayers, layers + 1)
-      if (alone) return
+      if (isSelfClosing) return
       if (name === 'clipPath') clips += 1
       if (layer) layers += 1
       mostOpen = Math.max(mostOpen, open.push(layer))

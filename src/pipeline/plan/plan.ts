@@ -88,12 +88,12 @@ export function createPlanner(
    * The merged presets of a client, computed once: the common ones, replaced by valid presets of the client with the
    * same name.
    */
-  const owns = new WeakMap<PresetSettings, Map<MediaGroup, PresetsOfGroup>>()
+  const mergedPresets = new WeakMap<PresetSettings, Map<MediaGroup, PresetsOfGroup>>()
   const presetsFor = (group: MediaGroup, { presets: own }: ClientRules): PresetsOfGroup => {
     const common = presetsByGroup.get(group) ?? new Map()
     if (!own) return common
-    const known = owns.get(own) ?? new Map<MediaGroup, PresetsOfGroup>()
-    owns.set(own, known)
+    const known = mergedPresets.get(own) ?? new Map<MediaGroup, PresetsOfGroup>()
+    mergedPresets.set(own, known)
     const merged = known.get(group) ?? withOwn(common, readPresets(own, transforms).presets.get(group))
     known.set(group, merged)
     return merged

@@ -78,14 +78,17 @@ export function readValue(
   [word, received]: readonly [word: string, received: string],
   known: Known,
 ): { name: string; value: ParameterValue | undefined } {
-  const parameter = known.words.get(word) ?? awaited(word, known.group)
+  const parameter = known.words.get(word) ?? reservedParameter(word, known.group)
   if (!parameter) throw unknownParameter(word, known)
   const value = parseParameter(word, parameter.spec, received)
   if (value !== undefined && !known.words.has(word)) throw notOffered(word)
   return { name: parameter.name, value }
 }
 
-function awaited(word: string, group: MediaGroup): { name: string; spec: ParameterSpec } | undefined {
+function reservedParameter(
+  word: string,
+  group: MediaGroup,
+): { name: string; spec: ParameterSpec } | undefined {
   return Object.entries(RESERVED_PARAMETERS[group] ?? {})
     .map(([name, spec]) => ({ name, spec }))
     .find(({ name, spec }) => name === word || spec.aliases?.includes(word))

@@ -6,7 +6,7 @@ export type Timed = <T>(part: () => Promise<T>) => Promise<T>
 
 /**
  * Runs a transformation and records it in the metrics: once, whatever the number of its parts, with the sum of their
- * seconds. Time between the parts is waiting time. A failure there is not recorded, because no part has run.
+ * seconds. Time between the parts is waiting time, and a failure there is not recorded.
  */
 export async function measured<T>(
   work: (timed: Timed) => Promise<T>,
