@@ -72,7 +72,7 @@ describe('the English of the documentation', () => {
     expect(found, `\n${found.join('\n')}\n`).to.deep.equal([])
   })
 
-  it('finds each word to avoid, with its line', () => {
+  it('detects each word to avoid, with its line', () => {
     const bad = [
       'Bad ranges are passed over.',
       'It is rendered anew.',
@@ -104,7 +104,7 @@ describe('the English of the documentation', () => {
     }
   })
 
-  it('leaves code, targets of links, generated tables and good uses alone', () => {
+  it('ignores code, link targets, generated tables and allowed uses', () => {
     const good = [
       '```js\n// kept for good\n```',
       'The state `gone` is final.',

@@ -2,9 +2,10 @@ import { notTransformable } from '../transform-problems.ts'
 import type { Size } from './box.ts'
 
 /**
- * Refuses a picture that a step is about to make too large.
+ * Rejects a step whose output would be too large.
  *
- * @param expected begins the message with what the caller may change: `w and h that make`
+ * @param expected the beginning of the message, which names the parameters that the client may change: `w and h that
+ *   make`
  * @throws Problem 422
  */
 export function checkOutput(

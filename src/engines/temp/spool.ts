@@ -6,7 +6,7 @@ import { unavailable } from '../../core/problem.ts'
 import { assetOfFile } from './file-asset.ts'
 import { isFull, type Scratch } from './scratch.ts'
 
-/** Keeps what is fetched in folders of `scratch`, each by itself. */
+/** Creates a spool that stores each download in a folder of its own in `scratch`. */
 export function createSpool(scratch: Scratch): Spool {
   return async (bytes, { mediaType, signal }) => {
     const { folder, remove } = await scratch.newFolder()

@@ -23,7 +23,7 @@ describe('event plugins', () => {
     })
   }
 
-  it('have their options under those of the chain, and one target unless they name some', async () => {
+  it('have their options, overridden by the chain, and one target by default', async () => {
     const { events } = await load('durable: true, options: { a: 1, b: { c: 2 } }', { told: { b: 3 } })
     expect(events).to.have.length(1)
     expect(events[0]?.plugin).to.include({ name: 'told', durable: true })
@@ -31,7 +31,7 @@ describe('event plugins', () => {
     expect([...(events[0]?.targets ?? [])]).to.deep.equal([['client.changed', ['']]])
   })
 
-  it('name their targets by event and options', async () => {
+  it('return their targets by event and options', async () => {
     const { events } = await load('targets: (name, { to }) => to.map((each) => name + each)', {
       told: { to: ['x', 'y'] },
     })
@@ -49,7 +49,7 @@ describe('event plugins', () => {
     "targets() { throw new Error('expected a url') }": 'expected a url',
     "targets() { throw 'no url' }": 'no url',
   })) {
-    it(`stop the boot with ${members}`, async () => {
+    it(`stop the start with ${members}`, async () => {
       const error = (await rejection(load(members))) as Error
       expect(error.name).to.equal('PluginError')
       expect(error.message).to.equal(`plugin ${join(folder, 'told.js')}: ${reason}`)

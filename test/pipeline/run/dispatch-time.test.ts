@@ -26,7 +26,7 @@ function dispatcher(here: Runner): WorkRunner {
 }
 
 describe('a transformation in this process', () => {
-  it('is given up when all of it takes longer than the limit, however short each pass is', async () => {
+  it('is aborted when all passes together exceed the limit, however short each is', async () => {
     let passes = 0
     const run = dispatcher(async (_plan, _source, { signal }) => {
       for (; passes < 2000; passes += 1) {
@@ -42,7 +42,7 @@ describe('a transformation in this process', () => {
     expect(passes).to.be.below(2000)
   })
 
-  it('says what takes too long', async () => {
+  it('names the media group in the error', async () => {
     const run = dispatcher(async (_plan, given, { signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       signal.throwIfAborted()
@@ -59,7 +59,7 @@ describe('a transformation in this process', () => {
     }
   })
 
-  it("is given up with the caller's reason when that is first", async () => {
+  it("is aborted with the caller's reason when that comes first", async () => {
     const gone = new AbortController()
     const run = dispatcher(async (_plan, _source, { signal }) => {
       gone.abort(new Error('nobody waits'))
