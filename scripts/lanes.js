@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import { root, run } from './ready/run.js'
 
 /**
- * What the names of the tests of each lane begin with; one that fits several is in the lane of the longest. A lane is a process
- * with servers of its own, beside the others: most tests wait for most of their time, and a single lane would leave three
- * quarters of two cores idle. The lanes take about as long as one another.
+ * The prefixes of the test files of each lane. A file that matches several prefixes belongs to the lane of the longest.
+ * A lane is a separate process with its own servers. Lanes run concurrently: most tests wait for most of their time,
+ * and a single lane would leave three quarters of two cores idle. All lanes take about the same time.
  */
 const LANES = [
   ['process/'],
@@ -15,12 +15,13 @@ const LANES = [
 ]
 
 /**
- * Runs all tests below `test/`, with these options of mocha. What the first lane prints is seen as it comes, what the others
- * print once it has ended.
+ * Runs all tests below `test/` with these options of mocha. The output of the first lane is printed at once, that of
+ * the others after their end.
  *
- * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} asked `folder`: an empty one, for files of the run
- * @returns the totals of all lanes, and the exit code of one that has failed, or 0
- * @throws {Error} when a lane stops before its end
+ * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} asked `folder`: an
+ *   empty folder for files of the run
+ * @returns the totals of all lanes, and the exit code of a failed lane, or 0
+ * @throws {Error} when a lane stops early
  */
 export async function runLanes({ folder, options, env, isLong = false }) {
   const sizes = isLong ? { SLUICE_TEST_LONG: '1' } : {}
@@ -47,14 +48,14 @@ export async function runLanes({ folder, options, env, isLong = false }) {
   }
 }
 
-/** Runs mocha on these files. @param at what the names of its own files begin with */
+/** Runs mocha on these files. @param at path prefix of the lane's own files */
 async function runLane(files, at, { options, env, seen }) {
   const printed = seen ? undefined : `${at}.txt`
   const noted = `${at}.json`
   const output = printed === undefined ? undefined : openSync(printed, 'w')
   const where = output === undefined ? { isApart: true } : { stdio: ['ignore', output, output] }
   const args = [
-    // A second try, since many tests measure time and other work may take the machine away from them.
+    // One retry: many tests measure time, and other processes may use the CPU.
     ...['--forbid-only', '--retries', '1'],
     ...['--reporter', 'scripts/totals-reporter.js', '--reporter-option', `totals=${noted}`],
     ...options,
@@ -70,7 +71,7 @@ async function runLane(files, at, { options, env, seen }) {
 
 const isSized = (name) => readFileSync(join(root, 'test', name), 'utf8').includes("/support/sized.ts'")
 
-/** The files of each lane: all but those below test/long; with `isLong` those, and the tests that have a full size. */
+/** The files of each lane: all except those below test/long. With `isLong`: those, and the tests that have a full size. */
 function lanes(isLong) {
   const tests = readdirSync(join(root, 'test'), { recursive: true })
     .filter((name) => /\.test\.[jt]s$/.test(name))

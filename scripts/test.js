@@ -17,7 +17,7 @@ builds; prints as its last line the totals. A skipped test counts as a failed on
 named. --long runs the slow tests instead: the attacks below test/long, and the full size of the tests that are smaller
 by default. With --coverage it takes a third longer and prints a table of what the tests have run.`
 
-/** The programs that tests call, each with the Debian package that brings it. */
+/** The programs that tests call, each with its Debian package. */
 const PROGRAMS = {
   unzip: 'unzip',
   bsdtar: 'libarchive-tools',
@@ -52,11 +52,11 @@ await command(async () => {
   process.exitCode = await test(options)
 })
 
-/** Runs the tests of all lanes, and prints the totals below all else. */
+/** Runs the tests of all lanes, and prints the totals last. */
 async function test(options) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
   const isCovered = options.includes('--coverage')
-  // One folder per run: two runs at once would count each other's.
+  // One folder per run, since concurrent runs would count each other's coverage.
   const coverage = join(folder, 'coverage')
   const env = { ...process.env, ...(isCovered ? { NODE_V8_COVERAGE: coverage } : {}) }
   try {
@@ -70,14 +70,14 @@ async function test(options) {
     if (isCovered) await run('node_modules/.bin/c8', ['report', '--temp-directory', coverage])
     const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
     console.log(`\nThe slowest files: ${slowest.join(', ')}`)
-    // Once more, where whoever looks at the end of a long log finds them.
+    // Repeated here, so that they are found at the end of a long log.
     tell('Passed only at its second try', unsteady)
     tell('Failed', failed)
     if (leftOpen.length > 0)
       say(`Left open by a test, so that a process had to be ended: ${leftOpen.join(', ')}.`)
     if (code !== 0 && failures === 0) say(`No test has failed, but the run ended with exit code ${code}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
-    // No test at all has failed, too.
+    // A run without any test counts as failed, too.
     return code || (pending > 0 || passes === 0 ? 1 : 0)
   } finally {
     rmSync(folder, { recursive: true, force: true })

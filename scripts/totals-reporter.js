@@ -4,15 +4,15 @@ import Mocha from 'mocha'
 
 const told = (test, error) => ({ title: test.fullTitle(), message: String(error?.message) })
 
-// What the last tests have begun ends within this time, if it ends at all.
+// Time for resources of the last tests to close.
 const LINGER_MS = 30_000
 
 /**
- * The usual report, and as JSON in the file that the reporter option `totals` names: the totals, what failed, what
- * passed only at its second try, the seconds that each file took, hooks included, the slowest first, and what was left open
- * and would have kept the process from its end.
+ * The Spec report. In addition, it writes JSON to the file in the reporter option `totals`: the totals, the failed
+ * tests, the tests that passed only at the second attempt, the seconds per file including hooks (slowest first), and
+ * open resources that would have kept the process alive.
  */
-// biome-ignore lint/style/noDefaultExport: mocha takes a reporter from the default export
+// biome-ignore lint/style/noDefaultExport: mocha loads a reporter from the default export
 export default class TotalsReporter extends Mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options)
