@@ -23,7 +23,7 @@ const DRAIN_MS = 10_000
 const CLOSE_MS = 2_000
 const FLUSH_MS = 250
 // Ctrl-C under npm arrives twice: from the terminal and from npm.
-const SAME_KEY_MS = 1_000
+const DUPLICATE_SIGNAL_MS = 1_000
 // The backlog: connections that the system holds until the process accepts them. By default, it drops connections above
 // 511, and the client, or a health check, retries after 1 s, then 3 s. Linux limits it to net.core.somaxconn, 4096 by
 // default.
@@ -82,7 +82,7 @@ async function main(): Promise<void> {
   let stoppingSince: number | undefined
   const stop = async (signal: NodeJS.Signals, delaySeconds = 0) => {
     if (stoppingSince !== undefined) {
-      if (performance.now() - stoppingSince > SAME_KEY_MS) endOf(signal)
+      if (performance.now() - stoppingSince > DUPLICATE_SIGNAL_MS) exitBySignal(signal)
       return
     }
     stoppingSince = performance.now()
@@ -92,7 +92,7 @@ async function main(): Promise<void> {
     log.warn('stopped in the middle of work: what it was for is swept at the next start')
     // Logging is asynchronous. Do not wait for a blocked stdout.
     await pause(FLUSH_MS)
-    endOf(signal)
+    exitBySignal(signal)
   }
   // SIGINT is Ctrl-C: no load balancer has to notice the shutdown, and a person waits for it.
   process.on('SIGTERM', () => stop('SIGTERM', config.SHUTDOWN_DELAY_SECONDS))
@@ -151,7 +151,7 @@ async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
  * Ends the process at once, as the default action of the signal. `process.exit` would wait for a running encoder, which
  * cannot be stopped.
  */
-function endOf(signal: NodeJS.Signals): void {
+function exitBySignal(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)
   // PID 1 of a container does not receive its own signal. It ends when the encoder has ended.

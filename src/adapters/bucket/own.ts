@@ -21,14 +21,14 @@ type Owner = Pick<Client, 'id'> & { storage: ClientStorage }
  */
 export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log: Log }): Buckets {
   const opened = new Map<string, Promise<Buckets>>()
-  const tellers = new Map<string, (error: Error) => void>()
+  const warnings = new Map<string, (error: Error) => void>()
 
   function secretOf({ id, storage }: Owner): string {
     try {
       return unseal(storage.sealedSecret, { key, place: sealedPlace(id) })
     } catch (cause) {
-      const tell = tellers.get(id) ?? throttled((err) => log.error({ err, client: id }, UNREADABLE))
-      tellers.set(id, tell)
+      const tell = warnings.get(id) ?? throttled((err) => log.error({ err, client: id }, UNREADABLE))
+      warnings.set(id, tell)
       tell(cause as Error)
       throw unavailable(
         "the credentials of this client's bucket cannot be read: its operator has to set them again",
@@ -74,7 +74,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     of(client) {
       const { id, storage } = client
       return storage
-        ? openedLater(storage, async () => (await bucketsOf({ id, storage })).of(ALL_OF_IT))
+        ? lazyBucket(storage, async () => (await bucketsOf({ id, storage })).of(WHOLE_BUCKET))
         : common.of(client)
     },
     ping: () => common.ping(),
@@ -100,10 +100,10 @@ const UNREADABLE =
   "the secret key of this client's bucket cannot be read: APP_SECRET is not the one that it was stored with; set that again, or the key, with sluice client storage"
 
 // In its own bucket, a client uses the root of the first client, because no other client shares the bucket.
-const ALL_OF_IT = { id: FIRST_CLIENT_ID, token: '' }
+const WHOLE_BUCKET = { id: FIRST_CLIENT_ID, token: '' }
 
 /** A bucket that is opened by its first operation. Until then only its address is known. */
-function openedLater({ address, publicUrl, prefix }: ClientStorage, open: () => Promise<Bucket>): Bucket {
+function lazyBucket({ address, publicUrl, prefix }: ClientStorage, open: () => Promise<Bucket>): Bucket {
   return {
     urlOf: (key) => `${publicUrl ?? address}/${encodedPath(`${prefix}${key}`)}`,
     find: async (key, known) => (await open()).find(key, known),

@@ -42,14 +42,14 @@ export async function bucketClientStore(
   let version = await changes?.version().catch(() => undefined)
   let readAt = now()
   /** When the last complete refresh began. */
-  let heardAt = Number.NEGATIVE_INFINITY
+  let refreshedAt = Number.NEGATIVE_INFINITY
   let known = tableOf(await readClients(bucket))
   // Changes run one after the other: each is checked against the results of those before it.
   const inTurn = createInTurn()
 
   async function refresh({ maxAgeMs } = { maxAgeMs: 0 }): Promise<void> {
     const begun = now()
-    if (begun < heardAt + maxAgeMs) return
+    if (begun < refreshedAt + maxAgeMs) return
     let failure: { error: unknown } | undefined
     const present = await changes?.version().catch((error) => {
       failure = { error }
@@ -61,7 +61,7 @@ export async function bucketClientStore(
       readAt = begun
     }
     if (failure) throw failure.error
-    heardAt = begun
+    refreshedAt = begun
   }
 
   const others = (id: string) => [...known.clients.values()].filter((one) => one.id !== id)
@@ -111,7 +111,7 @@ export async function bucketClientStore(
         throw unavailable('the record could not be deleted; try again', { cause: failed[0].error })
       return undefined
     }
-    if (others(id).some((other) => areAlike(other, client)))
+    if (others(id).some((other) => shareCredentials(other, client)))
       throw new Error(`another client has the token or a secret of ${id}`)
     const bytes = serializeClient(client)
     await bucket.put(key, Readable.from([bytes]), { mediaType: 'application/json' })
@@ -154,7 +154,7 @@ function tableOf(clients: readonly Client[]): Table {
   }
 }
 
-function areAlike(one: Client, other: Client): boolean {
+function shareCredentials(one: Client, other: Client): boolean {
   return (
     one.token === other.token ||
     one.secrets.some(({ digest }) => other.secrets.some((secret) => secret.digest === digest))

@@ -18,7 +18,7 @@ export async function makeDataDir(folder: string): Promise<void> {
     await makeFolders(folder)
   } catch (cause) {
     throw (
-      ofSystem(folder, cause) ??
+      knownCause(folder, cause) ??
       new DataDirError(`DATA_DIR ${folder} cannot be made: ${(cause as Error).message}`, { cause })
     )
   }
@@ -40,7 +40,7 @@ export async function openDataDir(folder: string): Promise<void> {
 /** The error for an operator when a file of the folder cannot be written. */
 export function unwritable(folder: string, cause: unknown): DataDirError {
   return (
-    ofSystem(folder, cause) ??
+    knownCause(folder, cause) ??
     new DataDirError(`DATA_DIR ${folder} cannot be written to: ${joinedMessages(cause)}`, { cause })
   )
 }
@@ -49,7 +49,7 @@ export function unwritable(folder: string, cause: unknown): DataDirError {
  * The error and its remedy for failures that the operator can fix. LevelDB reports them only as text. Undefined for
  * others.
  */
-function ofSystem(folder: string, cause: unknown): DataDirError | undefined {
+function knownCause(folder: string, cause: unknown): DataDirError | undefined {
   const text = joinedMessages(cause)
   const of = (what: string) =>
     new DataDirError(`DATA_DIR ${folder} ${what} or set another DATA_DIR`, { cause })
@@ -76,7 +76,7 @@ async function makeFolders(folder: string): Promise<void> {
 }
 
 /**
- * Writes who uses the folder, for the error message of another process. The lock of the index is what excludes others.
+ * Records which process uses the folder, for the error message of another process. The lock of the index is what excludes others.
  *
  * @param reserve the reserve of the folder's disk
  * @throws DataDirError
@@ -95,7 +95,7 @@ export async function signDataDir(folder: string, baseUrl: string, reserve = NO_
  * the reason
  */
 export function storeUnusable(folder: string, { name, error }: { name: string; error: Error }): DataDirError {
-  const known = ofSystem(folder, error)
+  const known = knownCause(folder, error)
   if (known) return known
   const reason = error.cause instanceof Error ? error.cause.message : error.message
   return new DataDirError(`the ${name} in DATA_DIR ${folder} cannot be opened: ${reason}`, { cause: error })

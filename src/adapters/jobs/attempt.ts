@@ -58,7 +58,7 @@ export async function runAttempt<T>(
     work.limitMs,
   )
   let settling: NodeJS.Timeout | undefined
-  const deaf = new Promise<never>((_, reject) => {
+  const unsettled = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => {
       settling = setTimeout(() => {
         log.error(named, 'a job does not end when it is told to; it is left alone')
@@ -66,17 +66,17 @@ export async function runAttempt<T>(
       }, settleMs)
     })
   })
-  let told = 0
+  let reported = 0
   let over = false
   const progress = (fraction: number) => {
     const rounded = Math.round(Math.min(Math.max(fraction, 0), 1) * 100) / 100
-    if (over || signal.aborted || Number.isNaN(rounded) || rounded === told) return
-    told = rounded
+    if (over || signal.aborted || Number.isNaN(rounded) || rounded === reported) return
+    reported = rounded
     onProgress(rounded)
   }
 
   try {
-    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), deaf])
+    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), unsettled])
     return { next: 'done' }
   } catch (thrown) {
     if (stop.aborted) return { next: 'putBack' }

@@ -32,7 +32,7 @@ const ORDERED_FROM = 2 ** 32
 // Longer than any job waits. After this, the data of clients that add no more jobs expires.
 const KEPT_MS = 7 * 24 * 3_600_000
 
-/** Returns a number for this look, the waiting jobs in their order, the name of each, and who was served. */
+/** Returns the number of this call, the waiting jobs in their order, the name of each, and who was served. */
 const LOOK = `
   local ids = redis.call('ZRANGE', KEYS[1], 0, -1)
   local names = {}
@@ -52,7 +52,7 @@ const NOTE_SERVED = `
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   redis.call('PEXPIRE', KEYS[2], ARGV[2])`
 
-/** Orders the jobs that still wait, unless another process has looked since: its view is newer, and it will order them. */
+/** Orders the jobs that still wait, unless another process has called LOOK since: its view is newer, and it will order them. */
 const ORDER = `
   if redis.call('GET', KEYS[2]) ~= ARGV[1] then return end
   for i = 3, #ARGV do redis.call('ZADD', KEYS[1], 'XX', ARGV[2] + i, ARGV[i]) end`

@@ -62,8 +62,8 @@ export interface BullWorker {
 
 // BullMQ waits for jobs for up to 10 s at a time, and takes one more second to notice that no response comes.
 const SILENCE_MS = 12_000
-// Time limit for the final commands of a worker to Redis.
-const FAREWELL_MS = 2000
+// Time limit for commands to Redis that must not delay the worker.
+const COMMAND_LIMIT_MS = 2000
 
 /** Starts a worker, with `work.concurrency` concurrent jobs in this process. */
 export function startWorker<T>(
@@ -78,7 +78,7 @@ export function startWorker<T>(
   const running = new Set<Promise<void>>()
   const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has trouble with Redis'))
   let paused = false
-  let leaving = false
+  let isClosing = false
 
   const worker = new Worker<BullData>(
     kind,
@@ -88,7 +88,7 @@ export function startWorker<T>(
       return ended
     },
     {
-      connection: patiently(redis.client.options, () => leaving),
+      connection: persistentConnection(redis.client.options, () => isClosing),
       prefix,
       concurrency: work.concurrency,
       lockDuration,
@@ -121,7 +121,7 @@ export function startWorker<T>(
       void bull.updateProgress(progress).catch(report)
     }
     const owner = ownerOfName(bull.name)
-    if (owner) await within(FAREWELL_MS, turns.began(owner).catch(report))
+    if (owner) await within(COMMAND_LIMIT_MS, turns.began(owner).catch(report))
     const attempt = bull.attemptsMade + bull.stalledCounter + 1
     const job = { kind, id: bull.data.id, data: bull.data.data, attempt } as Job<T>
     // A worker that is paused while it waits for a job still takes one more.
@@ -131,15 +131,15 @@ export function startWorker<T>(
     // When this worker lost the job and then took it again, the entry belongs to the new lease.
     if (leases.get(id) === lease) leases.delete(id)
     // This fails when the lock was lost. Then the new holder of the lock does the job.
-    if (outcome.next === 'putBack') await within(FAREWELL_MS, bull.moveToWait(token).catch(report))
+    if (outcome.next === 'putBack') await within(COMMAND_LIMIT_MS, bull.moveToWait(token).catch(report))
     if (outcome.next === 'toDeferral') {
-      await within(FAREWELL_MS, bull.moveToDelayed(Date.now() + outcome.delayMs, token).catch(report))
+      await within(COMMAND_LIMIT_MS, bull.moveToDelayed(Date.now() + outcome.delayMs, token).catch(report))
     }
     const error = errorFor(outcome, Math.min(attempt, work.attempts))
     if (error) throw error
   }
 
-  function beginNoMore(): void {
+  function pauseWorker(): void {
     paused = true
     void worker.pause(true)
   }
@@ -149,21 +149,21 @@ export function startWorker<T>(
   }
 
   return {
-    pause: beginNoMore,
+    pause: pauseWorker,
     async close(graceMs) {
-      beginNoMore()
+      pauseWorker()
       await within(graceMs, idle())
       for (const lease of leases.values()) lease.lose('the process ends')
       await idle()
       // From here on, a lost connection is not restored. BullMQ has no time limits of its own, and a connection that is
       // closed while it reconnects would never settle.
-      leaving = true
+      isClosing = true
       const { client, blockingClient } = worker.getBackend()
-      await within(FAREWELL_MS, Promise.all([client, blockingClient].map(settled)))
+      await within(COMMAND_LIMIT_MS, Promise.all([client, blockingClient].map(settled)))
       const closed = worker.close()
-      await within(FAREWELL_MS, closed)
+      await within(COMMAND_LIMIT_MS, closed)
       void worker.disconnect().catch(() => {})
-      await within(FAREWELL_MS, closed)
+      await within(COMMAND_LIMIT_MS, closed)
     },
   }
 }
@@ -185,8 +185,8 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
   }
 }
 
-/** Connection options for BullMQ, with commands that survive an outage. No reconnects once `isLeaving` returns true. */
-function patiently(options: RedisOptions, isLeaving: () => boolean): ConnectionOptions {
+/** Connection options for BullMQ, with commands that survive an outage. No reconnects once `isClosing` returns true. */
+function persistentConnection(options: RedisOptions, isClosing: () => boolean): ConnectionOptions {
   return {
     ...options,
     enableOfflineQueue: true,
@@ -194,7 +194,7 @@ function patiently(options: RedisOptions, isLeaving: () => boolean): ConnectionO
     maxRetriesPerRequest: null,
     commandTimeout: undefined,
     socketTimeout: SILENCE_MS,
-    retryStrategy: (times: number) => (isLeaving() ? null : options.retryStrategy?.(times)),
+    retryStrategy: (times: number) => (isClosing() ? null : options.retryStrategy?.(times)),
   } as ConnectionOptions
 }
 

@@ -61,7 +61,7 @@ export async function openJobTable(
     ended[row.state].set(name, row.endedAt)
 
   /** The ended jobs that have expired, and the oldest ones above the maximum count. */
-  function* superfluous(): Generator<string> {
+  function* expired(): Generator<string> {
     for (const state of ['done', 'failed'] as const) {
       let left = ended[state].size
       for (const [name, endedAt] of ended[state]) {
@@ -83,7 +83,7 @@ export async function openJobTable(
       ended.failed.delete(name)
       if ('endedAt' in row) ended[row.state].set(name, row.endedAt)
       const rows: Row[] = [{ type: 'put', key: name, value: row }]
-      for (const old of [...superfluous()]) {
+      for (const old of [...expired()]) {
         rows.push({ type: 'del', key: old })
         ended.done.delete(old)
         ended.failed.delete(old)

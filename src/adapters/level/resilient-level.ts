@@ -60,7 +60,7 @@ export async function lastingLevel(
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
   let closing = false
   let broken = false
-  let mending: Promise<void> | undefined
+  let reopening: Promise<void> | undefined
   let replaced = 0
   await open()
 
@@ -94,11 +94,11 @@ export async function lastingLevel(
     }
   }
 
-  function mend(): Promise<void> {
-    mending ??= reopen().finally(() => {
-      mending = undefined
+  function reopenOnce(): Promise<void> {
+    reopening ??= reopen().finally(() => {
+      reopening = undefined
     })
-    return mending
+    return reopening
   }
 
   /** Whether the store is damaged, or was when this call failed: another caller may have replaced it since `known`. */
@@ -106,16 +106,16 @@ export async function lastingLevel(
 
   /** Replaces a damaged store by an empty one, unless another caller has done so since `known`. */
   async function replace(error: unknown, { known, log }: { known: number; log: Log }): Promise<void> {
-    if (mending !== undefined) return mending
+    if (reopening !== undefined) return reopening
     if (replaced > known) return
-    mending = (async () => {
+    reopening = (async () => {
       await level.close()
       await openEmpty(error, log)
       broken = false
     })().finally(() => {
-      mending = undefined
+      reopening = undefined
     })
-    await mending
+    await reopening
   }
 
   async function append(rows: Row[], durable: boolean): Promise<void> {
@@ -136,22 +136,22 @@ export async function lastingLevel(
         await replace(error, { known, log: refilled.log })
         return await work()
       }
-      // The store is closed: it is being reopened, or the reopening has failed.
-      if (closing || (level.status === 'open' && !mending)) throw error
-      await reserve.forced(mend)
+      // The store is closed: another call reopens it, or the last attempt has failed.
+      if (closing || (level.status === 'open' && !reopening)) throw error
+      await reserve.forced(reopenOnce)
       return await work()
     }
   }
 
   async function writeOnce(rows: Row[], durable: boolean): Promise<void> {
     const known = replaced
-    if (broken) await mend()
+    if (broken) await reopenOnce()
     try {
       await append(rows, durable)
     } catch (error) {
       if (closing) throw error
       if (refilled && (await wasDamaged(error, known))) await replace(error, { known, log: refilled.log })
-      else await mend()
+      else await reopenOnce()
       await append(rows, durable)
     }
   }
@@ -168,7 +168,7 @@ export async function lastingLevel(
     replacements: () => replaced,
     async close() {
       closing = true
-      await mending?.catch(() => {})
+      await reopening?.catch(() => {})
       await level.close()
     },
   }

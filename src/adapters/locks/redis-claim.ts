@@ -111,7 +111,7 @@ local function nobody_waits()
   return redis.call('ZCARD', waiters) == 0
 end
 
--- Where Redis does not let us, those who wait look for themselves.
+-- Redis may refuse PUBLISH by its ACL. Then the waiters poll.
 local function tell()
   redis.pcall('PUBLISH', channel, name)
 end

@@ -99,7 +99,7 @@ export function takeTurn<T>({
       if (renewed === 'lost') lose()
       else leased(from)
       // A caller that joined since then still gets the outcome.
-      if (renewed === 'abandoned' && callers === 0) giveUp(nobodyWaits())
+      if (renewed === 'abandoned' && callers === 0) giveUp(noWaiters())
     }
     look = () => {
       // Without a response from Redis, the lease expires.
@@ -145,7 +145,7 @@ export function takeTurn<T>({
         signal?.removeEventListener('abort', leave)
         callers -= 1
         if (callers === 0) {
-          if (state === 'waiting') giveUp(nobodyWaits())
+          if (state === 'waiting') giveUp(noWaiters())
           // While the work runs, callers in other processes may still wait: `look` checks this.
           look()
         }
@@ -154,7 +154,7 @@ export function takeTurn<T>({
   }
 }
 
-function nobodyWaits(): DOMException {
+function noWaiters(): DOMException {
   return new DOMException('nobody waits any more', 'AbortError')
 }
 

@@ -102,18 +102,18 @@ function connection(
   const client = new Redis(options)
   let lastFailure: Error | undefined
   // Whether the outage was logged. Also set on close, so that nothing is logged after that.
-  let told = false
+  let isOutageLogged = false
   client.on('error', (error: Error & { command?: { name: string } }) => {
     // ioredis would continue with a different database than the configured one.
     if (error.command?.name === 'select') client.disconnect(true)
     // Errors caused by the closing connection do not name the reason.
     if (!lastFailure || !error.message.includes("isn't writeable")) lastFailure = withoutArguments(error)
-    if (!told) log?.warn({ err: lastFailure }, 'Redis cannot be reached')
-    told = true
+    if (!isOutageLogged) log?.warn({ err: lastFailure }, 'Redis cannot be reached')
+    isOutageLogged = true
   })
   client.on('ready', () => {
-    if (told) log?.info({}, 'Redis can be reached again')
-    told = false
+    if (isOutageLogged) log?.info({}, 'Redis can be reached again')
+    isOutageLogged = false
     lastFailure = undefined
   })
 
@@ -147,7 +147,7 @@ function connection(
         client.once('ready', done)
       }),
     async close() {
-      told = true
+      isOutageLogged = true
       await client.quit().catch(() => client.disconnect())
     },
   }

@@ -33,7 +33,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   const answered =
     (work: (req: Request<Names>, gone: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
-      const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutFindings)
+      const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutServerResponse)
       res.setHeader('Cache-Control', 'no-store')
       res.json(answer)
     }
@@ -63,7 +63,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   routes.delete(
     '/v1/clients/:id',
     answered((req, signal) =>
-      managedClients.remove(req.params.id, { files: asksForFiles(req), signal, progress: async () => {} }),
+      managedClients.remove(req.params.id, { files: readFilesFlag(req), signal, progress: async () => {} }),
     ),
   )
   routes.all('/v1/clients/:id', methodNotAllowed('GET', 'HEAD', 'PATCH', 'DELETE'))
@@ -110,7 +110,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
  * Leaves the server's response at a bucket's address to the log: in a response it would reveal what listens in the
  * service's network.
  */
-function withoutFindings(error: unknown): never {
+function withoutServerResponse(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
   const { step, reason } = error.members
   const why = reason === 'unreachable' ? 'no S3 store answers there; the log has the reason' : reason
@@ -127,7 +127,7 @@ function withoutFindings(error: unknown): never {
  * Reads `files` of the query. @throws Problem 400 for any other parameter, because a misspelled one could mean to
  * delete files, or not to
  */
-function asksForFiles(req: Request<Names>): boolean {
+function readFilesFlag(req: Request<Names>): boolean {
   const query = queryPairs(req as Request)
   const [pair] = query
   if (pair === undefined) return false

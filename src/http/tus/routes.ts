@@ -82,7 +82,7 @@ export function tusRoutes({
         },
         options,
       )
-      if (slow) throw keptSlow(slow)
+      if (slow) throw slowButStored(slow)
       for (const [name, value] of answer.headers)
         if (!name.startsWith('access-control-')) res.setHeader(name, value)
       if (method === 'HEAD' && id !== undefined && isComplete(answer.headers))
@@ -186,7 +186,7 @@ function isComplete(headers: Headers): boolean {
 }
 
 /** 408: unlike in a form, the received bytes are stored. */
-function keptSlow({ status, code, message, members, headers }: Problem): Problem {
+function slowButStored({ status, code, message, members, headers }: Problem): Problem {
   const detail = message.replace('nothing was kept', 'what has come is kept')
   return new Problem({ status, code, detail, members, headers })
 }

@@ -82,7 +82,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
    * Resolves with the first message for which `choose` returns a value. @throws Problem 422 when the child ends before
    * that
    */
-  function hear<T>(choose: (message: FromChild) => T | undefined): Promise<T> {
+  function nextMessage<T>(choose: (message: FromChild) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = () => {
         child.off('message', listen)
@@ -100,7 +100,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
 
   const tell = (message: ToChild) => child.send(message, () => {})
 
-  const ready = hear((message) => {
+  const ready = nextMessage((message) => {
     if ('ready' in message) return {}
     return 'broken' in message ? { broken: message.broken } : undefined
   }).then(({ broken }: { broken?: Parameters<typeof receivedError>[0] }) => {
@@ -131,11 +131,11 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
         cpu.look()
         if (memoryOf(child) > maxMemoryBytes) kill(tooMuchMemory())
       }, LOOK_MS)
-      const talk = (message: FromChild) => {
+      const onMessage = (message: FromChild) => {
         if ('log' in message) linesTo[message.log](message.fields, message.text)
-        if ('assetOf' in message) void give(message.assetOf)
+        if ('assetOf' in message) void sendAsset(message.assetOf)
       }
-      const give = async (name: string) => {
+      const sendAsset = async (name: string) => {
         try {
           const found = await asset(name)
           tell({ asset: headOf(found) })
@@ -144,12 +144,14 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
           tell({ noAsset: sentError(error) })
         }
       }
-      child.on('message', talk)
+      child.on('message', onMessage)
       try {
         await ready
         clearTimeout(starting)
         timer = setTimeout(() => kill(takesTooLong('image')), timeoutMs)
-        const outcome = hear((message) => ('done' in message || 'failed' in message ? message : undefined))
+        const outcome = nextMessage((message) =>
+          'done' in message || 'failed' in message ? message : undefined,
+        )
         outcome.catch(() => {})
         tell({ task, source: headOf(source) })
         await Promise.race([sendFile(channel, source, stop.signal), outcome])
@@ -171,7 +173,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
         clearInterval(looking)
         tellSpent?.(cpu.take())
         signal.removeEventListener('abort', leave)
-        child.off('message', talk)
+        child.off('message', onMessage)
         stop.abort()
       }
     },

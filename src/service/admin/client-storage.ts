@@ -65,14 +65,14 @@ export function createClientStorages({
   clientCacheTtlMs: number
   now?: () => number
 }): ClientStorages {
-  async function tried(id: string, settings: StorageSettings): Promise<ClientStorage> {
+  async function tested(id: string, settings: StorageSettings): Promise<ClientStorage> {
     const { secretAccessKey, ...checked } = checkedSettings(settings)
     const { address } = await tryStorage({ ...checked, secretAccessKey })
     return { ...checked, sealedSecret: seal(secretAccessKey, { key, place: sealedPlace(id) }), address }
   }
 
   /** Checks that no other root overlaps this one. @throws Problem 409 */
-  function checkApart(id: string, root: Root): void {
+  function checkNoOverlap(id: string, root: Root): void {
     if (installation && overlap(root, installation))
       throw clientConflict(
         'this is a part of the bucket of the installation, or contains it: take another one or another prefix',
@@ -138,19 +138,19 @@ export function createClientStorages({
     async set(id, settings) {
       await store.refresh()
       known(id)
-      const storage = settings && (await tried(id, settings))
+      const storage = settings && (await tested(id, settings))
       return inTurn(async (signal) => {
         const client = known(id)
-        if (storage) checkApart(id, storage)
+        if (storage) checkNoOverlap(id, storage)
         if (!isSameRoot(client.storage, storage)) return move(client, { storage, signal })
         return changeKnown(id, (present) => ({ ...present, ...(storage ? { storage } : {}) }))
       })
     },
     async forNew(settings, create) {
       const id = newClientId()
-      const storage = await tried(id, settings)
+      const storage = await tested(id, settings)
       return inTurn(async () => {
-        checkApart(id, storage)
+        checkNoOverlap(id, storage)
         return create({ id, storage })
       })
     },

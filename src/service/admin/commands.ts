@@ -121,7 +121,7 @@ export function createCommands({
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
       async ({ id, files }, { signal, tell }) => {
-        const progress = nowAndThen(tell)
+        const progress = throttledProgress(tell)
         return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
       },
     ),
@@ -170,12 +170,12 @@ function walk(clientId: string | undefined, { signal, tell }: CommandRun): Walk 
     clientId,
     signal,
     found: (finding) => tell({ finding } satisfies Told),
-    progress: nowAndThen(tell),
+    progress: throttledProgress(tell),
   }
 }
 
 /** Reports progress at once, and then at most every {@link PROGRESS_EVERY_MS}. */
-function nowAndThen(tell: CommandRun['tell']) {
+function throttledProgress(tell: CommandRun['tell']) {
   let last = Number.NEGATIVE_INFINITY
   return async (progress: object): Promise<void> => {
     const at = performance.now()

@@ -74,7 +74,7 @@ export function createRemoveClient({
   }
 
   /** A client whose record is already deleted while files of it still exist. */
-  async function lost(id: string): Promise<Client | undefined> {
+  async function clientOfLeftFiles(id: string): Promise<Client | undefined> {
     if (!isClientId(id)) return undefined
     const client: Client = { id, token: '', secrets: [], createdAt: 0 }
     return (await hasFiles(client)) ? client : undefined
@@ -86,14 +86,14 @@ export function createRemoveClient({
    */
   async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
     const { id } = client
-    const areSpokenOf = files || client.removing?.files === true
+    const mayDeleteFiles = files || client.removing?.files === true
     const check = async () => {
-      if (!areSpokenOf && (await hasFiles(client)))
+      if (!mayDeleteFiles && (await hasFiles(client)))
         throw clientConflict(`the client ${id} has files, and it was not asked to delete them with it`)
     }
     try {
       await check()
-      await mark(id, (before) => ({ files: areSpokenOf || before?.files === true }))
+      await mark(id, (before) => ({ files: mayDeleteFiles || before?.files === true }))
       await wait(clientCacheTtlMs, signal)
       // Files may have been added since the first check.
       await check()
@@ -104,7 +104,7 @@ export function createRemoveClient({
       })
     } catch (error) {
       // Without permission to delete files, take the removal back. Its signal may be aborted.
-      if (!areSpokenOf && clients.find(id)?.removing)
+      if (!mayDeleteFiles && clients.find(id)?.removing)
         await mark(id, (before) => (before?.files ? before : undefined))
       throw error
     }
@@ -114,7 +114,7 @@ export function createRemoveClient({
     const { signal, progress } = options
     await clients.refresh()
     const known = clients.find(id)
-    const client = known ?? (options.files ? await lost(id) : undefined)
+    const client = known ?? (options.files ? await clientOfLeftFiles(id) : undefined)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
       throw clientConflict('the first client cannot be removed: the service starts with it')

@@ -43,7 +43,7 @@ export function createClientAccess({
 }): ClientAccess {
   /** Checks that the client is not paused. @throws Problem 503 while it moves to another bucket */
   function admitted(client: Client): Client {
-    if (isPaused(client, now())) throw isMoving()
+    if (isPaused(client, now())) throw movingProblem()
     return client
   }
 
@@ -51,7 +51,7 @@ export function createClientAccess({
     authenticate(authorization, action) {
       const secret = secretIn(authorization)
       const found = secret ? store.findBySecret(secret) : undefined
-      if (!found) throw unauthorized(whatCame(secret, store))
+      if (!found) throw unauthorized(describeReceived(secret, store))
       const { client, kept } = found
       admitted(client)
       const { scope = {}, validUntil: until } = kept
@@ -84,7 +84,7 @@ export function createClientAccess({
       const client = store.find(id)
       if (!client || client.removing) return false
       // The upload began in the former root, where the file would be lost.
-      if (isPaused(client, now()) || !isSameRoot(client.storage, storage)) throw isMoving()
+      if (isPaused(client, now()) || !isSameRoot(client.storage, storage)) throw movingProblem()
       return true
     },
   }
@@ -95,7 +95,7 @@ export function secretIn(authorization: string | undefined): string | undefined 
   return authorization?.replace(/^Bearer +/i, '').trim()
 }
 
-function isMoving(): Problem {
+function movingProblem(): Problem {
   return unavailable('the files of this client are moving to another bucket; try again in a few seconds')
 }
 
@@ -110,7 +110,7 @@ export function unauthorized(received: string): Problem {
 }
 
 /** Describes the received text. Never quotes it: a secret with a typing error is almost the secret. */
-function whatCame(text: string | undefined, store: ClientStore): string {
+function describeReceived(text: string | undefined, store: ClientStore): string {
   if (text === undefined) return 'but received none'
   if (/^Basic /i.test(text)) return 'but received Basic authentication. Send "Authorization: Bearer <secret>"'
   return text !== '' && store.findByToken(text)

@@ -84,7 +84,7 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
         const name = parseKey(file.record.key)
         // There is at least one more file, so the list continues.
         if (files.length === limit || bytes > BYTES_MAX) return whole({ files, next: files.at(-1)?.position })
-        if (!name || !isMeant(name, file, request)) continue
+        if (!name || !matchesFilters(name, file, request)) continue
         files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
         bytes += estimatedBytes(file)
       }
@@ -104,7 +104,7 @@ function hasFilters({ folder, group, search, tag }: ListRequest): boolean {
   return folder !== '' || [group, search, tag].some((filter) => filter !== undefined)
 }
 
-function isMeant(
+function matchesFilters(
   name: OriginalName,
   { record }: ListedFile,
   { folder, group, search, tag }: ListRequest,

@@ -102,11 +102,13 @@ export function createCheck({
     // Since it was listed, it may have been deleted or created again.
     if (!isKept(known.original) || !isKept(now)) return 'entry'
     if (!isDeepStrictEqual(now.record, entry.record)) return 'entry'
-    return wrong.kind === 'record differs' ? lookAlone(client, ref) : { clientId: client.id, key, ...wrong }
+    return wrong.kind === 'record differs'
+      ? compareLocked(client, ref)
+      : { clientId: client.id, key, ...wrong }
   }
 
   /** Compares under the lock: while a change is in progress, record and index differ. */
-  function lookAlone(client: Client, ref: FileRef): Promise<Seen> {
+  function compareLocked(client: Client, ref: FileRef): Promise<Seen> {
     return records.withLock(client, ref.key, async () => {
       const { original } = await index.find(ref)
       const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))

@@ -99,7 +99,7 @@ function diskBucket({
 
     async put(key, bytes, { durable = true, freesRoom = false, signal }) {
       const room = makeRoom({ freesRoom })
-      if (room !== undefined) await heldBack(bytes, room)
+      if (room !== undefined) await waitBeforeReading(bytes, room)
       const temporary = newTemporaryPath()
       // `flush` is an fsync before the close.
       const file = createWriteStream(temporary, {
@@ -162,7 +162,7 @@ function diskBucket({
  * Waits before the stream is read. The stream may fail during the wait. That must not end the process: `pipeline`
  * reports the error later.
  */
-async function heldBack(bytes: Readable, work: Promise<void>): Promise<void> {
+async function waitBeforeReading(bytes: Readable, work: Promise<void>): Promise<void> {
   const ignore = () => {}
   bytes.on('error', ignore)
   try {

@@ -35,7 +35,7 @@ export async function download(
     (abortSignal) => downloads.send(command, { abortSignal }),
     { signal },
   )
-  const stream = untilSilent(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
+  const stream = withSilenceTimeout(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
   if (range && !ContentRange?.startsWith(`bytes ${range.start}-${range.end}/`)) {
     stream.destroy()
     throw unavailable('the bucket has sent another range than it was asked for')
@@ -44,7 +44,7 @@ export async function download(
 }
 
 /** The time limit runs only while a chunk is awaited: a reader may pause as long as it likes. */
-function untilSilent(body: Readable, { highWaterMark }: { highWaterMark: number }): Readable {
+function withSilenceTimeout(body: Readable, { highWaterMark }: { highWaterMark: number }): Readable {
   let silence: NodeJS.Timeout | undefined
   const stream = new Readable({
     highWaterMark,

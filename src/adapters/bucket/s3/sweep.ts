@@ -40,7 +40,7 @@ export async function abortUploads(
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })
       aborted += await patience
         .answered((abortSignal) => calls.send(abort, { abortSignal }))
-        .then(() => 1, noneIfGone)
+        .then(() => 1, zeroIfMissing)
     }
     from = page.IsTruncated
       ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
@@ -50,7 +50,7 @@ export async function abortUploads(
 }
 
 /** Another process may have aborted the upload already. */
-function noneIfGone(error: Problem): number {
+function zeroIfMissing(error: Problem): number {
   if ((error.cause as Error).name === 'NoSuchUpload') return 0
   throw error
 }
