@@ -16,13 +16,13 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     if (error instanceof Error && error.name === 'AbortError') return
     const problem = asProblem(error)
     const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
-    // 501 is not logged as an error: the request is not supported, and no part of the service has failed. A failure of
-    // another server is no fault of this service. It is logged without a stack, so that server cannot flood the log.
+    // A failure of another server is no fault of this service. Logged without a stack: that server must not flood the log.
     if (problem.status >= 500 && isRemoteFailure(problem))
       log.warn({ ...fields, reason: logReason(problem) }, 'another server has failed a request')
     // A shared limit that refuses requests is no failure, and callers must not be able to flood the log.
     else if (problem.members.reason === BUSY)
       log.warn({ ...fields, reason: logReason(problem) }, 'a request was refused')
+    // 501 is no error: the request is not supported, and no part of the service has failed.
     else if (problem.status >= 500 && problem.status !== 501)
       log.error({ ...fields, err: error }, 'a request failed')
     // The client has disconnected, for example in the middle of a form.

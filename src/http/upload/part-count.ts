@@ -6,9 +6,8 @@ export interface PartCount {
 }
 
 /**
- * Detects parts that the parser has silently ignored: it skips a part with an invalid header, such as `filename=my
- * file.png`, and text after a line that only begins like a boundary. The caller compares this count with the parts from
- * the parser.
+ * Detects parts that the parser has silently ignored: a part with an invalid header, such as `filename=my file.png`, and
+ * text after a line that only begins like a boundary. The caller compares this count with the parts from the parser.
  *
  * @param contentType of the request
  * @returns undefined when it has no boundary

@@ -36,8 +36,8 @@ const REMOTE_MAX_BYTES = 256 * 1024
 /**
  * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and returns their records. The field
  * `info` adds file information, `transforms` renders derivatives in the background, `tags` and `metadata` are stored
- * with each file. With the JSON body `{"url": …}`, it stores a file of another server. `PUT
- * /v1/upload/<name>?path=<folder>`: stores the body as one file, and returns its record in the same format.
+ * with each file. With the JSON body `{"url": …}`, it stores a file of another server.
+ * `PUT /v1/upload/<name>?path=<folder>`: stores the body as one file, and returns its record in the same format.
  */
 export function uploadRoutes({
   clients,

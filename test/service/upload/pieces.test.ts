@@ -105,7 +105,7 @@ describe('the pieces of a resumable upload', () => {
     expect(offsetOf(await pieces.list(ref))).to.equal(5)
   })
 
-  it('are not stored when that is not allowed any more', async () => {
+  it('are not stored when the check before the write fails', async () => {
     const pieces = await stored([])
     const check = async () => {
       throw new Error('its client is gone')
