@@ -9,7 +9,7 @@ import { watchHeap } from './process/web/heap.ts'
 import { serveMetrics } from './process/web/metrics-server.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
 
-// What is being made is put back within that time, or taken over by another when its lock has run out.
+// Time limit to put running jobs back. Otherwise another worker takes them over when their locks have expired.
 const CLOSE_MS = 8_000
 
 async function main(): Promise<void> {

@@ -3,11 +3,14 @@ import type { Log } from '../core/log.ts'
 import type { Services } from './services.ts'
 
 const SWEEP_EVERY_MS = 60_000
-// A Redis that was restored or failed over may have made public again what was deleted: the look costs two short commands.
+// After a restore or failover, Redis may list deleted files as public again. The check takes two short commands.
 const COMPLETE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 
-/** What a service does again and again beside its requests: it ends what nobody works on, and compares the index with the buckets where that is needed. */
+/**
+ * Starts the periodic maintenance of a service: sweeps of abandoned work, and the comparison of index and buckets where
+ * needed.
+ */
 export function startMaintenance(
   { complete, sweep, sweepPuts, sweepResumables }: Services,
   { log }: { log: Log },

@@ -1,6 +1,6 @@
 import { Problem, retryAfter } from '../../core/problem.ts'
 
-/** 423: the holder has been asked, and goes on. */
+/** 423: the holder was notified, but did not release it in time. */
 export function heldByAnother(): Problem {
   return new Problem({
     status: 423,

@@ -12,7 +12,7 @@ import {
 import { unavailable } from '../../core/problem.ts'
 import { ALL_DIED, failureOf, retryDelayMs } from './rules.ts'
 
-/** What becomes of a job after an attempt. */
+/** The next state of a job after an attempt. */
 export type Outcome =
   | { next: 'done' }
   | { next: 'retry'; delayMs: number }
@@ -22,16 +22,16 @@ export type Outcome =
 
 export interface AttemptOptions {
   work: WorkOptions
-  /** Aborted when the job is to be put back. */
+  /** When it is aborted, the job is put back. */
   stop: AbortSignal
-  /** Called with what is new only, in hundredths. */
+  /** Called when the progress, rounded to hundredths, has changed. */
   onProgress(fraction: number): void
   log: Log
-  /** How long a handler may take to end when its signal is aborted; then it is no longer waited for. */
+  /** Milliseconds that a handler may take to settle after the abort of its signal. Then it is no longer awaited. */
   settleMs?: number
 }
 
-// A killed ffmpeg takes a second; a handler that takes longer than this does not listen at all.
+// Killing ffmpeg takes a second. A handler that takes longer than this ignores its signal.
 export const SETTLE_MS = 5000
 
 /** Runs the handler once, within its limits. Never rejects. */
@@ -50,7 +50,7 @@ export async function runAttempt<T>(
   const controller = new AbortController()
   const { signal } = controller
   const stopped = () => controller.abort(stop.reason)
-  // One of each job that runs: Node would warn of a leak at the eleventh.
+  // One listener per running job: Node would warn of a leak at the eleventh.
   setMaxListeners(0, stop)
   stop.addEventListener('abort', stopped, { once: true })
   const limit = setTimeout(
@@ -58,7 +58,7 @@ export async function runAttempt<T>(
     work.limitMs,
   )
   let settling: NodeJS.Timeout | undefined
-  const deaf = new Promise<never>((_, reject) => {
+  const unsettled = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => {
       settling = setTimeout(() => {
         log.error(named, 'a job does not end when it is told to; it is left alone')
@@ -66,17 +66,17 @@ export async function runAttempt<T>(
       }, settleMs)
     })
   })
-  let told = 0
+  let reported = 0
   let over = false
   const progress = (fraction: number) => {
     const rounded = Math.round(Math.min(Math.max(fraction, 0), 1) * 100) / 100
-    if (over || signal.aborted || Number.isNaN(rounded) || rounded === told) return
-    told = rounded
+    if (over || signal.aborted || Number.isNaN(rounded) || rounded === reported) return
+    reported = rounded
     onProgress(rounded)
   }
 
   try {
-    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), deaf])
+    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), unsettled])
     return { next: 'done' }
   } catch (thrown) {
     if (stop.aborted) return { next: 'putBack' }

@@ -1,10 +1,10 @@
-/** The time for which a worker may count on a job being its own. */
+/** The time during which a worker owns a job. */
 export interface Lease {
-  /** Aborted when the lease has run out or was lost. */
+  /** Aborted when the lease has expired or was lost. */
   readonly signal: AbortSignal
   renew(): void
   lose(reason: string): void
-  /** The job is done with: nothing is aborted any more. */
+  /** The job is complete. The signal is not aborted any more. */
   end(): void
 }
 

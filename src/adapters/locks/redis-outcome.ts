@@ -1,11 +1,11 @@
 import { Problem } from '../../core/problem.ts'
 
-/** How shared work has ended. */
+/** The outcome of shared work. */
 export type Outcome<T> = { value: T } | { error: unknown }
 
 /**
- * An outcome as it travels to another process: of a Problem what is public, of any other failure its message, which
- * only a log will show.
+ * Serializes an outcome for another process: the public part of a Problem, and only the message of any other error. That
+ * message is only logged.
  */
 export function outcomeText(outcome: Outcome<unknown>): string {
   if ('value' in outcome) return JSON.stringify(outcome)
@@ -16,7 +16,7 @@ export function outcomeText(outcome: Outcome<unknown>): string {
   return JSON.stringify({ problem: { status, code, detail, members, headers } })
 }
 
-/** The outcome that {@link outcomeText} has written down. */
+/** Parses the text of {@link outcomeText}. */
 export function outcomeOf(text: string): Outcome<unknown> {
   const parsed = JSON.parse(text)
   if (parsed.problem) return { error: new Problem(parsed.problem) }

@@ -1,14 +1,14 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Metrics, MetricsReader } from '../../core/ports/metrics.ts'
 
-// From a healthz to a large upload; a slow transformation ends at 30 s.
+// From a health check to a large upload. A slow transformation ends at 30 s.
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const TRANSFORM_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
-// An embedded index answers within 0.1 ms, S3 gives up after 5 s.
+// An embedded index responds within 0.1 ms. S3 times out after 5 s.
 const STORAGE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Counts for Prometheus, in a registry of its own; also what prom-client knows of the process and its event loop. */
+/** Metrics for Prometheus, in a registry of their own. Includes prom-client's metrics of the process and its event loop. */
 export function prometheusMetrics(): Metrics & MetricsReader {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -102,8 +102,8 @@ export function prometheusMetrics(): Metrics & MetricsReader {
   }
 }
 
-/** The text of several processes' {@link MetricsReader.parts} as one: sums, but averages of the event loop's lag. */
+/** Merges the {@link MetricsReader.parts} of several processes into one text: sums, but averages of the event loop lag. */
 export function aggregateMetrics(parts: readonly unknown[]): Promise<string> {
-  // prom-client declares an array of what it declares as an array.
+  // The types of prom-client declare an array of arrays here.
   return AggregatorRegistry.aggregate(parts as object[]).metrics()
 }

@@ -22,13 +22,13 @@ interface Dependencies extends TusOptions {
   signedLinks: Pick<SignedLinks, 'read' | 'check'>
   findClient: (id: string) => Client | undefined
   limits: Limits
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
 /**
- * Uploads in several requests, by tus 1.0: `POST /v1/tus` begins one, `PATCH`, `HEAD` and `DELETE` on the address that it
- * answers go on with it, and `GET` there answers the record of the original that it has become.
+ * Resumable uploads with tus 1.0. `POST /v1/tus` creates an upload. `PATCH`, `HEAD` and `DELETE` on the returned URL append
+ * to it, return its offset, or delete it. `GET` on it returns the record of the stored original.
  *
  * @see https://tus.io/protocols/resumable-upload
  */
@@ -65,7 +65,7 @@ export function tusRoutes({
       return record === undefined ? {} : { 'Upload-Record': record }
     }
     try {
-      // The package takes 5 MB of memory, which most services never need.
+      // Loaded on first use: the package takes 5 MB of memory, which most services never need.
       const { exchangeTus } = await import('./protocol.ts')
       const answer = await exchangeTus(
         {
@@ -82,7 +82,7 @@ export function tusRoutes({
         },
         options,
       )
-      if (slow) throw keptSlow(slow)
+      if (slow) throw slowButStored(slow)
       for (const [name, value] of answer.headers)
         if (!name.startsWith('access-control-')) res.setHeader(name, value)
       if (method === 'HEAD' && id !== undefined && isComplete(answer.headers))
@@ -113,7 +113,7 @@ export function tusRoutes({
   const routes = Router({ strict: true, caseSensitive: true })
   routes.use(TUS_PATH, corsTus)
   routes.options([TUS_PATH, `${TUS_PATH}/`, `${TUS_PATH}/:id`], tusOptions({ maxBytes }))
-  // What is posted to a signed link in the words of tus begins an upload by it.
+  // A tus request to a signed link creates an upload with that link.
   routes.post(SIGNED_LINK, (req, res, next) => {
     if (req.get('Tus-Resumable') === undefined) return next()
     corsTus(req, res, () => {})
@@ -134,7 +134,9 @@ export function tusRoutes({
   return routes
 }
 
-/** The upload that a request names: by its id, with its client where it may go on by its address; or the link that begins one. */
+/**
+ * The upload that a request names: by its ID, with the client when its URL alone authorizes; or the link that creates one.
+ */
 interface NamedUpload {
   id?: string
   clientId?: string | undefined
@@ -142,7 +144,7 @@ interface NamedUpload {
 }
 
 /**
- * Who may upload by this request, and where to: all that is asked of a caller stands here.
+ * Authenticates the request, and determines the client that may upload.
  *
  * @throws Problem 401, 403, 404
  */
@@ -156,7 +158,7 @@ function bearerOf(
     nameCaller(req, client)
     return { client }
   }
-  // Its address, which nobody can guess, is what whoever has begun it by a link has of it.
+  // An upload that a link has created is authorized by its URL, which cannot be guessed.
   if (clientId === undefined || req.headers.authorization !== undefined)
     return callerBySecret(req, clients, 'upload')
   const client = findClient(clientId)
@@ -165,7 +167,7 @@ function bearerOf(
   return { client, byAddress: true }
 }
 
-/** What the package is to know of a request: a proxy's headers, for example, it would refuse when there are several. */
+/** The headers for the package. Others are left out, because it would reject, for example, repeated proxy headers. */
 function tusHeaders(req: Request): Record<string, string> {
   const { headers } = req
   return Object.fromEntries(
@@ -183,8 +185,8 @@ function isComplete(headers: Headers): boolean {
   return headers.get('upload-offset') === headers.get('upload-length')
 }
 
-/** 408: unlike in a form, what has come is kept. */
-function keptSlow({ status, code, message, members, headers }: Problem): Problem {
+/** 408: unlike in a form, the received bytes are stored. */
+function slowButStored({ status, code, message, members, headers }: Problem): Problem {
   const detail = message.replace('nothing was kept', 'what has come is kept')
   return new Problem({ status, code, detail, members, headers })
 }

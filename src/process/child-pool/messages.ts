@@ -1,24 +1,24 @@
 import type { Log } from '../../core/log.ts'
 import { Problem, type ProblemOptions } from '../../core/problem.ts'
 
-/** Of a file whose bytes follow on the channel. */
+/** The metadata of a file whose bytes follow on the channel. */
 export interface FileHead {
   size: number
   mediaType: string
   /** Milliseconds since 1970. */
   lastModified: number
-  /** Of a picture: the file ends before its picture does. */
+  /** Set for an image whose file is truncated. */
   truncated?: true
 }
 
-/** What a child is told. Bytes go through a channel of their own: as messages they would be copied twice. */
+/** Messages to a child. Bytes use a separate channel: in messages they would be copied twice. */
 export type ToChild =
   | { setup: unknown }
   | { task: unknown; source: FileHead }
   | { asset: FileHead }
   | { noAsset: SentError }
 
-/** What it tells. */
+/** Messages from a child. */
 export type FromChild =
   | { ready: true }
   | { broken: SentError }
@@ -27,7 +27,7 @@ export type FromChild =
   | { done: FileHead }
   | { failed: SentError }
 
-/** An error as it is sent: what a caller sees of a problem, and what the log sees of any other. */
+/** A serialized error: the public part of a Problem, or message and stack of any other error. */
 export type SentError = { problem: Omit<ProblemOptions, 'cause'> } | { message: string; stack: string }
 
 export function sentError(error: unknown): SentError {
@@ -36,7 +36,7 @@ export function sentError(error: unknown): SentError {
     return { problem: { status, code, detail, members, headers } }
   }
   if (!(error instanceof Error)) return { message: String(error), stack: '' }
-  // The cause is what the log is read for: the plugin's own words.
+  // The cause has the plugin's own message, which is what an operator needs in the log.
   const cause = error.cause instanceof Error ? `\nCaused by: ${error.cause.stack}` : ''
   return { message: error.message, stack: `${error.stack}${cause}` }
 }

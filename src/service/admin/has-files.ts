@@ -3,7 +3,7 @@ import { classifyKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileIndex } from '../../core/ports/file-index.ts'
 
-/** Whether a client has files, or an upload on its way: by its bucket and by the index. */
+/** Whether a client has files, or an upload in progress, in its bucket or in the index. */
 export type HasFiles = (client: Client) => Promise<boolean>
 
 export function createHasFiles({ buckets, index }: { buckets: Buckets; index: FileIndex }): HasFiles {

@@ -12,7 +12,7 @@ export interface FileRequest {
   path: PathCandidates
 }
 
-/** The original that a path means. @throws Problem 404 */
+/** Resolves a path to its original. @throws Problem 404 */
 export async function originalOf(
   originals: Originals,
   { client, path }: FileRequest,
@@ -24,11 +24,11 @@ export async function originalOf(
 
 export type DescribedFile = FoundOriginal & {
   bucketUrl: string
-  /** By key. */
+  /** Sorted by key. */
   derivatives: IndexedFile['derivatives']
 }
 
-/** What is known of a stored original, and of what was made of it. @throws Problem 404 */
+/** Returns the state of a stored original and of its derivatives. @throws Problem 404 */
 export type Describe = (request: FileRequest) => Promise<DescribedFile>
 
 export function createDescribe({

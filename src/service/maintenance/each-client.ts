@@ -3,7 +3,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 
-/** All clients as they are now, or the one that is asked for. @throws Problem 404 when there is none */
+/** All present clients, or only the given one. @throws Problem 404 when the client does not exist */
 export async function walkedClients(
   clients: ClientStore,
   clientId: string | undefined,
@@ -16,9 +16,9 @@ export async function walkedClients(
 }
 
 /**
- * Does something with the files of each of {@link walkedClients}, one after the other.
+ * Runs `work` for each of {@link walkedClients}, one after the other.
  *
- * @throws Problem that names the client, whose bucket may be its own, and away
+ * @throws Problem that names the client: its own bucket may be unavailable
  */
 export async function withEachClient(
   clients: ClientStore,

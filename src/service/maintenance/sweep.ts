@@ -12,15 +12,15 @@ import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
 import { CONCURRENCY } from './scan.ts'
 
 /**
- * Ends what no process works on any more, at the start and every minute. A changed record is taken over by the index. Deletes
- * are completed, and incomplete uploads deleted; an upload with its record and a derivative with its bytes are kept, since a put
- * is all or nothing. One that fails is tried again the next time. Called while it runs, it answers with the outcome of that run.
+ * Finishes abandoned work, at the start and every minute. The index is updated from changed records. Deletes are completed.
+ * Incomplete uploads are deleted, but an upload with its record and a derivative with its bytes are finished, since a
+ * put is all or nothing. A failure is retried by the next sweep. A call during a sweep returns the result of that sweep.
  *
- * @returns how many were ended
+ * @returns the number of finished items
  */
 export type Sweep = () => Promise<number>
 
-// Many changes may be of clients that are not known: the records are asked once for all of them.
+// Many changes may belong to unknown clients. The client records are read once for all of them.
 const HEARD_MS = 1000
 
 type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
@@ -58,7 +58,7 @@ export function createSweep({
     if (asset) await deleteDerivative(bucket, derivative)
     else {
       await bucket.abortPuts(derivative)
-      // Whoever makes it anew stores later ones.
+      // A new attempt stores parts after the deadline. They must remain.
       await deleteParts(bucket, derivative, { before: deadline })
     }
     await index.dropDerivative(ref, derivative, deadline)
@@ -78,15 +78,15 @@ export function createSweep({
     }
   }
 
-  /** Makes the index state what the bucket has of a change whose process has died. */
+  /** After a change whose process has died: updates the index from the bucket. */
   async function endChange(change: RecordChange): Promise<boolean> {
     const { ref } = change
     try {
-      // Another process may have added the client just now.
+      // Another process may have just added the client.
       if (!clients.find(ref.clientId)) await clients.refresh({ maxAgeMs: HEARD_MS })
       const client = clients.find(ref.clientId)
       if (client) await agree(client, ref.key)
-      // The files of a removed client are deleted; those of one that is not known yet may differ from the index.
+      // The files of a removed client are deleted. Those of a client that is not known yet may differ from the index.
       else if ((await index.find(ref)).original) return false
       await index.endChange(change)
       return true

@@ -31,7 +31,7 @@ const isAlive = (pid: number) => {
 const gone = (pid: number) =>
   eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: 60_000 })
 
-describe('a pool of children', function () {
+describe('a pool of child processes', function () {
   // A start of a child under tsx takes a second on an idle machine.
   this.timeout(120_000)
   let pool: Pool
@@ -67,7 +67,7 @@ describe('a pool of children', function () {
     expect(pids.filter(isAlive), 'left over').to.deep.equal([])
   })
 
-  it('gives a child the source and answers with what it makes, of any size, again and again', async () => {
+  it('sends a child the source and returns its result, of any size, repeatedly', async () => {
     open()
     const bytes = randomBytes(5_000_000)
     for (const times of [1, 0, 5]) {
@@ -79,7 +79,7 @@ describe('a pool of children', function () {
     expect(pool.pids()).to.have.length(1)
   })
 
-  it('passes a problem on as it is, other errors with what the log needs, and goes on with the same child', async () => {
+  it('returns a Problem unchanged, other errors with details for the log, and reuses the child', async () => {
     open()
     const first = await pid()
     const refused = await rejection(run({ do: 'refuse' }))
@@ -98,7 +98,7 @@ describe('a pool of children', function () {
     expect(await pid()).to.equal(first)
   })
 
-  it('measures the CPU time of each task by itself, also of one whose child is killed', async () => {
+  it('measures the CPU time of each task separately, also when its child is killed', async () => {
     open()
     await pid()
     const spent: number[] = []
@@ -117,7 +117,7 @@ describe('a pool of children', function () {
     ['waits for ever', { do: 'sleep' }],
     ['keeps its thread for ever', { do: 'spin' }],
   ] as const) {
-    it(`kills a child that ${what}, and has another ready in its place`, async () => {
+    it(`kills a child that ${what}, and starts a replacement`, async () => {
       open()
       const first = await pid()
       const begun = performance.now()
@@ -142,7 +142,7 @@ describe('a pool of children', function () {
     ],
     ['when its parent sees it', true, { setup: { maxMemoryBytes: 1e12 }, maxMemoryBytes: MAX_MEMORY_BYTES }],
   ] as const) {
-    it(`kills a child that takes too much memory ${what}`, async () => {
+    it(`kills a child that uses too much memory ${what}`, async () => {
       open(limits)
       const first = await pid()
       const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: 20_000 }))
@@ -152,7 +152,7 @@ describe('a pool of children', function () {
     })
   }
 
-  it('answers for a child that ends by itself, and says so in the log with its last words', async () => {
+  it('fails the task of a child that exits by itself, and logs its last output', async () => {
     open()
     const error = await rejection(run({ do: 'abort' }))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
@@ -162,7 +162,7 @@ describe('a pool of children', function () {
     expect(await pid()).to.be.above(0)
   })
 
-  it('kills the child of one who leaves, at once', async () => {
+  it('kills a child at once when its caller disconnects', async () => {
     open()
     const first = await pid()
     const caller = new AbortController()
@@ -176,7 +176,7 @@ describe('a pool of children', function () {
     expect(await pid()).to.not.equal(first)
   })
 
-  it('begins nothing for one who has left, also while waiting for a child', async () => {
+  it('starts no task for a caller that has disconnected, also while it waits for a child', async () => {
     open()
     const caller = new AbortController()
     const first = run({ do: 'pid' })
@@ -190,14 +190,14 @@ describe('a pool of children', function () {
     ).to.have.property('message', 'gone')
   })
 
-  it('never has more children than it may', async () => {
+  it('never starts more children than allowed', async () => {
     open({ most: 2 })
     const pids = await Promise.all(Array.from({ length: 7 }, pid))
     expect(new Set(pids)).to.have.property('size', 2)
     expect(pool.pids()).to.have.length(2)
   })
 
-  it('fetches other files for a child, also several at once, and tells it of those that are not there', async () => {
+  it('sends other files to a child, several at a time, and reports missing ones', async () => {
     open()
     const files: Record<string, string> = { a: 'first', b: 'x'.repeat(300_000) }
     const asset = async (name: string) => {
@@ -211,7 +211,7 @@ describe('a pool of children', function () {
     expect(String(await readAll(made))).to.equal(`${files.b}, (404 there is no such file), first`)
   })
 
-  it('passes on what a task logs', async () => {
+  it('forwards the log lines of a task', async () => {
     open()
     const own = keptLog()
     await run({ do: 'say' }, { log: own })
@@ -220,7 +220,7 @@ describe('a pool of children', function () {
     expect(own.lines[0]?.fields).to.have.nested.property('err.message', 'as it is')
   })
 
-  it('says what a child cannot load, and does not keep that child', async () => {
+  it('reports what a child cannot load, and kills that child', async () => {
     open({ setup: { broken: 'plugins/x.js: expected a name' } })
     for (let i = 0; i < 2; i += 1) {
       const error = await rejection(run({ do: 'pid' }))
@@ -231,7 +231,7 @@ describe('a pool of children', function () {
     }
   })
 
-  it('goes on when a source breaks off in the middle', async () => {
+  it('continues when a source fails in the middle', async () => {
     open()
     const broken = { ...file(Buffer.from('abc')), size: 1000 }
     expect(await rejection(run({ do: 'repeat', times: 1 }, { source: broken })))
@@ -245,14 +245,14 @@ describe('a pool of children', function () {
     expect(await pid()).to.be.above(0)
   })
 
-  it('ends a child that has nothing to do for a while', async () => {
+  it('kills a child after it was idle for a while', async () => {
     open({ idleMs: 300 })
     await gone(await pid())
     await eventually(async () => expect(pool.pids()).to.deep.equal([]))
     expect(await pid()).to.be.above(0)
   })
 
-  it('leaves it to its own process when a terminal or a supervisor ends them all', async () => {
+  it('leaves the decision to the parent when a terminal or a supervisor signals all processes', async () => {
     open()
     const first = await pid()
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(first, signal)
@@ -260,7 +260,7 @@ describe('a pool of children', function () {
   })
 
   for (const deed of ['sleep', 'spin']) {
-    it(`leaves no child behind when its own process is killed while one is to ${deed}`, async () => {
+    it(`leaves no child when the parent is killed while one is to ${deed}`, async () => {
       open()
       const script = ['--import=tsx', join(PROGRAMS, 'apart-parent.ts'), deed]
       const parent = spawn(process.execPath, script, { cwd: PROJECT })

@@ -20,7 +20,7 @@ const STEPS = sized(2000, 10_000)
 describe(`${STEPS} uploads, derivations and deletes at random by three clients`, function () {
   this.timeout(400_000)
 
-  it('leave in S3 and Redis what a model of them says, through two processes', async () => {
+  it('leave S3 and Redis in the state that a model predicts, with two processes', async () => {
     const fleet = await newFleet({ env: { ...NO_LIMITS, LOG_LEVEL: 'warn' } })
     try {
       const accounts = await threeClients({ env: fleet.env })
@@ -49,7 +49,7 @@ describe(`${STEPS} uploads, derivations and deletes at random by three clients`,
     }
   })
 
-  it('leave on disk what a model of them says, a fifth of them', async () => {
+  it('leave the disk in the state that a model predicts, with a fifth of the steps', async () => {
     const dataDir = await temporaryFolder()
     const accounts = await threeClients({ dataDir })
     const server = await startProcess({ env: { ...NO_LIMITS, DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })

@@ -43,7 +43,7 @@ describe('a full file system', function () {
     )
   const full = { status: 'degraded', checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'full' } }
 
-  it('allows deletes, kill -9 and a start, and refuses uploads until there is room', async () => {
+  it('allows deletes, kill -9 and a start, and refuses uploads until there is space', async () => {
     const files: WireRecord[] = []
     for (let i = 0; i < 20; i += 1) files.push(await uploadOne(server, { name: `${i}.png`, bytes: photo }))
     const [first, ...others] = files as [WireRecord, ...WireRecord[]]
@@ -89,7 +89,7 @@ describe('a full file system', function () {
     await reserveIsWhole()
   })
 
-  it('allows deletes into the trash', async () => {
+  it('allows soft deletes', async () => {
     const kept = await uploadOne(server, { name: 'kept.png', bytes: photo })
     const { code, stderr } = await sluice(['client', 'set', 'first', '--keep-deleted', '1d'], env)
     expect(stderr + code).to.equal('0')

@@ -76,7 +76,7 @@ describe('a damaged embedded index', function () {
       await uploadOne(running, { name: 'new.txt', bytes: 'new' })
     })
 
-  it('is the only store that is: the others hold what no bucket has', async () => {
+  it('is the only store that is replaced: the others have data that is in no bucket', async () => {
     for (const store of ['ledger', 'jobs']) {
       for (const path of await files(store, /^MANIFEST/)) {
         const before = await readFile(path)

@@ -87,7 +87,7 @@ describe('an index that has lost its last steps', () => {
     expect(await statusOf(record)).to.equal(200)
   })
 
-  it('keeps the entry of an original whose record is still there: its bytes were lost', async () => {
+  it('retains the entry of an original whose record still exists, although its bytes are lost', async () => {
     const record = await upload(service)
     await service.storage.buckets.of({ id: 'first', token: '' }).delete([keyOf(record)])
     await command(service, 'reindex')

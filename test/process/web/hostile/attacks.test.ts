@@ -176,7 +176,7 @@ describe('attacks', function () {
     })
   }
 
-  it('makes four pictures of 49 megapixels at once, one after the other', async () => {
+  it('renders four images of 49 megapixels requested at once, one after the other', async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
     const create = { width: 7000, height: 7000, channels: 3, background: '#888', noise } as const
     const bytes = await sharp({ create }).jpeg({ quality: 40, progressive: true }).toBuffer()
@@ -190,7 +190,7 @@ describe('attacks', function () {
     expect(await children.mostTogether(), 'of all children').to.be.below(CHILD_LIMIT_BYTES + OVERSHOOT_BYTES)
   })
 
-  it('keeps nothing of large pictures, each in another size, one after the other', async () => {
+  it('retains no memory of large images, each of another size, one after the other', async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
     const photos = [
       [6000, 4000],
@@ -217,7 +217,7 @@ describe('attacks', function () {
     }
   })
 
-  it('ends what it has begun with itself', async () => {
+  it('exits with all its child processes', async () => {
     const { src } = await uploadOne(server, { name: 'a.svg', bytes: manyFilters(150) })
     const left = exchange(server, `${new URL(src).pathname}?w=2999`).catch(() => undefined)
     const working = async () => {
@@ -240,7 +240,7 @@ describe('attacks', function () {
     server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
   })
 
-  it('asks nobody for what an SVG refers to', async () => {
+  it('fetches nothing that an SVG refers to', async () => {
     let asked = 0
     const other = createServer((_, res) => {
       asked += 1

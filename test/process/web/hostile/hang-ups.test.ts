@@ -21,7 +21,7 @@ const AT_ONCE = 8
 /** Makes the bytes of the nth request. */
 type Requests = (n: number) => string | Buffer
 
-describe('clients that hang up', function () {
+describe('clients that disconnect', function () {
   this.timeout(60_000)
   let dataDir: string
   let server: RunningServer
@@ -69,7 +69,7 @@ describe('clients that hang up', function () {
   }
 
   for (const [what, requests] of Object.entries(kinds)) {
-    it(`${what}: the process lives on, and every file is let go of`, async () => {
+    it(`${what}: the process continues, and every file is closed`, async () => {
       const before = await openFiles(server)
       await hangUps(server, requests()).catch((error) => {
         throw new Error(server.output(), { cause: error })

@@ -55,7 +55,7 @@ for (const [backend, requests] of [
       await rm(folder, { recursive: true, force: true })
     })
 
-    it(`end in no 5xx, no crash, no leak and no file outside the data folder: ${requests}`, async () => {
+    it(`cause no 5xx, no crash, no leak and no file outside the data folder: ${requests}`, async () => {
       const corpus = await validRequests(server)
       await send(server, corpus, { from: 0, to: Math.floor(requests / 3) })
       const early = { files: await openFiles(server), bytes: await residentBytes(server) }
