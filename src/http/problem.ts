@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'exp
 import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { BUSY, Problem } from '../core/problem.ts'
+import { stateOf } from './request-state.ts'
 
 /**
  * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
@@ -11,7 +12,7 @@ import { BUSY, Problem } from '../core/problem.ts'
  * @see RFC 9457
  */
 export function problemHandler(log: Log): ErrorRequestHandler {
-  return (error, _req, res, _next) => {
+  return (error, req, res, _next) => {
     // The client has left: nobody to tell, nothing to mend.
     if (error instanceof Error && error.name === 'AbortError') return
     const problem = asProblem(error)
@@ -30,7 +31,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     // Why a picture cannot be read, for example. What Express throws quotes the request, with a secret perhaps.
     else if (error instanceof Problem && error.cause !== undefined)
       log.info({ ...fields, reason: logReason(error.cause) }, 'a request was refused')
-    codes.set(res, problem.code)
+    stateOf(req).problemCode = problem.code
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem)
   }
@@ -46,13 +47,6 @@ export function resetWhenBrokenOff({ response }: Express): void {
     if (this.socket && !this.socket.destroyed) this.socket.resetAndDestroy()
     return destroy.call(this, error)
   }
-}
-
-const codes = new WeakMap<Response, string>()
-
-/** The code of the problem that a request has ended with; undefined when there was none. */
-export function problemCode(res: Response): string | undefined {
-  return codes.get(res)
 }
 
 /** For paths that no route has. */

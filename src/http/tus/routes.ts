@@ -7,9 +7,10 @@ import { uploadNotFound } from '../../service/upload/resumable-problems.ts'
 import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import { watchRate } from '../body/min-rate.ts'
-import { callerBySecret, nameCaller } from '../caller/caller.ts'
+import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import { stateOf } from '../request-state.ts'
 import { SIGNED_LINK } from '../upload/link-routes.ts'
 import { takeBody } from './body.ts'
 import { corsTus, tusOptions } from './headers.ts'
@@ -153,7 +154,7 @@ function bearerOf(
 ): Bearer {
   if (link !== undefined) {
     const { client } = signedLinks.read(link)
-    nameCaller(req, client)
+    stateOf(req).clientId = client.id
     return { client }
   }
   // Its address, which nobody can guess, is what whoever has begun it by a link has of it.
@@ -161,7 +162,7 @@ function bearerOf(
     return callerBySecret(req, clients, 'upload')
   const client = findClient(clientId)
   if (!client || client.removing) throw uploadNotFound()
-  nameCaller(req, client)
+  stateOf(req).clientId = client.id
   return { client, byAddress: true }
 }
 
