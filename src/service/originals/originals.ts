@@ -4,7 +4,13 @@ import { type ObjectKey, type OriginalName, recordKey } from '../../core/files/o
 import { type PathCandidates, readCandidates } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, OriginalEntry, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import type {
+  DerivativeIndex,
+  OriginalEntry,
+  OriginalIndex,
+  OriginalRecord,
+  Trash,
+} from '../../core/ports/file-index.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import {
   createStoredDerivatives,
@@ -77,7 +83,7 @@ export function createOriginals({
   buckets,
   events,
 }: {
-  index: FileIndex
+  index: OriginalIndex & DerivativeIndex
   buckets: Buckets
   events: EventBus
 }): Originals {

@@ -3,7 +3,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { isLivePlaylist } from '../../core/files/bundle.ts'
 import { type ObjectKey, provisionalKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { DerivativeEntry, FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeEntry, DerivativeIndex } from '../../core/ports/file-index.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
@@ -58,7 +58,7 @@ export function createStoredDerivatives({
   index,
   buckets,
 }: {
-  index: FileIndex
+  index: DerivativeIndex
   buckets: Buckets
 }): StoredDerivatives {
   /** The bytes of a stored derivative, or whether it may be being made. */
