@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'exp
 import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { BUSY, Problem } from '../core/problem.ts'
+import { stateOf } from './request-state.ts'
 
 /**
  * The only place where errors become responses: `application/problem+json`, never cached, and without any stack, local
@@ -11,7 +12,7 @@ import { BUSY, Problem } from '../core/problem.ts'
  * @see RFC 9457
  */
 export function problemHandler(log: Log): ErrorRequestHandler {
-  return (error, _req, res, _next) => {
+  return (error, req, res, _next) => {
     // The client has disconnected, so there is no response to send.
     if (error instanceof Error && error.name === 'AbortError') return
     const problem = asProblem(error)
@@ -30,7 +31,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     // Logs, for example, why an image cannot be read. Errors of Express quote the request, which may contain a secret.
     else if (error instanceof Problem && error.cause !== undefined)
       log.info({ ...fields, reason: logReason(error.cause) }, 'a request was refused')
-    codes.set(res, problem.code)
+    stateOf(req).problemCode = problem.code
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem)
   }
@@ -46,13 +47,6 @@ export function resetWhenBrokenOff({ response }: Express): void {
     if (this.socket && !this.socket.destroyed) this.socket.resetAndDestroy()
     return destroy.call(this, error)
   }
-}
-
-const codes = new WeakMap<Response, string>()
-
-/** The code of the problem that the request has ended with. Undefined when there was none. */
-export function problemCode(res: Response): string | undefined {
-  return codes.get(res)
 }
 
 /** For paths that no route matches. */

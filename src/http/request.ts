@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { isMediaGroup } from '../core/media/formats.ts'
 import type { MediaGroup } from '../core/media/groups.ts'
+import { parseTarget, type QueryPair } from '../core/net/query.ts'
 import { parseParameter } from '../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { routeNotFound } from './problem.ts'
@@ -38,10 +39,15 @@ export function groupOf({ params }: Request): MediaGroup {
   return group
 }
 
-/** The path that a wildcard route has matched. Express has decoded it once, segment by segment. */
+/** The path that a wildcard route has matched. */
 export function wildcardPath(req: Request): string {
-  const { path } = req.params as { path?: string | string[] }
-  return Array.isArray(path) ? path.join('/') : (path ?? '')
+  return wildcardSegments(req).join('/')
+}
+
+/** The segments of the path that a wildcard route has matched, each decoded once by Express; empty for other routes. */
+export function wildcardSegments({ params }: Request): readonly string[] {
+  const { path = [] } = params as { path?: string | string[] }
+  return Array.isArray(path) ? path : [path]
 }
 
 /** Names and values of a query in their order. Repeated names remain repeated. */
@@ -53,9 +59,16 @@ const MAX_PAIRS = 200
 
 /** The query of a request. @throws Problem 400 for more than 200 pairs */
 export function queryPairs(req: Request): QueryPairs {
-  const at = req.url.indexOf('?')
-  if (at === -1) return []
-  const pairs = [...new URLSearchParams(req.url.slice(at + 1))]
+  return limitedPairs(namedPairs(parseTarget(req.url).pairs))
+}
+
+/** Names and values of a parsed query, without its empty parts. */
+export function namedPairs(pairs: readonly QueryPair[]): QueryPairs {
+  return pairs.map(({ named }) => named).filter((named) => named !== undefined)
+}
+
+/** The same pairs. @throws Problem 400 for more than 200 */
+export function limitedPairs(pairs: QueryPairs): QueryPairs {
   if (pairs.length > MAX_PAIRS) throw tooManyParameters(pairs.length)
   return pairs
 }

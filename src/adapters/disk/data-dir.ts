@@ -2,8 +2,8 @@ import { constants } from 'node:fs'
 import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { joinedMessages } from '../../core/log-reason.ts'
+import { isFull } from '../../core/storage/full-disk.ts'
 import { NO_RESERVE } from './disk-reserve.ts'
-import { isFull } from './full-disk.ts'
 
 /** The data folder is in use by another process, or cannot be used. The message is for the operator. */
 export class DataDirError extends Error {

@@ -3,7 +3,7 @@ import { type FileHandle, open, stat, statfs, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Log } from '../../core/log.ts'
 import { storageFull } from '../../core/problem.ts'
-import { isFull } from './full-disk.ts'
+import { isFull } from '../../core/storage/full-disk.ts'
 
 /**
  * A file that reserves space on a disk. It is shrunk in steps, so that deletes and the opening of stores work on a full

@@ -1,20 +1,7 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { STORAGE_FULL, storageFull, unavailable } from '../../core/problem.ts'
-
-// LevelDB reports these without an error code of the system.
-const FULL = /No space left on device|Disk quota exceeded|File too large/
-
-/** Whether the error, or a cause of it, means: no space, no quota, or a file larger than this process may write. */
-export function isFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { code = '' } = error as NodeJS.ErrnoException
-  return (
-    ['ENOSPC', 'EDQUOT', 'EFBIG', STORAGE_FULL].includes(code) ||
-    FULL.test(error.message) ||
-    isFull(error.cause)
-  )
-}
+import { storageFull, unavailable } from '../../core/problem.ts'
+import { isFull } from '../../core/storage/full-disk.ts'
 
 /** Converts the error of a failed write for the caller: 503 when the disk is full or read-only, else the error itself. */
 export function writeProblem(error: unknown): unknown {

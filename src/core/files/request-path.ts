@@ -37,6 +37,11 @@ export function parsePath(
   return meanings
 }
 
+/** The candidates of a path, in the order in which a reader tries them: `variant` is set for a file of a derivative. */
+export function readCandidates({ full, short }: PathCandidates): Array<OriginalName & { variant?: string }> {
+  return [full, ...(short?.key === full?.key ? [] : [short])].filter((name) => name !== undefined)
+}
+
 /** The originals that a path may name, in the order in which they are tried. A path of a derivative is not included. */
 export function originalCandidates({ full, short }: PathCandidates): OriginalName[] {
   return [...(full?.variant === undefined ? [full] : []), short].filter((name) => name !== undefined)

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
+import type { ParsedTarget, QueryPair } from '../net/query.ts'
 import { isIgnoredParam } from '../plugin-api/query-names.ts'
 
 /** One of a client's keys for signed delivery URLs. */
@@ -37,29 +38,25 @@ export function signUrl(target: string, { version, key }: UrlKey): string {
  * Checks the path and query of a request as received. Parameters that links collect on their way (`utm_source`) are
  * ignored.
  *
- * @returns also the query without signature and expiry; it begins with `?` unless it is empty
+ * @returns also the query without signature and expiry
  */
 export function readSignedUrl(
-  target: string,
+  { path, pairs }: ParsedTarget,
   { findKey, now }: { findKey: FindUrlKey; now: number },
-): { url: SignedUrl; query: string } {
-  const at = target.indexOf('?')
-  const path = at === -1 ? target : target.slice(0, at)
-  const pairs = at === -1 ? [] : target.slice(at + 1).split('&')
+): { url: SignedUrl; pairs: QueryPair[] } {
   const named = (word: string) => pairs.filter((pair) => nameOf(pair) === word)
   const rest = pairs.filter((pair) => ![SIGNATURE_WORD, EXPIRY_WORD].includes(nameOf(pair)))
-  const query = rest.length > 0 ? `?${rest.join('&')}` : ''
   const [signature, ...others] = named(SIGNATURE_WORD)
   const [expiry, ...ends] = named(EXPIRY_WORD)
-  if (!signature) return { url: { state: expiry ? 'invalid' : 'unsigned' }, query }
-  const found = SIGNATURE.exec(signature.slice(SIGNATURE_WORD.length + 1))?.groups
-  const until = expiry?.slice(EXPIRY_WORD.length + 1)
+  if (!signature) return { url: { state: expiry ? 'invalid' : 'unsigned' }, pairs: rest }
+  const found = SIGNATURE.exec(signature.raw.slice(SIGNATURE_WORD.length + 1))?.groups
+  const until = expiry?.raw.slice(EXPIRY_WORD.length + 1)
   if (!found || others.length > 0 || ends.length > 0 || (until !== undefined && !/^\d{1,10}$/.test(until)))
-    return { url: { state: 'invalid' }, query }
-  const kept = pairs.filter((pair) => pair !== signature && !isIgnoredParam(nameOf(pair), []))
-  const text = kept.length > 0 ? `${path}?${kept.join('&')}` : path
+    return { url: { state: 'invalid' }, pairs: rest }
+  const covered = pairs.filter((pair) => pair !== signature && !isIgnoredParam(nameOf(pair), []))
+  const text = covered.length > 0 ? `${path}?${covered.map(({ raw }) => raw).join('&')}` : path
   const version = Number(found.version)
-  return { url: verdict({ text, version, given: found.mac, until }, { findKey, now }), query }
+  return { url: verdict({ text, version, given: found.mac, until }, { findKey, now }), pairs: rest }
 }
 
 /**
@@ -119,7 +116,6 @@ function mac(text: string, key: string): string {
   return createHmac('sha256', key).update(text).digest('base64url')
 }
 
-function nameOf(pair: string): string {
-  const name = pair.split('=', 1)[0] ?? ''
-  return [...new URLSearchParams(name).keys()][0] ?? ''
+function nameOf({ named: [name] = ['', ''] }: QueryPair): string {
+  return name
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Asset, openWhole } from '../../core/bytes/asset.ts'
 import { unavailable } from '../../core/problem.ts'
+import { isFull } from '../../core/storage/full-disk.ts'
 import { killWritersInto } from './orphans.ts'
 
 /** A file on this machine's disk, and a folder for the output. */
@@ -55,7 +56,7 @@ export function createScratch(folder: string): Scratch {
       } catch (error) {
         await remove()
         signal.throwIfAborted()
-        throw isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
+        throw scratchProblem(error)
       }
     },
 
@@ -92,7 +93,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether a write failed because the disk or a quota is full. */
-export function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+/** The error of a write into a temporary folder: a 503 when the disk is full, any other error unchanged. */
+export function scratchProblem(error: unknown): unknown {
+  return isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
 }

@@ -4,9 +4,8 @@ import type { Log } from '../../core/log.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Usage } from '../../service/files/usage.ts'
-import { callerId } from '../caller/caller.ts'
 import { trafficSince } from '../connection/byte-counter.ts'
-import { problemCode } from '../problem.ts'
+import { stateOf } from '../request-state.ts'
 import { redactPath, withoutRemotePath } from './redact-path.ts'
 
 /**
@@ -38,8 +37,7 @@ export function requestLog({
     const { socket } = req
     res.setHeader('X-Request-Id', id)
     res.once('close', () => {
-      const code = problemCode(res)
-      const client = callerId(req)
+      const { problemCode: code, clientId: client } = stateOf(req)
       const route = routeOf(req)
       const traffic = trafficSince(socket)
       const ms = performance.now() - startedAt

@@ -7,9 +7,10 @@ import { uploadNotFound } from '../../service/upload/resumable-problems.ts'
 import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import { watchRate } from '../body/min-rate.ts'
-import { callerBySecret, nameCaller } from '../caller/caller.ts'
+import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import { stateOf } from '../request-state.ts'
 import { SIGNED_LINK } from '../upload/link-routes.ts'
 import { takeBody } from './body.ts'
 import { corsTus, tusOptions } from './headers.ts'
@@ -155,7 +156,7 @@ function bearerOf(
 ): Bearer {
   if (link !== undefined) {
     const { client } = signedLinks.read(link)
-    nameCaller(req, client)
+    stateOf(req).clientId = client.id
     return { client }
   }
   // An upload that a link has created is authorized by its URL, which cannot be guessed.
@@ -163,7 +164,7 @@ function bearerOf(
     return callerBySecret(req, clients, 'upload')
   const client = findClient(clientId)
   if (!client || client.removing) throw uploadNotFound()
-  nameCaller(req, client)
+  stateOf(req).clientId = client.id
   return { client, byAddress: true }
 }
 

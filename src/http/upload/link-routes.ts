@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
-import { nameCaller } from '../caller/caller.ts'
 import { strangerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import { stateOf } from '../request-state.ts'
 import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
 import { refuseInLink } from './link-fields.ts'
 import type { Receive } from './receive.ts'
@@ -32,7 +32,7 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
     const { target, name } = named(req.url)
     const opened = signedLinks.read(target)
     const { client } = opened
-    nameCaller(req, client)
+    stateOf(req).clientId = client.id
     // Before the rate limit: a used link must not consume points of its client.
     await signedLinks.check(opened)
     await consumeRateLimit(req, res, { limits, limited: 'upload', client })

@@ -5,7 +5,7 @@ import { classifyKey, type ObjectKey, remoteRecordPrefix } from '../../core/file
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import type { FileLists, FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import { CONCURRENCY } from '../maintenance/scan.ts'
@@ -49,7 +49,7 @@ export function createRemoveClient({
   now = Date.now,
 }: {
   clients: ClientStore
-  index: FileIndex
+  index: FileLookup & FileLists
   buckets: Buckets
   removals: Removals
   hasFiles: HasFiles

@@ -3,7 +3,7 @@ import { classifyKey, derivativeKey } from '../../core/files/object-key.ts'
 import type { PathCandidates } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import type { FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 
@@ -36,7 +36,7 @@ export function createDescribe({
   buckets,
   originals,
 }: {
-  index: FileIndex
+  index: FileLookup
   buckets: Buckets
   originals: Originals
 }): Describe {

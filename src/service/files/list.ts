@@ -4,7 +4,7 @@ import { isWithin } from '../../core/clients/secret-scope.ts'
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
+import type { FileLists, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
 import { type Problem, unavailable } from '../../core/problem.ts'
 
 export interface ListRequest {
@@ -51,7 +51,7 @@ const BYTES_MAX = 4 * 1024 * 1024
 const COMPLETE_MS = 3000
 const POLL_INTERVAL_MS = 100
 
-export function createList({ index, buckets }: { index: FileIndex; buckets: Buckets }): List {
+export function createList({ index, buckets }: { index: FileLists; buckets: Buckets }): List {
   async function completed(signal: AbortSignal): Promise<void> {
     for (const until = performance.now() + COMPLETE_MS; !(await index.isComplete()); ) {
       if (performance.now() > until) throw notListedYet()

@@ -1,7 +1,7 @@
 import { classifyKey, parseKey } from '../../core/files/object-key.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, Totals } from '../../core/ports/file-index.ts'
+import type { FileLists, Totals } from '../../core/ports/file-index.ts'
 import { type DayUsage, USAGE_NAMES, type UsageName, type UsageStore } from '../../core/ports/usage.ts'
 import { type Day, dayOf, daysBetween } from '../../core/text/day.ts'
 
@@ -32,7 +32,7 @@ export function createUsage({
   store,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: FileLists
   store: UsageStore
   now?: () => number
 }): Usage {

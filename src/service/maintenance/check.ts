@@ -12,7 +12,7 @@ import {
 } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { DerivativeRecord, FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeRecord, FileLists, FileLookup } from '../../core/ports/file-index.ts'
 import type { Records } from '../originals/records.ts'
 import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
@@ -52,7 +52,7 @@ export function createCheck({
   clients,
   records,
 }: {
-  index: FileIndex
+  index: FileLookup & FileLists
   buckets: Buckets
   clients: ClientStore
   records: Pick<Records, 'withLock'>

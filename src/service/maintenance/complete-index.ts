@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileLists, IndexMaintenance } from '../../core/ports/file-index.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import type { Reindex } from './reindex.ts'
 
@@ -19,7 +19,7 @@ export function createCompletion({
   reindex,
   log,
 }: {
-  index: FileIndex
+  index: FileLists & IndexMaintenance
   locks: Locks
   reindex: Reindex
   log: Log

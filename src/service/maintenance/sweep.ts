@@ -3,7 +3,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { Log } from '../../core/log.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { FileIndex, Overdue } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex, IndexMaintenance, Overdue } from '../../core/ports/file-index.ts'
 import type { RecordChange } from '../../core/ports/record-changes.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { Agree } from '../originals/agree.ts'
@@ -34,7 +34,7 @@ export function createSweep({
   log,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: DerivativeIndex & IndexMaintenance
   buckets: Buckets
   clients: ClientStore
   removals: Removals

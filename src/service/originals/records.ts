@@ -4,7 +4,7 @@ import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import type { OriginalIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { fileNotFound, unavailable } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
@@ -36,7 +36,7 @@ export function createRecords({
   buckets,
   locks,
 }: {
-  index: FileIndex
+  index: OriginalIndex
   buckets: Buckets
   locks: Locks
 }): Records {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileLookup } from '../../core/ports/file-index.ts'
 import type { Ledger } from '../../core/ports/ledger.ts'
 import { Problem, retryAfter } from '../../core/problem.ts'
 import { linkEnd, type SignedLink } from '../../core/signing/upload-link.ts'
@@ -52,7 +52,7 @@ export function createLinkUses({
   now = Date.now,
 }: {
   ledger: Ledger
-  index: FileIndex
+  index: FileLookup
   removals: Removals
   now?: () => number
 }): LinkUses {

@@ -14,7 +14,7 @@ import {
 import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import type { FileLists, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import { unauthorized } from '../clients/access.ts'
@@ -49,7 +49,7 @@ export function createUpload({
   maxBytes,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: OriginalIndex & FileLists
   buckets: Buckets
   events: EventBus
   removals: Removals
