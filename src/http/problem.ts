@@ -19,7 +19,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     // 501: what the caller asks for is nothing that fails here.
     // No fault of this service, and no stack: how often and how much is logged is not the other server's decision.
     if (problem.status >= 500 && isRemoteFailure(problem))
-      log.warn({ ...fields, reason: logReason(problem) }, 'another server has failed a request')
+      log.warn({ ...fields, reason: logReason(problem) }, 'a remote server failed')
     // Nor is how much callers request: a limit that they share refuses the rest, and is no failure.
     else if (problem.members.reason === BUSY)
       log.warn({ ...fields, reason: logReason(problem) }, 'a request was refused')
@@ -62,7 +62,7 @@ export const notFound: RequestHandler = () => {
 
 /** 404 */
 export function routeNotFound(): Problem {
-  return new Problem({ status: 404, code: 'route_not_found', detail: 'there is no such address' })
+  return new Problem({ status: 404, code: 'route_not_found', detail: 'No route matches this path.' })
 }
 
 /** For routes that have no such method. `allowed`: what they have. */
@@ -72,7 +72,7 @@ export function methodNotAllowed(...allowed: string[]): RequestHandler {
     throw new Problem({
       status: 405,
       code: 'method_not_allowed',
-      detail: `expected ${list} for this address but received ${req.method}`,
+      detail: `expected ${list} for this path but received ${req.method}`,
       headers: { Allow: list },
     })
   }

@@ -9,7 +9,7 @@ import { routeNotFound } from './problem.ts'
 export function clientGone(res: Response): AbortSignal {
   const controller = new AbortController()
   const leave = () => {
-    if (!res.writableFinished) controller.abort(new DOMException('the client has left', 'AbortError'))
+    if (!res.writableFinished) controller.abort(new DOMException('the client has disconnected', 'AbortError'))
   }
   // Whoever is being handled has the connection, see connection/pipelining.ts: its response closes when that does.
   if (res.destroyed) leave()

@@ -111,7 +111,7 @@ function responseOf(
     request.once('close', () => {
       clearTimeout(timer)
       // Without an error where the server goes on with another protocol.
-      reject(new Error('the connection was closed without an answer'))
+      reject(new Error('the connection was closed without a response'))
     })
     request.on('error', (error) => {
       clearTimeout(timer)

@@ -70,7 +70,7 @@ export function startWorker<T>(
   const stalledInterval = Math.ceil(takeOverMs / 4)
   const leases = new Map<string, Lease>()
   const running = new Set<Promise<void>>()
-  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has trouble with Redis'))
+  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has a Redis error'))
   let paused = false
   let leaving = false
 
@@ -101,7 +101,7 @@ export function startWorker<T>(
     for (const id of jobIds) leases.get(id)?.renew()
   })
   worker.on('lockRenewalFailed', (jobIds) => {
-    for (const id of jobIds) leases.get(id)?.lose('the job is not this worker’s any more')
+    for (const id of jobIds) leases.get(id)?.lose('another worker may have this job')
   })
 
   /** One attempt. What it throws tells BullMQ what becomes of the job. */
@@ -119,7 +119,7 @@ export function startWorker<T>(
     const attempt = bull.attemptsMade + bull.stalledCounter + 1
     const job = { kind, id: bull.data.id, data: bull.data.data, attempt } as Job<T>
     // A worker that is told to pause while it waits for a job takes one more.
-    if (paused) lease.lose('the process ends')
+    if (paused) lease.lose('the process is stopping')
     const outcome = await runAttempt(job, handler, { work, stop: lease.signal, onProgress: tell, log })
     lease.end()
     // Lost and taken up again here, the job has another lease by now.
@@ -147,7 +147,7 @@ export function startWorker<T>(
     async close(graceMs) {
       beginNoMore()
       await within(graceMs, idle())
-      for (const lease of leases.values()) lease.lose('the process ends')
+      for (const lease of leases.values()) lease.lose('the process is stopping')
       await idle()
       // From here on a connection that is lost stays lost. BullMQ has no time limits of its own, and one that is told
       // to close while it is about to connect again never does.
@@ -169,7 +169,7 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
     case 'done':
       return undefined
     case 'retry':
-      return Object.assign(new Error('to be tried again'), { delayMs: outcome.delayMs })
+      return Object.assign(new Error('the job will be retried'), { delayMs: outcome.delayMs })
     case 'failed':
       return new UnrecoverableError(JSON.stringify({ attempts, failure: outcome.failure } satisfies BullEnd))
     case 'putBack':

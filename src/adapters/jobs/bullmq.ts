@@ -63,7 +63,7 @@ export function bullmqJobs({
 
   function queueOf(kind: string): Queue<BullData> {
     checkKind(kind)
-    if (closed) throw unavailable('the process ends')
+    if (closed) throw unavailable('The process is stopping.')
     let queue = queues.get(kind)
     if (!queue) {
       queue = new Queue<BullData>(kind, {
@@ -144,7 +144,7 @@ export function bullmqJobs({
 
     work(kind, handler, work) {
       checkKind(kind)
-      if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} are done already`)
+      if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} already have a handler`)
       // Every worker that there is has to be closed: one that may begin nothing is not made at all.
       if (paused) return
       workers.set(

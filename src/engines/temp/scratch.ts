@@ -55,7 +55,9 @@ export function createScratch(folder: string): Scratch {
       } catch (error) {
         await remove()
         signal.throwIfAborted()
-        throw isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
+        throw isFull(error)
+          ? unavailable('The disk has no space to work on this file.', { cause: error })
+          : error
       }
     },
 

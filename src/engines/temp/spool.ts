@@ -17,7 +17,9 @@ export function createSpool(scratch: Scratch): Spool {
     } catch (error) {
       await remove()
       signal.throwIfAborted()
-      throw isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
+      throw isFull(error)
+        ? unavailable('The disk has no space to work on this file.', { cause: error })
+        : error
     }
   }
 }

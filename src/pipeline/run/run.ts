@@ -65,7 +65,7 @@ async function runEngine(
     for (const [i, { plugin, params, options }] of steps.entries()) {
       context.signal.throwIfAborted()
       if (plugin.newPass && i > 0) {
-        doing = `rendering what comes before ${plugin.name}`
+        doing = `rendering the steps before ${plugin.name}`
         draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
@@ -95,7 +95,7 @@ function isOpened(outcome: unknown): outcome is Opened {
 /** @returns what the detector sees, with what is outside the picture cut off */
 function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
   return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
-    if (!('width' in source)) throw new Error(`the detector ${plugin.name} looks at pictures only`)
+    if (!('width' in source)) throw new Error(`the detector ${plugin.name} accepts only images`)
     const boxes: unknown = await plugin.detect('clone' in draft ? draft.clone() : draft, {
       source,
       options,

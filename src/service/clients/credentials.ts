@@ -109,7 +109,7 @@ export function createClientCredentials({
 
 /** Why a client cannot be without a key, or take signed URLs only. */
 export function needsUrlKey(id: string): string {
-  return `${id} takes signed URLs only, which needs a key: add one`
+  return `${id} requires signed URLs, which need a key. Add one first.`
 }
 
 function noSuchKey(id: string, version: number): Problem {

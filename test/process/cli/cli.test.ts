@@ -110,7 +110,7 @@ describe('the sluice command', function () {
       const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
       const needs = await sluice(['client', 'set', client.id, '--signed-urls', 'on'], env)
       expect(needs.code).to.equal(1)
-      expect(needs.stderr).to.include('needs a key')
+      expect(needs.stderr).to.include('need a key')
       const { stdout } = await sluice(['client', 'key', 'add', client.id], env)
       const [, key = ''] = /^key +([\w-]{43})$/m.exec(stdout) ?? []
       const { urlKeys } = await sluiceJson<{ urlKeys: number[] }>(['client', 'key', 'add', client.id], env)
@@ -411,7 +411,7 @@ describe('the sluice command', function () {
         await uploadOne(asCaller(crashing, client), { name: 'a.png', bytes: png })
       const { code, stderr } = await sluice(['client', 'remove', client.id, '--files'], env)
       expect(code).to.equal(1)
-      expect(stderr).to.include('the server has ended in the middle')
+      expect(stderr).to.include('the server exited during the command')
       expect(await crashing.ended).to.equal('SIGKILL')
 
       const server = await start()
