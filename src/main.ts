@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
     return
   }
-  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}"; see --help`)
+  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}" (see --help)`)
 
   watchHeap()
   const environment = loadConfig()
@@ -84,10 +84,10 @@ async function main(): Promise<void> {
       return
     }
     stoppingSince = performance.now()
-    log.info({ signal, delaySeconds }, 'stopping: waiting for requests in progress')
+    log.info({ signal, delaySeconds }, 'stopping: requests in progress may end')
     await shutdown.stop({ delayMs: delaySeconds * 1000, drainMs: DRAIN_MS })
     await Promise.race([app.close().then(() => process.exit(0)), pause(CLOSE_MS)])
-    log.warn('forced shutdown; unfinished work is cleaned up at the next start')
+    log.warn('stopped in the middle of work: what it was for is swept at the next start')
     // The log writes behind. Waiting for it to say so would let one that nobody reads keep the process.
     await pause(FLUSH_MS)
     endOf(signal)
@@ -138,7 +138,7 @@ async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
   }).catch(async (cause) => {
     if (cause.code !== 'EADDRINUSE') throw cause
     throw new Error(
-      `port ${PORT} is in use by ${await holderOfPort(PORT)}; stop that process or set another PORT`,
+      `port ${PORT} is in use by ${await holderOfPort(PORT)}; stop that one or set another PORT`,
       { cause },
     )
   })

@@ -19,7 +19,7 @@ async function main(): Promise<void> {
     process.stdout.write(workerUsage(describeVariables()))
     return
   }
-  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}"; see --help`)
+  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}" (see --help)`)
 
   watchHeap()
   const environment = loadConfig()
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   const stop = async (signal: NodeJS.Signals) => {
     if (isStopping) return
     isStopping = true
-    log.info({ signal }, 'stopping: jobs in progress return to the queue')
+    log.info({ signal }, 'stopping; running jobs return to the queue')
     await Promise.race([worker.close(), pause(CLOSE_MS)])
     process.exit(0)
   }

@@ -77,7 +77,7 @@ export async function openControl({
     async close() {
       await rm(path, { force: true })
       const closed = new Promise((done) => server.close(done))
-      ending.abort(new Error('the server is stopping'))
+      ending.abort(new Error('the server is ending'))
       await Promise.all(running)
       await closed
     },
@@ -90,17 +90,17 @@ async function serve(
   { commands, log, ending }: { commands: Commands; log: Log; ending: AbortSignal },
 ): Promise<void> {
   const left = new AbortController()
-  socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has disconnected')))
+  socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has left')))
   const signal = anySignal([left.signal, ending]).signal
   try {
     const { command, args } = await requestFrom(socket, signal)
     const work = Object.hasOwn(commands, command) ? commands[command] : undefined
-    if (!work) throw badRequest(`unknown command "${command}": the running server may have another version`)
-    log.info({ command }, 'received a command from the operator')
+    if (!work) throw badRequest(`this server knows no command "${command}"; is it of another version?`)
+    log.info({ command }, 'an operator has given a command')
     const answer = await work(args, { signal, tell: (item) => send(socket, { told: item }, signal) })
     await send(socket, { answer: answer ?? null }, signal)
   } catch (error) {
-    if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'a command failed')
+    if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'a command has failed')
     if (!left.signal.aborted) socket.write(line({ problem: publicFace(error) }))
   } finally {
     socket.end()
@@ -177,7 +177,7 @@ export async function callControl({
       else if ('answer' in reply) return reply.answer
       else throw new Problem(reply.problem)
     }
-    throw new Error('the server exited during the command')
+    throw new Error('the server has ended in the middle of the command')
   } catch (error) {
     signal.throwIfAborted()
     throw error

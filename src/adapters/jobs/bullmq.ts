@@ -26,7 +26,7 @@ export interface BullmqJobsOptions {
 }
 
 // The workers of a kind decide how often and when its jobs are tried again. What went wrong stands in the log.
-const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'as the worker says' }, stackTraceLimit: 0 }
+const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'custom' }, stackTraceLimit: 0 }
 
 /**
  * Forgets a job that is done, or failed too long ago to count, so that it can be added again. In one step with the

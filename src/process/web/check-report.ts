@@ -33,7 +33,7 @@ export function checkReport({ plugins, chain, presets }: Checked): string {
   ]
   const width = Math.max(0, ...rows.map(([name]) => name.length))
   const lines = rows.map(([name, what]) => `  ${name.padEnd(width)}   ${what}`)
-  return `configuration, plugins and presets are valid:\n\n${lines.join('\n')}\n`
+  return `configuration, plugins and presets are in order:\n\n${lines.join('\n')}\n`
 }
 
 /** `preset=thumbnail`, `w=200&h=200&f=auto (image)`; once for each group that it is for: values may differ. */

@@ -111,7 +111,7 @@ export default { name: 'dying', on: {} }
     process.kill(killed, 'SIGKILL')
     const waits = () =>
       logged(server)
-        .filter(({ msg }) => String(msg).startsWith('a web process exited'))
+        .filter(({ msg }) => String(msg).startsWith('a web process has ended'))
         .map(({ restartMs }) => restartMs)
     await eventually(() => expect(waits()).to.deep.equal([1000, 2000, 4000]), { withinMs: 20_000 })
     await rm(plugins, { recursive: true })
@@ -142,7 +142,7 @@ export default { name: 'dying', on: {} }
     for (const pid of [...workers, server.pid, ...workers, server.pid]) process.kill(pid, 'SIGINT')
     expect(await server.ended).to.equal(0)
     await untilEnded(workers, { withinMs: 2000 })
-    expect(server.output()).to.not.include('another one is started').and.not.include('sluice: ')
+    expect(server.output()).to.not.include('another follows').and.not.include('sluice: ')
   })
 
   it('end at once when they are told a second time, whatever their clients do', async () => {
@@ -203,7 +203,7 @@ export default { name: 'one-dies', on: {} }
     })
     const { ended, output } = fleet.run({ env: { PLUGINS_DIR: plugins } })
     expect(await ended, output()).to.equal(1)
-    expect(output()).to.include('sluice: a web process exited').and.not.include('Sluice is ready')
+    expect(output()).to.include('sluice: a web process has ended').and.not.include('Sluice is ready')
     await rm(plugins, { recursive: true })
   })
 
