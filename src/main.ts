@@ -40,8 +40,7 @@ async function main(): Promise<void> {
     process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
     return
   }
-  if (argument !== undefined)
-    throw new Error(`expected no arguments but received "${argument}"; --help tells more`)
+  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}" (see --help)`)
 
   watchHeap()
   const environment = loadConfig()

@@ -12,7 +12,7 @@ export async function readAppSecret(file: string): Promise<string | undefined> {
   // The format that makeAppSecret writes. A shorter text is a truncated file.
   if (secret === undefined || /^[\w-]{43}$/.test(secret)) return secret
   throw new Error(
-    `${file}: expected 43 letters, digits, "-" or "_". Restore it from a backup, or set APP_SECRET to a new value: that ends all signed links and URLs, and makes the credentials of clients' own buckets unreadable`,
+    `${file}: expected 43 letters, digits, "-" or "_". Restore it from a backup, or set APP_SECRET to a new value, which invalidates all signed links and URLs and the credentials of clients' own buckets`,
   )
 }
 

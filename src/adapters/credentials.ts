@@ -22,7 +22,7 @@ export async function readCredentials(file: string): Promise<Credentials | undef
     return credentialsFile.parse(JSON.parse(text))
   } catch (cause) {
     throw new Error(
-      `${file}: expected {"clientToken": "…", "secretClientToken": "…"}. Remove it to have it written again from the bucket's records`,
+      `${file}: expected {"clientToken": "…", "secretClientToken": "…"}. Remove it, and the next start writes it again from the records in the bucket`,
       { cause },
     )
   }

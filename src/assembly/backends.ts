@@ -227,7 +227,7 @@ async function tellWarnings(redis: RedisConnection, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'Redis cannot be reached: files that are stored are delivered, the rest waits for it',
+      'Redis cannot be reached: stored files are delivered, all other requests wait for Redis',
     )
   }
 }

@@ -16,7 +16,7 @@ import type { Bucket } from '../core/ports/bucket.ts'
 import { type AppKeys, appKeys } from '../core/signing/derive-key.ts'
 
 const WHAT_ENDS =
-  "signed links, signed URLs and the credentials of clients' own buckets do not work with another one"
+  "signed links, signed URLs and the credentials of clients' own buckets do not work with a different APP_SECRET"
 
 /**
  * The keys derived from `APP_SECRET`. The secret is created only on the first start of an installation: for a restored
@@ -90,7 +90,7 @@ export async function firstCredentials({
     )
   const credentials = { clientToken: known.token, secretClientToken: recovered }
   await saveCredentials(file, credentials)
-  log.warn({ file }, "the first client's tokens were restored from the bucket; this file has them again")
+  log.warn({ file }, "the first client's tokens were restored from the bucket into this file")
   return credentials
 }
 

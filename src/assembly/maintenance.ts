@@ -17,11 +17,11 @@ export function startMaintenance(
 ): { stop(): Promise<void> } {
   const closing = new AbortController()
   const tried = (work: () => Promise<number>) => () =>
-    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
+    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next sweep retries'))
   const completed = () =>
     complete(closing.signal).catch((error) => {
       if (!closing.signal.aborted)
-        log.warn({ err: error }, 'not all files are listed yet; the next try goes on')
+        log.warn({ err: error }, 'not all files are listed yet; the next attempt continues')
     })
   const running = [
     every(COMPLETE_EVERY_MS, completed),
@@ -31,7 +31,7 @@ export function startMaintenance(
   ]
   return {
     async stop() {
-      closing.abort(new DOMException('the service ends', 'AbortError'))
+      closing.abort(new DOMException('the service is stopping', 'AbortError'))
       await Promise.all(running.map((one) => one.stop()))
     },
   }

@@ -103,7 +103,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
   const events = inProcessEventBus(log)
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
-  const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage is written down later'))
+  const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage flush failed; will retry'))
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of(first)
@@ -152,7 +152,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
   })
   const { upload, signedLinks, resumables, sweepResumables } = uploads
   const warnClientUpdates = throttled((err) =>
-    log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
+    log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
   const clientCacheTtlMs = clientChanges ? CLIENT_CACHE_TTL_MS : 0
   const forgetMissing = createForgetMissing({ index, buckets, originals })

@@ -8,7 +8,7 @@ export function notTransformable(detail: string, cause?: unknown): Problem {
 
 /** Problem 422: the source needs more time than the limit. */
 export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
-  const detail = `this ${what} takes too long to transform`
+  const detail = `This ${what} takes too long to transform.`
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: TOO_SLOW }, cause })
 }
 
@@ -17,7 +17,7 @@ export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
   return new Problem({
     status: 422,
     code: 'too_much_memory',
-    detail: `this ${what} takes too much memory to transform`,
+    detail: `This ${what} takes too much memory to transform.`,
     cause,
   })
 }
@@ -27,7 +27,7 @@ export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
  * they may be restored.
  */
 export function emptySource(): Problem {
-  const detail = 'this file is empty'
+  const detail = 'This file is empty.'
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: EMPTY } })
 }
 
@@ -64,7 +64,7 @@ export function formatTooSmall(
   return new Problem({
     status: 422,
     code: FORMAT_TOO_SMALL,
-    detail: `expected a picture of at most ${maxSide} px a side for ${format} but this one would be longer: ask for a smaller one, or for another format`,
+    detail: `The output would exceed ${maxSide} px a side, the maximum of ${format}. Request a smaller size or another format.`,
     members: { format, maxSide },
     cause,
   })

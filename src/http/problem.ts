@@ -19,7 +19,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
     // A failure of another server is no fault of this service. Logged without a stack: that server must not flood the log.
     if (problem.status >= 500 && isRemoteFailure(problem))
-      log.warn({ ...fields, reason: logReason(problem) }, 'another server has failed a request')
+      log.warn({ ...fields, reason: logReason(problem) }, 'a remote server failed')
     // A shared limit that refuses requests is no failure, and callers must not be able to flood the log.
     else if (problem.members.reason === BUSY)
       log.warn({ ...fields, reason: logReason(problem) }, 'a request was refused')
@@ -56,7 +56,7 @@ export const notFound: RequestHandler = () => {
 
 /** 404: no route matches the path. */
 export function routeNotFound(): Problem {
-  return new Problem({ status: 404, code: 'route_not_found', detail: 'there is no such address' })
+  return new Problem({ status: 404, code: 'route_not_found', detail: 'No route matches this path.' })
 }
 
 /** 405 for routes that do not support the method. `allowed` are the supported ones. */
@@ -66,7 +66,7 @@ export function methodNotAllowed(...allowed: string[]): RequestHandler {
     throw new Problem({
       status: 405,
       code: 'method_not_allowed',
-      detail: `expected ${list} for this address but received ${req.method}`,
+      detail: `expected ${list} for this path but received ${req.method}`,
       headers: { Allow: list },
     })
   }

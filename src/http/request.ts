@@ -10,7 +10,7 @@ import { routeNotFound } from './problem.ts'
 export function clientGone(res: Response): AbortSignal {
   const controller = new AbortController()
   const leave = () => {
-    if (!res.writableFinished) controller.abort(new DOMException('the client has left', 'AbortError'))
+    if (!res.writableFinished) controller.abort(new DOMException('the client has disconnected', 'AbortError'))
   }
   // Requests on a connection are handled one at a time (connection/pipelining.ts), so the response closes with its
   // connection.

@@ -111,7 +111,7 @@ describe('webhooks of the service', () => {
       ])
     })
     await uploadOne(running, { name: 'a.txt', bytes: 'text' })
-    await eventually(() => expect(JSON.stringify(running.log.lines)).to.include('will be tried again'))
+    await eventually(() => expect(JSON.stringify(running.log.lines)).to.include('will be retried'))
     const again = running.log.lines.filter(({ fields }) => fields.err instanceof Error)
     const text = inspect(again, { depth: 5 })
     expect(text.split('127.0.0.1: loopback (RFC 1122)')).to.have.length(2)

@@ -238,7 +238,7 @@ describe('webhook', () => {
       expect(target.received).to.have.length(3)
       const id = String(target.received[0]?.headers['webhook-id'])
       const last = log.lines.at(-1)
-      expect(last?.message).to.equal('a job has failed')
+      expect(last?.message).to.equal('job failed')
       expect(String(last?.fields.jobId)).to.include(id)
     })
 
@@ -326,9 +326,7 @@ describe('webhook', () => {
     it('is refused for private addresses, unless they are allowed', async () => {
       await start({ allowAddresses: ['10.0.0.0/8'] })
       emit('x')
-      await eventually(() =>
-        expect(JSON.stringify(log.lines)).to.include('a job has failed and will be tried again'),
-      )
+      await eventually(() => expect(JSON.stringify(log.lines)).to.include('job failed and will be retried'))
       expect(target.connections.made).to.equal(0)
     })
 

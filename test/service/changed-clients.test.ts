@@ -40,7 +40,7 @@ describe('clients that another process has changed', function () {
     const { tokens } = await newClient(elsewhere)
     const warnings = () =>
       here.log.lines.filter(
-        ({ level, message }) => level === 'warn' && message.includes('cannot be heard of'),
+        ({ level, message }) => level === 'warn' && message.includes('client updates unavailable'),
       )
     await eventually(() => expect(warnings()).to.have.length(1), { withinMs: 10_000 })
     expect(String(warnings()[0]?.fields.err)).to.include('broken.json')

@@ -31,7 +31,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
       warnings.set(id, tell)
       tell(cause as Error)
       throw unavailable(
-        "the credentials of this client's bucket cannot be read: its operator has to set them again",
+        "The credentials of this client's bucket cannot be decrypted. The operator must set them again.",
         {
           cause,
           retryAfterSeconds: 60,
@@ -85,10 +85,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
         try {
           removed += await (await bucketsOf({ id, storage })).sweep(olderThanMs)
         } catch (err) {
-          log.warn(
-            { err, client: id },
-            "a client's own bucket could not be swept; the next sweep tries again",
-          )
+          log.warn({ err, client: id }, "sweep of a client's own bucket failed; the next sweep retries")
         }
       }
       return removed + (await common.sweep(olderThanMs))
@@ -97,7 +94,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
 }
 
 const UNREADABLE =
-  "the secret key of this client's bucket cannot be read: APP_SECRET is not the one that it was stored with; set that again, or the key, with sluice client storage"
+  "the secret key of this client's bucket cannot be decrypted: APP_SECRET has changed. Restore APP_SECRET, or set the key again with sluice client storage"
 
 // In its own bucket, a client uses the root of the first client, because no other client shares the bucket.
 const WHOLE_BUCKET = { id: FIRST_CLIENT_ID, token: '' }

@@ -17,7 +17,7 @@ export interface StorageToTry extends StorageConnection {
 // For five requests. A caller who waits this long has most likely entered a wrong address.
 const LIMIT_MS = 10_000
 const FOLDER = '.sluice/check/'
-const CONTENT = 'Sluice puts, reads, lists and deletes this to see whether it may.'
+const CONTENT = 'Sluice stores, reads, lists and deletes this object to test its access.'
 
 /**
  * Checks that a bucket can be used: puts a small object, reads it, lists it and deletes it.
@@ -35,7 +35,7 @@ export async function tryStorage(
   const connection = { ...options, credentials: { accessKeyId, secretAccessKey }, isRefused }
   const signal = AbortSignal.timeout(limitMs)
   const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`no answer within ${limitMs / 1000} s`)), {
+    signal.addEventListener('abort', () => reject(new Error(`no response within ${limitMs / 1000} s`)), {
       once: true,
     })
   })
@@ -67,10 +67,11 @@ async function useOnce(
   await doing('put an object', put)
   try {
     const asset = await doing('look for the object', bucket.find(key))
-    if (!asset) throw new Error('what was put is not there')
+    if (!asset) throw new Error('the stored object was not found')
     const bytes = await doing('read the object', readAll(asset))
-    if (Buffer.from(bytes).toString() !== CONTENT) throw new Error('what was put is not what is there')
-    if (!(await doing('list objects', isListed(bucket, key)))) throw new Error('what was put is not listed')
+    if (Buffer.from(bytes).toString() !== CONTENT) throw new Error('the stored object has other content')
+    if (!(await doing('list objects', isListed(bucket, key))))
+      throw new Error('the stored object is not listed')
     const { failed } = await doing('delete the object', bucket.delete([key]))
     if (failed[0]) throw failed[0].error
   } catch (error) {
@@ -122,8 +123,8 @@ function causeOf(error: unknown): Error {
 /** The error text of the store or of the network. */
 function reasonOf(error: unknown): string {
   const { name, message, code } = causeOf(error) as NodeJS.ErrnoException
-  if (name === 'AbortError') return 'it does not answer'
-  if (/XML parse error/.test(message)) return 'what answers there does not speak S3'
+  if (name === 'AbortError') return 'no response'
+  if (/XML parse error/.test(message)) return 'the server is not an S3 store'
   const ofNode = code ?? (name === 'Error' || name === 'TypeError' ? '' : name)
   // "UnknownError" is the text of the SDK for a response without a message.
   const saysMore = message !== 'UnknownError'

@@ -88,9 +88,12 @@ export async function bucketClientStore(
           learn(id, await write(id, client))
         }
         await changes?.announce().catch((cause) => {
-          throw unavailable('the change is stored, but other processes learn of it in five minutes only', {
-            cause,
-          })
+          throw unavailable(
+            'client change stored, but other processes were not notified: they see it within five minutes',
+            {
+              cause,
+            },
+          )
         })
         return client
       }),
@@ -108,7 +111,9 @@ export async function bucketClientStore(
     if (!client) {
       const { failed } = await bucket.delete([key])
       if (failed[0])
-        throw unavailable('the record could not be deleted; try again', { cause: failed[0].error })
+        throw unavailable('The record of the client could not be deleted. Try again.', {
+          cause: failed[0].error,
+        })
       return undefined
     }
     if (others(id).some((other) => shareCredentials(other, client)))

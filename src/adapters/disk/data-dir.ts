@@ -19,7 +19,7 @@ export async function makeDataDir(folder: string): Promise<void> {
   } catch (cause) {
     throw (
       knownCause(folder, cause) ??
-      new DataDirError(`DATA_DIR ${folder} cannot be made: ${(cause as Error).message}`, { cause })
+      new DataDirError(`DATA_DIR ${folder} cannot be created: ${(cause as Error).message}`, { cause })
     )
   }
 }

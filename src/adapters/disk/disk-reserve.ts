@@ -113,7 +113,7 @@ export async function diskReserve({
     await truncate(path, size)
     log.warn(
       { reserveBytes: size },
-      'the disk is full: a part of the reserve is given up, so that deletes and starts work',
+      'disk full: a part of the reserve was released, so that deletes and starts work',
     )
     return true
   }
@@ -122,7 +122,7 @@ export async function diskReserve({
     if (!isGivenUp) return
     await fill()
     if (size < bytes || giving !== undefined) throw storageFull(undefined)
-    if (isGivenUp) log.info({ reserveBytes: size }, 'there is room again: the reserve is restored')
+    if (isGivenUp) log.info({ reserveBytes: size }, 'the disk has space again: the reserve was restored')
     isGivenUp = false
   }
 

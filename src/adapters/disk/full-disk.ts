@@ -7,7 +7,7 @@ import { isFull } from '../../core/storage/full-disk.ts'
 export function writeProblem(error: unknown): unknown {
   if (isFull(error)) return storageFull(error)
   const isReadOnly = (error as NodeJS.ErrnoException).code === 'EROFS'
-  return isReadOnly ? unavailable('the storage is read-only at the moment', { cause: error }) : error
+  return isReadOnly ? unavailable('The storage is read-only.', { cause: error }) : error
 }
 
 /**

@@ -50,7 +50,7 @@ export function guardedBody(
 function decoded(encoding: string, body: Readable, maxBytes: number): Readable {
   if (encoding === '' || encoding === 'identity') return body
   const decoder = DECODERS.get(encoding)?.()
-  if (!decoder) throw remoteFailed('sent an encoding that was not asked for')
+  if (!decoder) throw remoteFailed('sent an encoding that was not requested')
   // The encoded bytes are limited too: a stream may decode to nothing without end.
   const stages = [body, bounded(maxBytes), decoder, limitedExpansion(() => decoder.bytesWritten)]
   return pipeline(stages, () => {}) as Transform

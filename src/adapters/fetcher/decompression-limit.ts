@@ -27,7 +27,7 @@ function expandsTooMuch(): Problem {
   return new Problem({
     status: 413,
     code: 'too_large',
-    detail: `expected a remote file that its Content-Encoding makes at most ${MAX_RATIO} times smaller, but it expands further; nothing was stored`,
+    detail: `expected a remote file that decompresses to at most ${MAX_RATIO} times its size but it expands further; nothing was stored`,
     members: { maxRatio: MAX_RATIO },
   })
 }

@@ -111,7 +111,7 @@ function responseOf(
     request.once('close', () => {
       clearTimeout(timer)
       // The connection closes without an error when the server switches to another protocol.
-      reject(new Error('the connection was closed without an answer'))
+      reject(new Error('the connection was closed without a response'))
     })
     request.on('error', (error) => {
       clearTimeout(timer)

@@ -57,7 +57,7 @@ export function createGuard(access: readonly FetchAccess[], resolve: Resolve): G
 
 /** Why no address of a host may be connected to. Names the first three addresses. For the log only. */
 function whyNone(addresses: readonly string[]): string {
-  if (addresses.length === 0) return 'there is no such name, or it has no address'
+  if (addresses.length === 0) return 'the host name does not exist or has no address'
   return addresses
     .slice(0, 3)
     .map((address) => `${address}: ${specialRange(address)}`)
@@ -82,6 +82,6 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly string
     const { code } = error as NodeJS.ErrnoException
     if (NO_SUCH_NAME.has(code)) return []
     if (TOO_SLOW.has(code)) throw remoteTimeout(error)
-    throw remoteFailed('has a name that cannot be resolved now', error)
+    throw remoteFailed('has a host name that cannot be resolved now', error)
   }
 }

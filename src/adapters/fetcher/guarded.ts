@@ -50,7 +50,7 @@ export function guardedFetcher({
       const next = redirection(answer, method, url)
       if (!next) return { answer, url }
       answer.body.destroy()
-      if (redirects === maxRedirects) throw remoteFailed('redirects too often')
+      if (redirects === maxRedirects) throw remoteFailed('redirects too many times')
       if (next.origin !== url.origin) headers = {}
       url = next
     }
@@ -88,7 +88,7 @@ function redirection({ status, headers }: Answer, method: string, from: URL): UR
   const { location } = headers
   if (!REDIRECTS.has(status) || location === undefined || !['GET', 'HEAD'].includes(method)) return undefined
   if (Array.isArray(location) || !URL.canParse(location, from.href))
-    throw remoteFailed('redirects to what is no URL')
+    throw remoteFailed('redirects to an invalid URL')
   const to = new URL(location, from)
   if (from.protocol === 'https:' && to.protocol === 'http:')
     throw notAllowed('https, as before the redirect', { redirected: true })

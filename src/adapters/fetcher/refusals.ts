@@ -8,7 +8,9 @@ export function notAllowed(
   expected: string,
   { redirected, cause }: { redirected: boolean; cause?: Error },
 ): Problem {
-  const what = redirected ? 'the URL redirects to one that may not be fetched' : 'the URL may not be fetched'
+  const what = redirected
+    ? 'the URL redirects to a URL that may not be fetched'
+    : 'the URL may not be fetched'
   return new Problem({ status: 400, code: 'url_not_allowed', detail: `${what}: expected ${expected}`, cause })
 }
 
@@ -22,7 +24,7 @@ export function remoteTimeout(cause?: unknown): Problem {
   return new Problem({
     status: 504,
     code: 'remote_timeout',
-    detail: 'the remote server took too long',
+    detail: 'The remote server did not respond in time.',
     cause,
   })
 }
@@ -33,5 +35,5 @@ export function asProblem(error: unknown): Problem {
   const { code } = error as NodeJS.ErrnoException
   return code === 'ETIMEDOUT'
     ? remoteTimeout(error)
-    : remoteFailed('could not be reached, or broke off', error)
+    : remoteFailed('could not be reached, or closed the connection', error)
 }

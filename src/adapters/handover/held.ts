@@ -5,7 +5,7 @@ export function heldByAnother(): Problem {
   return new Problem({
     status: 423,
     code: 'held_by_another',
-    detail: 'another request is working on this and has not ended yet; try again',
+    detail: 'This upload is locked by another request. Try again.',
     ...retryAfter(2),
   })
 }

@@ -42,7 +42,7 @@ export async function runAttempt<T>(
 ): Promise<Outcome> {
   const named = { kind: job.kind, jobId: job.id, attempt: job.attempt }
   if (job.attempt > work.attempts) {
-    log.error(named, 'a job has failed: its process died at every attempt')
+    log.error(named, 'job failed: the worker process died on every attempt')
     return { next: 'failed', failure: ALL_DIED }
   }
   if (stop.aborted) return { next: 'putBack' }
@@ -53,15 +53,12 @@ export async function runAttempt<T>(
   // One listener per running job: Node would warn of a leak at the eleventh.
   setMaxListeners(0, stop)
   stop.addEventListener('abort', stopped, { once: true })
-  const limit = setTimeout(
-    () => controller.abort(unavailable('this took too long and was given up')),
-    work.limitMs,
-  )
+  const limit = setTimeout(() => controller.abort(unavailable('The job timed out.')), work.limitMs)
   let settling: NodeJS.Timeout | undefined
   const unsettled = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => {
       settling = setTimeout(() => {
-        log.error(named, 'a job does not end when it is told to; it is left alone')
+        log.error(named, 'job ignored cancellation')
         reject(signal.reason)
       }, settleMs)
     })
@@ -84,10 +81,10 @@ export async function runAttempt<T>(
     if (error instanceof NotYet) return { next: 'toDeferral', delayMs: error.delayMs }
     if (mayPass(error) && job.attempt < work.attempts) {
       const delayMs = retryDelayMs(job.attempt, work)
-      log.warn({ ...named, ...failureFields(error), delayMs }, 'a job has failed and will be tried again')
+      log.warn({ ...named, ...failureFields(error), delayMs }, 'job failed and will be retried')
       return { next: 'retry', delayMs }
     }
-    log.warn({ ...named, ...failureFields(error) }, 'a job has failed')
+    log.warn({ ...named, ...failureFields(error) }, 'job failed')
     return { next: 'failed', failure: failureOf(error) }
   } finally {
     over = true

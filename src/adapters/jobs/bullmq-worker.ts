@@ -76,7 +76,7 @@ export function startWorker<T>(
   const stalledInterval = Math.ceil(takeOverMs / 4)
   const leases = new Map<string, Lease>()
   const running = new Set<Promise<void>>()
-  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has trouble with Redis'))
+  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has a Redis error'))
   let paused = false
   let isClosing = false
 
@@ -107,7 +107,7 @@ export function startWorker<T>(
     for (const id of jobIds) leases.get(id)?.renew()
   })
   worker.on('lockRenewalFailed', (jobIds) => {
-    for (const id of jobIds) leases.get(id)?.lose('the job is not this worker’s any more')
+    for (const id of jobIds) leases.get(id)?.lose('another worker may have this job')
   })
 
   /** Runs one attempt. The error that it throws tells BullMQ the next state of the job. */
@@ -125,7 +125,7 @@ export function startWorker<T>(
     const attempt = bull.attemptsMade + bull.stalledCounter + 1
     const job = { kind, id: bull.data.id, data: bull.data.data, attempt } as Job<T>
     // A worker that is paused while it waits for a job still takes one more.
-    if (paused) lease.lose('the process ends')
+    if (paused) lease.lose('the process is stopping')
     const outcome = await runAttempt(job, handler, { work, stop: lease.signal, onProgress: tell, log })
     lease.end()
     // When this worker lost the job and then took it again, the entry belongs to the new lease.
@@ -153,7 +153,7 @@ export function startWorker<T>(
     async close(graceMs) {
       pauseWorker()
       await within(graceMs, idle())
-      for (const lease of leases.values()) lease.lose('the process ends')
+      for (const lease of leases.values()) lease.lose('the process is stopping')
       await idle()
       // From here on, a lost connection is not restored. BullMQ has no time limits of its own, and a connection that is
       // closed while it reconnects would never settle.
@@ -175,7 +175,7 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
     case 'done':
       return undefined
     case 'retry':
-      return Object.assign(new Error('to be tried again'), { delayMs: outcome.delayMs })
+      return Object.assign(new Error('the job will be retried'), { delayMs: outcome.delayMs })
     case 'failed':
       return new UnrecoverableError(JSON.stringify({ attempts, failure: outcome.failure } satisfies BullEnd))
     case 'putBack':

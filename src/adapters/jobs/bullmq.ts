@@ -26,7 +26,7 @@ export interface BullmqJobsOptions {
 }
 
 // The workers of a kind decide how often and when its jobs are retried. The log has the errors.
-const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'as the worker says' }, stackTraceLimit: 0 }
+const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'custom' }, stackTraceLimit: 0 }
 
 /**
  * Removes a job that is done, or failed longer ago than the retention, so that it can be added again. The check of the
@@ -63,7 +63,7 @@ export function bullmqJobs({
 
   function queueOf(kind: string): Queue<BullData> {
     checkKind(kind)
-    if (closed) throw unavailable('the process ends')
+    if (closed) throw unavailable('The process is stopping.')
     let queue = queues.get(kind)
     if (!queue) {
       queue = new Queue<BullData>(kind, {
@@ -144,7 +144,7 @@ export function bullmqJobs({
 
     work(kind, handler, work) {
       checkKind(kind)
-      if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} are done already`)
+      if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} already have a handler`)
       // Every worker has to be closed, so a worker that may begin no job is not created at all.
       if (paused) return
       workers.set(

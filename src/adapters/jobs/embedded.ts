@@ -55,7 +55,7 @@ export async function embeddedJobs({
   }
 
   function checkOpen(): void {
-    if (closed) throw unavailable('the process ends')
+    if (closed) throw unavailable('The process is stopping.')
   }
 
   /**
@@ -65,7 +65,7 @@ export async function embeddedJobs({
   function putBack(line: Line, job: OpenJob, error: unknown): void {
     log.error(
       { err: error, kind: job.ref.kind, jobId: job.ref.id },
-      'a job cannot be noted down; it will begin anew',
+      'the state of a job could not be stored; the job will start again',
     )
     line.waiting.add(Object.assign(job, { state: 'waiting', progress: 0, dueAt: Date.now() + noteAgainMs }))
   }
@@ -75,7 +75,7 @@ export async function embeddedJobs({
       await table.write(job.ref, row)
     } catch (cause) {
       openJobs.delete(nameOf(job.ref))
-      throw unavailable('this cannot be noted down at the moment', { cause })
+      throw unavailable('The write could not be stored. Retry in a few seconds.', { cause })
     }
   }
 
@@ -159,7 +159,10 @@ export async function embeddedJobs({
 
   async function close(graceMs: number): Promise<void> {
     pause()
-    const put = setTimeout(() => stop.abort(new DOMException('the process ends', 'AbortError')), graceMs)
+    const put = setTimeout(
+      () => stop.abort(new DOMException('the process is stopping', 'AbortError')),
+      graceMs,
+    )
     while (running.size > 0) await Promise.all(running)
     clearTimeout(put)
     closed = true
@@ -221,7 +224,7 @@ export async function embeddedJobs({
     work(kind, handler, options) {
       checkKind(kind)
       const line = lineOf(kind)
-      if (line.work) throw new Error(`jobs of the kind ${kind} are done already`)
+      if (line.work) throw new Error(`jobs of the kind ${kind} already have a handler`)
       line.work = { handler: handler as JobHandler<never>, options }
       advance(line)
     },

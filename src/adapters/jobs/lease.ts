@@ -11,7 +11,7 @@ export interface Lease {
 export function createLease(ms: number): Lease {
   const controller = new AbortController()
   const lose = (reason: string) => controller.abort(new DOMException(reason, 'AbortError'))
-  const start = () => setTimeout(() => lose('the job may be another worker’s by now'), ms)
+  const start = () => setTimeout(() => lose('the lease has expired: another worker may have this job'), ms)
   let timer = start()
   return {
     signal: controller.signal,

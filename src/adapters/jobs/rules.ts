@@ -41,14 +41,14 @@ export function failureOf(error: unknown): JobFailure {
     const { status, code, message: detail, members } = error
     return { status, code, detail, ...(Object.keys(members).length > 0 ? { members } : {}) }
   }
-  return { status: 500, code: 'internal', detail: 'something went wrong here' }
+  return { status: 500, code: 'internal', detail: 'internal error' }
 }
 
 /** The failure of a job whose process has died at every attempt. */
 export const ALL_DIED: JobFailure = {
   status: 500,
   code: 'internal',
-  detail: 'the process that did this ended before it was done, at every attempt',
+  detail: 'The worker process died on every attempt.',
 }
 
 /** Counts open jobs of the owner's client, given the stranger of each job: undefined for a trusted caller. */

@@ -43,6 +43,6 @@ export async function moveAside(folder: string, { error, log }: { error: unknown
   await rename(folder, movedTo)
   log.error(
     { err: error, movedTo },
-    'the index was damaged and is moved aside: it is filled again from the bucket, in the background',
+    'the index was damaged and was moved aside; it is being rebuilt from the bucket in the background',
   )
 }

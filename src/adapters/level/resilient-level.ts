@@ -90,7 +90,7 @@ export async function lastingLevel(
     } catch (cause) {
       throw cause instanceof Problem
         ? cause
-        : unavailable('this cannot be noted down at the moment', { cause })
+        : unavailable('The write could not be stored. Retry in a few seconds.', { cause })
     }
   }
 

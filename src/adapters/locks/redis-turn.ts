@@ -69,7 +69,7 @@ export function takeTurn<T>({
     if (aborted.aborted) return claim.finish()
     state = 'working'
     const limit = setTimeout(() => {
-      const error = unavailable('this took too long and was given up')
+      const error = unavailable('The work timed out.')
       giveUp(error)
       claim.giveUp(outcomeText({ error })).catch(() => {})
     }, limitMs)
@@ -86,7 +86,7 @@ export function takeTurn<T>({
   /** Renews the lease until it is stopped. Aborts the work when a renewal was not possible in time. */
   function keepLease(heldSince: number): { stop(): void } {
     let expiry: NodeJS.Timeout | undefined
-    const lose = () => giveUp(unavailable('this was interrupted and may have been begun again; try again'))
+    const lose = () => giveUp(unavailable('The work was interrupted. Try again.'))
     // Counted from before the request was sent, so the lease never lasts longer here than in Redis.
     const leased = (from: number) => {
       clearTimeout(expiry)
@@ -155,7 +155,7 @@ export function takeTurn<T>({
 }
 
 function noWaiters(): DOMException {
-  return new DOMException('nobody waits any more', 'AbortError')
+  return new DOMException('no caller waits any more', 'AbortError')
 }
 
 /** Runs `work` and returns its outcome, also as text. A result that cannot be serialized is a failure. */

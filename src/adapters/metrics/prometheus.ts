@@ -15,46 +15,46 @@ export function prometheusMetrics(): Metrics & MetricsReader {
   const registers = [registry]
   const requests = new Counter({
     name: 'sluice_http_requests_total',
-    help: 'Requests that have ended',
+    help: 'Completed requests',
     labelNames: ['route', 'method', 'status'],
     registers,
   })
   const requestSeconds = new Histogram({
     name: 'sluice_http_request_duration_seconds',
-    help: 'From the headers of a request to the end of its answer',
+    help: 'Time from the headers of a request to the end of its response',
     labelNames: ['route', 'method'],
     buckets: REQUEST_SECONDS,
     registers,
   })
   const requestBytes = new Counter({
     name: 'sluice_http_bytes_total',
-    help: 'Bytes of requests and answers, headers included',
+    help: 'Bytes of requests and responses, including headers',
     labelNames: ['route', 'direction'],
     registers,
   })
   const derivatives = new Counter({
     name: 'sluice_derivative_lookups_total',
-    help: 'Derivatives asked for: stored already (hit) or not (miss)',
+    help: 'Requested derivatives: already stored (hit) or not (miss)',
     labelNames: ['found'],
     registers,
   })
   const transformSeconds = new Histogram({
     name: 'sluice_transform_duration_seconds',
-    help: 'Transformations, without the wait for their turn',
+    help: 'Time of transformations, without their wait in the queue',
     labelNames: ['outcome'],
     buckets: TRANSFORM_SECONDS,
     registers,
   })
   const storageSeconds = new Histogram({
     name: 'sluice_storage_duration_seconds',
-    help: 'Calls of the bucket and of the index',
+    help: 'Time of calls to the bucket and the index',
     labelNames: ['store', 'operation', 'outcome'],
     buckets: STORAGE_SECONDS,
     registers,
   })
   const jobSeconds = new Histogram({
     name: 'sluice_job_duration_seconds',
-    help: 'Attempts of jobs, without the wait for their turn',
+    help: 'Time of job attempts, without their wait in the queue',
     labelNames: ['kind', 'outcome'],
     buckets: JOB_SECONDS,
     registers,

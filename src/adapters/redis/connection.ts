@@ -121,7 +121,7 @@ function connection(
     const cause = withoutArguments(error as Error)
     // "Reached the max retries per request limit" does not help. The reason of the lost connection does.
     if (cause.name !== 'ReplyError' && lastFailure && cause !== lastFailure) cause.cause ??= lastFailure
-    return unavailable('a part of the service does not answer; try again in a few seconds', { cause })
+    return unavailable('The storage backend does not respond. Retry in a few seconds.', { cause })
   }
   return {
     client,
@@ -138,7 +138,7 @@ function connection(
         if (client.status === 'ready') return resolve()
         const timer = setTimeout(() => {
           client.off('ready', done)
-          reject(problem(lastFailure ?? new Error('no answer')))
+          reject(problem(lastFailure ?? new Error('no response')))
         }, READY_MS)
         const done = () => {
           clearTimeout(timer)
@@ -168,19 +168,19 @@ export async function warnings(redis: RedisConnection): Promise<string[]> {
   const policy = await setting(redis, 'maxmemory-policy')
   if (policy === undefined)
     found.push(
-      'Redis does not tell its maxmemory-policy: make sure that it is noeviction, or entries of the index get lost',
+      'Redis does not return its maxmemory-policy: set it to noeviction, or entries of the index can be lost',
     )
   else if (policy !== 'noeviction')
     found.push(
-      `Redis drops entries of the index when its memory is full: set maxmemory-policy to noeviction, not ${policy}`,
+      `Redis evicts entries of the index when its memory is full: set maxmemory-policy to noeviction, not ${policy}`,
     )
 
   const appending = await setting(redis, 'appendonly')
   const snapshots = await setting(redis, 'save')
   if (appending === undefined || snapshots === undefined)
-    found.push('Redis does not tell whether it keeps its data on disk: make sure that it does')
+    found.push('Redis does not return its persistence settings: make sure that it stores its data on disk')
   else if (appending !== 'yes' && snapshots === '')
-    found.push('Redis keeps nothing on disk, so the index is lost when it ends: set appendonly to yes')
+    found.push('Redis stores nothing on disk, so the index is lost when Redis stops: set appendonly to yes')
   return found
 }
 

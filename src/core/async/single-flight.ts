@@ -70,10 +70,7 @@ export function singleFlight<T>(
   const controller = new AbortController()
   let waiters = 0
   let answered = false
-  const timer = setTimeout(
-    () => controller.abort(unavailable('this took too long and was given up')),
-    limitMs,
-  )
+  const timer = setTimeout(() => controller.abort(unavailable('The work timed out.')), limitMs)
 
   let end: Promise<void> = Promise.resolve()
   const answer = new Promise<T>((resolve, reject) => {
@@ -93,7 +90,7 @@ export function singleFlight<T>(
       await null
       try {
         await work(controller.signal, settle)
-        if (!answered) reject(new Error('the work ended without an answer'))
+        if (!answered) reject(new Error('the work ended without a result'))
       } catch (error) {
         if (answered) onLateFailure?.(error)
         else reject(error)
@@ -120,7 +117,7 @@ export function singleFlight<T>(
         left.stop()
         waiters -= 1
         if (waiters === 0 && !answered)
-          controller.abort(new DOMException('nobody waits any more', 'AbortError'))
+          controller.abort(new DOMException('no caller waits any more', 'AbortError'))
       }
     },
   }

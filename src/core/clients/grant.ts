@@ -51,5 +51,5 @@ export function isAllWithin(
 }
 
 function outOfFolder(folder: string): Problem {
-  return outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
+  return outOfScope(`This secret is valid only for the folder ${JSON.stringify(folder)}.`)
 }

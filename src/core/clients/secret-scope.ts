@@ -14,7 +14,7 @@ export interface SecretScope {
 /** @throws Problem 403 for a secret whose scope does not include the action */
 export function checkAction({ only }: SecretScope, action: Action): void {
   if (only === undefined || only === action) return
-  throw outOfScope(`this secret is only for ${only === 'upload' ? 'uploads' : 'reading'}`)
+  throw outOfScope(`This secret is valid only for ${only === 'upload' ? 'uploads' : 'reading'}.`)
 }
 
 /** Whether a folder is `around` or a subfolder of it. Empty is the root. */

@@ -48,7 +48,7 @@ export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions):
     const loudness = draft.isNormalized ? await loudnessOf(draft, running) : undefined
     const { waveform, format } = draft
     if (waveform) return waveformOf(draft, waveform, { ...running, loudness })
-    if (format === undefined) throw new Error('no plugin has asked for anything of the sound')
+    if (format === undefined) throw new Error('no plugin requested an output of the audio file')
     if ((audioBytes(draft, format) ?? 0) > limits.outputMaxBytes) throw outputTooLarge(limits.outputMaxBytes)
     const writing = {
       format: knownFormat(format),
@@ -97,10 +97,10 @@ async function sourceOf(file: MediaFile, maxPixels: number, running: Running): P
     throw orProblem(cause, running.signal)
   })
   const sound = soundOf(probed)
-  if (!sound) throw notTransformable('expected an audio file with sound but this one has none')
+  if (!sound) throw notTransformable('expected an audio file with sound but found no audio stream')
   const { channels, sample_rate: sampleRate } = sound
   if (channels === undefined || sampleRate === undefined)
-    throw undecodable(new Error('a stream of sound has no channels, or no rate'))
+    throw undecodable(new Error('an audio stream has no channels or no sample rate'))
   return {
     durationSeconds: sound.duration ?? probed.format.duration,
     audioCodec: sound.codec_name,
@@ -140,7 +140,7 @@ async function waveformOf(
     },
   })
   const peaks = finder.peaks(waveform.width)
-  if (peaks.data.length === 0) throw undecodable(new Error('nothing of it could be decoded'))
+  if (peaks.data.length === 0) throw undecodable(new Error('no part of the file could be decoded'))
   return drawn(peaks, { waveform, sampleRate: draft.input.source.sampleRate })
 }
 

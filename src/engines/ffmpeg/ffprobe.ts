@@ -202,6 +202,6 @@ function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
 }
 
 function noPictures(audioCodec: string | undefined): Problem {
-  const has = audioCodec === undefined ? 'neither pictures nor sound' : 'only sound'
-  return notTransformable(`expected a video with pictures but this file has ${has}`)
+  const has = audioCodec === undefined ? 'neither video nor sound' : 'only sound'
+  return notTransformable(`expected a video stream but this file has ${has}`)
 }

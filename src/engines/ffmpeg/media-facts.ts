@@ -10,7 +10,7 @@ import { containerOf } from './input.ts'
 export function mediaFacts(probed: Probed, of: Format): MediaFacts {
   const { format } = probed
   const [video, sound] = [videoOf(probed), soundOf(probed)]
-  if (!video && !sound) throw notTransformable('expected pictures or sound but this file has neither of them')
+  if (!video && !sound) throw notTransformable('expected a video or audio stream but this file has neither')
   // Some demuxers accept any file, and find nothing in it.
   if (!video && sound?.sample_rate === undefined)
     throw notDecodable('expected sound that can be decoded but this cannot')

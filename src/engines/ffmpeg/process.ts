@@ -184,7 +184,7 @@ export function notInstalled(programs: readonly string[], cause?: unknown): Prob
   return new Problem({
     status: 501,
     code: 'not_installed',
-    detail: `this installation has no ${programs.join(' and no ')}, which videos and sound need: ${INSTALL}`,
+    detail: `Video and audio transformations need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
     cause,
   })
 }

@@ -45,6 +45,6 @@ function noProgress(group: 'video' | 'audio', stallMs: number): Problem {
   return new Problem({
     status: 504,
     code: 'no_progress',
-    detail: `the transformation of this ${group} made no progress for ${stallMs / 1000} s and was given up`,
+    detail: `The transformation of this ${group} made no progress for ${stallMs / 1000} s and was stopped.`,
   })
 }

@@ -101,7 +101,7 @@ export async function writeInto(
   givenUp.signal.throwIfAborted()
   // ffmpeg succeeds on a source of which nothing can be decoded.
   const isEmpty = group === 'audio' ? reading.seconds() === 0 : reading.frames() === 0
-  if (isEmpty) throw undecodable(new Error('nothing of it could be decoded'))
+  if (isEmpty) throw undecodable(new Error('no part of the file could be decoded'))
   return target
 }
 
@@ -147,7 +147,7 @@ export function readProgress() {
 function explained(error: unknown, { group, undecodable }: Pick<Writing, 'undecodable' | 'group'>): unknown {
   const words = error instanceof Error ? error.message : ''
   if (/No space left on device|Disk quota exceeded/.test(words))
-    return unavailable(`there is no room to work on this ${group}`, { cause: error })
+    return unavailable(`The disk has no space to transform this ${group}.`, { cause: error })
   // The process was killed, most likely for lack of memory: a retry may succeed.
   if (/ended with SIG/.test(words)) return error
   return undecodable(error)

@@ -52,7 +52,7 @@ export function checkHeld(
   const held = width * height * pages * bytesPerPixel(header)
   if (held <= maxBytes) return
   throw notTransformable(
-    `expected at most ${maxBytes} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
+    `expected at most ${maxBytes} bytes of pixels of an interlaced or rotated image to transform but this one has ${held}`,
   )
 }
 
@@ -70,7 +70,8 @@ function bytesPerPixel({ channels, depth }: ImageHeader): number {
 /** @throws Problem 422 for an SVG that would cost too much to draw */
 export async function checkSvg(bytes: Buffer, { sourceMaxPixels }: TransformLimits): Promise<void> {
   const { tooMuch, pictures } = inspectSvg(bytes)
-  if (tooMuch) throw notTransformable(`expected an SVG ${tooMuch} to transform but this one has more`)
+  if (tooMuch)
+    throw notTransformable(`expected an SVG ${tooMuch} to transform but this one exceeds that limit`)
   let pixels = 0
   for (const picture of pictures) {
     const { width, height } = await decoding(() => sharp(picture, { limitInputPixels: false }).metadata())
@@ -78,7 +79,7 @@ export async function checkSvg(bytes: Buffer, { sourceMaxPixels }: TransformLimi
     pixels += width * height
     if (pixels > sourceMaxPixels) {
       throw notTransformable(
-        `expected an SVG with at most ${sourceMaxPixels} pixels in pictures within to transform but this one has more`,
+        `expected an SVG with at most ${sourceMaxPixels} pixels in embedded images to transform but this one has more`,
       )
     }
   }

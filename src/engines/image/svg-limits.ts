@@ -72,7 +72,7 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
       count(begun + 9, at)
     } else if (xml.startsWith('<!', begun)) {
       const declaration = declared ? undefined : readDeclaration(xml, begun)
-      if (!declaration) return refused('without entities that stand for more than a few words')
+      if (!declaration) return refused('without entities longer than a few words')
       declared = true
       at = declaration.end
       text += declaration.text
@@ -94,7 +94,7 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
     }
   }
   if (tags > MAX_TAGS) return refused(`of at most ${MAX_TAGS} tags`)
-  if (text > MAX_TEXT) return refused(`of at most ${MAX_TEXT} letters`)
+  if (text > MAX_TEXT) return refused(`of at most ${MAX_TEXT} characters of text`)
   if (style > MAX_STYLE || style * tags > MAX_STYLE_TIMES_TAGS) return refused('with fewer styles')
   // A URL loses its tabs.
   const plainStyles = plainly(styles, entities).replaceAll('\t', '')
@@ -102,11 +102,11 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
     embed(plainStyles)
     foreign ||= /@import/i.test(plainStyles)
   }
-  if (foreign) return refused('without an SVG, styles or unknown data within')
+  if (foreign) return refused('without an embedded SVG, embedded styles or unknown embedded data')
   const nested = nesting.tooMuch(plainStyles)
   if (nested) return refused(nested)
   if (embedded > MAX_PICTURES || pictures.length > MAX_PICTURES)
-    return refused(`of at most ${MAX_PICTURES} pictures within`)
+    return refused(`of at most ${MAX_PICTURES} embedded images`)
   return { pictures }
 }
 

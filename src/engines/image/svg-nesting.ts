@@ -52,11 +52,11 @@ export function createNesting(): Nesting {
     },
     tooMuch(styles) {
       if (nestable + (styles.match(NESTABLE_STYLES)?.length ?? 0) > MAX_NESTABLE)
-        return `of at most ${MAX_NESTABLE} clips of clips and ":not("`
-      if (elementPictures > MAX_ELEMENT_PICTURES) return `of at most ${MAX_ELEMENT_PICTURES} feImage`
+        return `of at most ${MAX_NESTABLE} nested clip paths and ":not("`
+      if (elementPictures > MAX_ELEMENT_PICTURES) return `of at most ${MAX_ELEMENT_PICTURES} feImage elements`
       if (primitives > MAX_PRIMITIVES || slowPrimitives > MAX_SLOW_PRIMITIVES) return 'with fewer filters'
       if (mostLayers > MAX_LAYERS || (mostOpen > MAX_DEPTH_WITH_STYLED_LAYERS && LAYER.test(styles)))
-        return `of at most ${MAX_LAYERS} layers in layers`
+        return `of at most ${MAX_LAYERS} nested layers`
       return undefined
     },
   }

@@ -95,5 +95,5 @@ function isAlive(pid: number): boolean {
 
 /** The error of a write into a temporary folder: a 503 when the disk is full, any other error unchanged. */
 export function scratchProblem(error: unknown): unknown {
-  return isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
+  return isFull(error) ? unavailable('The disk has no space to work on this file.', { cause: error }) : error
 }

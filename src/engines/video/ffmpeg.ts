@@ -73,7 +73,10 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
       await scratch.removeStale({ afterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
       const missing = await programs.missing()
       if (missing.length > 0)
-        log.warn({ missing }, `videos and sound are stored and delivered, but not transformed: ${INSTALL}`)
+        log.warn(
+          { missing },
+          `video and audio files are stored and delivered, but not transformed. Install what is missing: ${INSTALL}`,
+        )
     },
 
     isMissing: async () => (await programs.missing()).length > 0,
@@ -111,7 +114,7 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
       if (frameAtSeconds !== undefined) return unlessGone(input.path, frameOf(input, frameAtSeconds, all))
       if (draft.ladder !== undefined) return unlessGone(input.path, streamed(draft, { ...all, scratch }))
       if (draft.isStoryboard) return unlessGone(input.path, storyboard(draft, { ...all, scratch }))
-      if (container === undefined) throw new Error('no plugin has asked for anything of the video')
+      if (container === undefined) throw new Error('no plugin requested an output of the video')
       return unlessGone(input.path, transcode(draft, container, { ...all, scratch }))
     },
 
@@ -155,7 +158,7 @@ async function frameOf(
     // before.
     if (until > seconds) await attempt(frameCommand(input, { seconds: from, ...how }))
     if (!(await exists(target)))
-      throw broken(new Error(`nothing is shown at ${seconds} s, but until ${until} s`))
+      throw broken(new Error(`no frame at ${seconds} s: the last one ends at ${until} s`))
   }
   const bytes = await readFile(target, { signal })
   return assetFromBytes(bytes, { mediaType: 'image/jpeg', lastModified: new Date() })
@@ -227,6 +230,6 @@ async function exists(path: string): Promise<boolean> {
 
 /** Problem 400, as for any time after the end. The video does not state its duration. */
 function pastTheEnd(seconds: number): Problem {
-  const expected = 'a moment within this video, which does not say how long it is,'
+  const expected = 'a moment within this video, which does not state its duration,'
   return badParameter({ param: 'duration', expected, received: `${seconds} s` })
 }

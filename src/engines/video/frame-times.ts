@@ -44,7 +44,7 @@ export async function pictureTimes(
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
   const times = reading.times()
-  if (!times) throw undecodable(new Error('no picture says when it is shown'), maxPixels)
+  if (!times) throw undecodable(new Error('no frame has a timestamp'), maxPixels)
   // Without the frames in between, ffmpeg's decoder loses the order of such key frames.
   const areLost = source.videoCodec === 'h264' && reading.hasOpenGroups()
   return areLost ? { ...times, keyFramesApartSeconds: Number.POSITIVE_INFINITY } : times

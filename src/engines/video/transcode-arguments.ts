@@ -98,7 +98,7 @@ export function checkOutcomeSize(draft: VideoDraft): void {
   const { width, height } = outcomeSize(draft)
   if (width * height <= OUTCOME_MAX_PIXELS) return
   throw notTransformable(
-    `expected a video of at most ${OUTCOME_MAX_PIXELS} pixels a frame after the transformation but this one would have ${width * height}: ask for a smaller size`,
+    `expected a video of at most ${OUTCOME_MAX_PIXELS} pixels a frame after the transformation but the output would have ${width * height}. Request a smaller size.`,
   )
 }
 

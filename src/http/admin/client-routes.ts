@@ -113,7 +113,8 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
 function withoutServerResponse(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
   const { step, reason } = error.members
-  const why = reason === 'unreachable' ? 'no S3 store answers there; the log has the reason' : reason
+  const why =
+    reason === 'unreachable' ? 'no S3 store responds at this endpoint; the log has the reason' : reason
   throw new Problem({
     status: error.status,
     code: error.code,

@@ -63,6 +63,6 @@ function checkNotCrossSite({ headers }: Request): void {
   throw new Problem({
     status: 403,
     code: 'cross_site',
-    detail: 'a page of another site cannot sign in',
+    detail: 'Sign-in from a page of another site is not allowed.',
   })
 }

@@ -56,7 +56,7 @@ async function wholeBody(req: Request, maxBytes: number): Promise<Buffer> {
       chunks.push(chunk)
     }
   } catch (error) {
-    if (req.destroyed) throw new DOMException('the client has left', 'AbortError')
+    if (req.destroyed) throw new DOMException('the client has disconnected', 'AbortError')
     throw error
   }
   return Buffer.concat(chunks)

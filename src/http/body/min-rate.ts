@@ -41,7 +41,7 @@ function slowBody(minBytesPerSecond: number): Problem {
   return new Problem({
     status: 408,
     code: 'slow_body',
-    detail: `expected at least ${minBytesPerSecond} bytes of the body per second but received fewer; nothing was kept`,
+    detail: `expected at least ${minBytesPerSecond} bytes of the body per second but received fewer; nothing was stored`,
     members: { minBytesPerSecond },
     headers: { Connection: 'close' },
   })

@@ -107,10 +107,9 @@ function folderOf(path: string): string | undefined {
 }
 
 const REFUSALS = {
-  unsigned: () => refusal('url_unsigned', 'expected a signed URL: these files are delivered by no other'),
-  invalid: () =>
-    refusal('url_invalid', 'expected a URL as it was signed, with a key that counts, every character of it'),
-  expired: () => refusal('url_expired', 'this URL has ended: ask for a new one'),
+  unsigned: () => refusal('url_unsigned', 'The files of this client need a signed URL.'),
+  invalid: () => refusal('url_invalid', 'Invalid signature: the URL was changed, or its key was revoked.'),
+  expired: () => refusal('url_expired', 'This signed URL has expired. Request a new one.'),
 }
 
 function refusal(code: string, detail: string): Problem {

@@ -62,7 +62,7 @@ export const limitPipelining: RequestHandler = (req, _res, next) => {
   throw new Problem({
     status: 429,
     code: 'too_many_waiting',
-    detail: `expected at most ${WAITING_MAX} requests that wait on one connection for the answers before theirs`,
+    detail: `Too many pipelined requests on this connection (limit ${WAITING_MAX}). Wait for responses.`,
     members: { maxWaiting: WAITING_MAX },
     headers: { Connection: 'close', 'Retry-After': '1' },
   })

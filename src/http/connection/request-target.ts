@@ -28,7 +28,7 @@ export const rejectBadTarget: RequestHandler = (req, _res, next) => {
   throw new Problem({
     status: 400,
     code: 'bad_request',
-    detail: 'expected a path, or an address that begins with http:// or https://, in the request line',
+    detail: 'expected a path, or a URL that starts with http:// or https://, in the request line',
   })
 }
 

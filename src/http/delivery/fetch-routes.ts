@@ -116,6 +116,6 @@ function onlyPictures(group: string): Problem {
   return new Problem({
     status: 400,
     code: 'only_pictures',
-    detail: `expected type image for a file that is not kept but received ${group}: /v1/${group}/fetch/keep/ stores it`,
+    detail: `expected type image for a file that is not stored but received ${group}. To store it, use /v1/${group}/fetch/keep/`,
   })
 }

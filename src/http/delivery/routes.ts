@@ -80,7 +80,7 @@ function parameterOfObject(
     status: 400,
     code: 'bad_parameter',
     detail:
-      `expected no parameters at the direct address of an object but received ${JSON.stringify(param)}` +
+      `expected no parameters at the direct URL of an object but received ${JSON.stringify(param)}` +
       (full ? `; transform at ${deliveryUrl(full, place)}` : ''),
     members: { param, expected: 'no parameters', received: truncate(value) },
   })

@@ -24,7 +24,7 @@ export function positionOf(cursor: string, { key, ...place }: CursorPlace): stri
   } catch {
     throw badParameter({
       param: 'cursor',
-      expected: 'the cursor of an answer to the same sort, for the same client and folder,',
+      expected: 'a cursor of a response with the same sort, client and folder,',
       received: cursor,
     })
   }

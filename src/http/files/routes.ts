@@ -110,7 +110,7 @@ function otherVersion(): Problem {
   return new Problem({
     status: 412,
     code: 'precondition_failed',
-    detail: 'expected the ETag of the file as it is now for If-Match: it was changed meanwhile',
+    detail: 'The file was changed since it was read: If-Match is not its current ETag.',
   })
 }
 

@@ -68,7 +68,7 @@ export function createReaders({
       left.seconds -= 1
       if (left.seconds >= 0) continue
       waiting.delete(res)
-      log.info({ minBytesPerSecond }, 'a client that reads too slowly is disconnected')
+      log.info({ minBytesPerSecond }, 'disconnected a client that reads too slowly')
       res.destroy()
     }
     if (memory.trim() || waiting.size > 0) return

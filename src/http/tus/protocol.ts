@@ -152,19 +152,16 @@ function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
 const REFUSALS = new Map<unknown, { status: number; code: string; detail: string }>([
   [
     ERRORS.INVALID_OFFSET,
-    { status: 409, code: 'offset_conflict', detail: 'expected the offset that a HEAD request answers' },
+    { status: 409, code: 'offset_conflict', detail: 'expected the offset that a HEAD request returns' },
   ],
-  [
-    ERRORS.FILE_NOT_FOUND,
-    { status: 404, code: 'upload_not_found', detail: 'there is no such upload, or not any more' },
-  ],
-  [ERRORS.FILE_NO_LONGER_EXISTS, { status: 410, code: 'upload_expired', detail: 'this upload has expired' }],
+  [ERRORS.FILE_NOT_FOUND, { status: 404, code: 'upload_not_found', detail: 'Upload not found or expired.' }],
+  [ERRORS.FILE_NO_LONGER_EXISTS, { status: 410, code: 'upload_expired', detail: 'This upload has expired.' }],
   [
     ERRORS.ABORTED,
     {
       status: 423,
       code: 'handed_over',
-      detail: 'another request for this upload has taken over from this one',
+      detail: 'Another request resumed this upload.',
     },
   ],
 ])
@@ -179,7 +176,7 @@ function problemOf(error: unknown, maxBytes: number): unknown {
 }
 
 function refusal(status: number, text: string): Problem {
-  const detail = text.trim() || 'expected a well-formed request of tus'
+  const detail = text.trim() || 'expected a well-formed tus request'
   if (status === 501) return new Problem({ status, code: 'not_supported', detail })
   return new Problem({ status: status === 403 ? 400 : status, code: 'bad_request', detail })
 }

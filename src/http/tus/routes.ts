@@ -188,6 +188,6 @@ function isComplete(headers: Headers): boolean {
 
 /** 408: unlike in a form, the received bytes are stored. */
 function slowButStored({ status, code, message, members, headers }: Problem): Problem {
-  const detail = message.replace('nothing was kept', 'what has come is kept')
+  const detail = message.replace('nothing was stored', 'the received bytes are stored')
   return new Problem({ status, code, detail, members, headers })
 }

@@ -107,7 +107,7 @@ export async function* fileParts(
     if (partCount && partCount.begun() !== told)
       fail(
         badForm(
-          'parts with headers of the grammar (a name with spaces in quotes) but cannot read one of them',
+          'parts with well-formed headers (a name with spaces needs quotes) but cannot read one of them',
         ),
       )
     parts.end()

@@ -18,7 +18,7 @@ export async function* rawFile(
   // RFC 9110 section 14.5: a server that does not support partial PUT must reject Content-Range.
   if (range !== undefined) throw partOfFile(range)
   if (encoding !== undefined && encoding !== 'identity')
-    throw unsupportedMediaType({ expected: 'a file as it is', received: `one in ${encoding}` })
+    throw unsupportedMediaType({ expected: 'a file without Content-Encoding', received: encoding })
   const bytes = new PassThrough()
   const breakOff = (reason: Error) => void bytes.destroy(reason)
   // Until the stream is read, no other code handles its error.

@@ -60,7 +60,7 @@ interface Reading {
 function readPreset(query: ReadonlyArray<readonly [string, string]>, ofGroup: Known): Reading {
   const known = knownOrNone(query, ofGroup)
   const values = new Map<string, ParameterValue>()
-  const wrong = query.length === 0 ? ['expected at least one parameter but there is none'] : []
+  const wrong = query.length === 0 ? ['expected at least one parameter but received an empty preset'] : []
   for (const [word, received] of query) {
     try {
       refuseReserved(word)

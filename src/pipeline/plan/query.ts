@@ -99,7 +99,7 @@ function notOffered(word: string): Problem {
   return new Problem({
     status: 501,
     code: 'not_offered',
-    detail: `no plugin of this installation offers ${word}; docs/reference/plugin-api.md explains how to write one`,
+    detail: `${word} needs a plugin that is not installed. See docs/reference/plugin-api.md.`,
     members: { param: word },
   })
 }
@@ -164,7 +164,7 @@ function presetNamed(
   const preset = presets.get(name)
   if (preset) return preset
   const near = nearest(name, presets.keys())
-  const list = presets.size > 0 ? `there are ${[...presets.keys()].join(', ')}` : 'there are none'
+  const list = presets.size > 0 ? `there are ${[...presets.keys()].join(', ')}` : 'there are no presets'
   const received = truncate(name)
   throw new Problem({
     status: 400,
@@ -188,7 +188,7 @@ function notAPreset(word: string): Problem {
 function unknownParameter(word: string, { words: known, group }: Known): Problem {
   const near = nearest(word, [...known.keys(), PRESET_WORD])
   const names = [...new Set([...known.values()].map(({ name }) => name))]
-  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
+  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they have no parameters'
   return new Problem({
     status: 400,
     code: 'unknown_parameter',

@@ -144,5 +144,5 @@ function estimateMs({ bytes }: Waiter): number {
 }
 
 function waitedTooLong() {
-  return busy('the turn of this transformation did not come in time; try again in a few seconds')
+  return busy('The transformation waited too long for its turn. Retry in a few seconds.')
 }

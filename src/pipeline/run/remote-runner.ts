@@ -44,7 +44,9 @@ export function runInChild(run: Runner, plugins: Pick<PluginSet, 'transforms' | 
 
 /** Only media jobs store several files, and these never run in a child process. */
 async function noParts(name: string): Promise<never> {
-  throw new Error(`expected one file of a transformation in a process apart but it stores ${name}`)
+  throw new Error(
+    `expected one output file of a transformation in a child process but it also stores ${name}`,
+  )
 }
 
 function sentPlan({ variant, steps, detector }: Plan): SentPlan {
@@ -79,5 +81,5 @@ function sameAs<L extends { plugin: { name: string }; fingerprint: string | unde
 ): L {
   const loaded = all.find(({ plugin }) => plugin.name === name)
   if (loaded && loaded.fingerprint === fingerprint) return loaded
-  throw new Error(`the plugin ${name} has changed since the server was started: start it again`)
+  throw new Error(`The plugin ${name} has changed on disk. Restart the server.`)
 }

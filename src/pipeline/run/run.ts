@@ -66,7 +66,7 @@ async function runEngine(
     for (const [i, { plugin, params, options }] of steps.entries()) {
       context.signal.throwIfAborted()
       if (plugin.newPass && i > 0) {
-        doing = `rendering what comes before ${plugin.name}`
+        doing = `rendering the steps before ${plugin.name}`
         draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
@@ -96,7 +96,7 @@ function isOpened(outcome: unknown): outcome is Opened {
 /** @returns detected boxes; parts outside the image are cut off */
 function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
   return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
-    if (!('width' in source)) throw new Error(`the detector ${plugin.name} looks at pictures only`)
+    if (!('width' in source)) throw new Error(`the detector ${plugin.name} accepts only images`)
     const boxes: unknown = await plugin.detect('clone' in draft ? draft.clone() : draft, {
       source,
       options,

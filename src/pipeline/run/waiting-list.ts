@@ -82,5 +82,5 @@ export function payerOf({ clientId, caller }: Pick<Waiter, 'clientId' | 'caller'
 }
 
 function tooManyWait(whose: string) {
-  return busy(`too many transformations${whose} wait already; try again in a few seconds`)
+  return busy(`Too many transformations${whose} are waiting. Retry in a few seconds.`)
 }

@@ -37,7 +37,7 @@ function drained(channel: Duplex, signal?: AbortSignal): Promise<void> {
       if (error) reject(error)
       else resolve()
     }
-    const closed = () => end(new Error('expected a process to take a file but it has ended'))
+    const closed = () => end(new Error('the process exited before it received the file'))
     const aborted = () => end(signal?.reason)
     channel.on('drain', end).on('close', closed)
     signal?.addEventListener('abort', aborted)

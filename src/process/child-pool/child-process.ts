@@ -107,7 +107,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     if (!broken) return
     kill()
     const error = receivedError(broken)
-    throw new Error(`a child process cannot load what it needs: ${error.message}`, { cause: error })
+    throw new Error(`a child process cannot load its modules: ${error.message}`, { cause: error })
   })
   ready.catch(() => {})
   tell({ setup })
@@ -180,12 +180,12 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
   }
 }
 
-const tooMuchMemory = () => notTransformable('this image takes too much memory to transform')
+const tooMuchMemory = () => notTransformable('This image takes too much memory to transform.')
 
 /** Why the child ended by itself. SIGKILL comes from its own memory guard, or from the system when it was out of memory. */
 function causeOf({ exitCode, signalCode, pid }: ChildProcess, log: Log): Problem {
   if (signalCode === 'SIGKILL') return tooMuchMemory()
-  log.error({ pid, exitCode, signalCode }, 'a child process has ended in the middle of its work')
+  log.error({ pid, exitCode, signalCode }, 'a child process exited during its work')
   return notTransformable('expected an image that can be transformed but this one cannot')
 }
 
@@ -201,7 +201,7 @@ function memoryOf({ pid }: ChildProcess): number {
 /** Logs lines that a library wrote to stdout or stderr of the child. */
 function logLines(output: Readable | null, { pid }: ChildProcess, log: Log): void {
   output?.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n')) if (line.trim()) log.warn({ pid, line }, 'a child process says')
+    for (const line of text.split('\n')) if (line.trim()) log.warn({ pid, line }, 'child process stderr')
   })
 }
 

@@ -71,7 +71,7 @@ export function shareMetrics(parts: () => Promise<unknown>): () => Promise<strin
     const metricsOf = questions
     const answered = new Promise<string>((resolve, reject) => {
       waiting.set(metricsOf, resolve)
-      setTimeout(reject, 2 * ANSWER_MS, new Error('the first process does not answer')).unref()
+      setTimeout(reject, 2 * ANSWER_MS, new Error('the first process does not respond')).unref()
       process.send?.({ metricsOf })
     })
     return answered.finally(() => waiting.delete(metricsOf))

@@ -75,12 +75,12 @@ export function createClientStorages({
   function checkNoOverlap(id: string, root: Root): void {
     if (installation && overlap(root, installation))
       throw clientConflict(
-        'this is a part of the bucket of the installation, or contains it: take another one or another prefix',
+        'This bucket and prefix overlap the storage of the installation. Use another bucket or prefix.',
       )
     const other = store.list().find((one) => one.id !== id && one.storage && overlap(root, one.storage))
     if (other)
       throw clientConflict(
-        `the client ${other.id} has this root, a part of it, or one around it: take another prefix`,
+        `This bucket and prefix overlap the storage of client ${other.id}. Use another prefix.`,
       )
   }
 
@@ -97,7 +97,9 @@ export function createClientStorages({
     const client = store.find(id)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
-      throw clientConflict('the first client has the bucket of the installation, where all records are')
+      throw clientConflict(
+        'The first client must use the bucket of the installation, which stores all records.',
+      )
     if (client.removing) throw clientConflict(`${id} is being removed`)
     return client
   }
@@ -105,7 +107,7 @@ export function createClientStorages({
   async function checkEmpty(client: Client): Promise<void> {
     if (await hasFiles(client))
       throw clientConflict(
-        `the client ${client.id} has files, or an upload on its way: they would be left behind. Delete them first, or make another client`,
+        `The client ${client.id} has files or an upload in progress, which would be left behind. Delete them first, or create another client.`,
       )
   }
 
@@ -123,8 +125,7 @@ export function createClientStorages({
       await checkEmpty(client)
       return await changeKnown(id, ({ pausedUntil, storage: _, ...present }) => {
         signal.throwIfAborted()
-        if (pausedUntil !== until || now() >= until)
-          throw unavailable('the change has taken too long; try again')
+        if (pausedUntil !== until || now() >= until) throw unavailable('The change took too long. Try again.')
         return { ...present, ...(storage ? { storage } : {}) }
       })
     } catch (error) {

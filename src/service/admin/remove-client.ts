@@ -89,7 +89,9 @@ export function createRemoveClient({
     const mayDeleteFiles = files || client.removing?.files === true
     const check = async () => {
       if (!mayDeleteFiles && (await hasFiles(client)))
-        throw clientConflict(`the client ${id} has files, and it was not asked to delete them with it`)
+        throw clientConflict(
+          `The client ${id} has files. To delete them too, add --files (over HTTP: ?files).`,
+        )
     }
     try {
       await check()
@@ -99,7 +101,7 @@ export function createRemoveClient({
       await check()
       // From here on, the removal is not taken back.
       await mark(id, (before) => {
-        if (!before) throw clientConflict(`the removal of ${id} was taken back by another one; call it again`)
+        if (!before) throw clientConflict(`Another request cancelled the removal of ${id}. Repeat it.`)
         return { files: true }
       })
     } catch (error) {
@@ -117,7 +119,7 @@ export function createRemoveClient({
     const client = known ?? (options.files ? await clientOfLeftFiles(id) : undefined)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
-      throw clientConflict('the first client cannot be removed: the service starts with it')
+      throw clientConflict('The first client cannot be removed: the service needs it.')
     if (known) await endAccess(known, options)
 
     // Before its files: a complete resumable upload may be about to become a file.
@@ -173,7 +175,7 @@ export function createRemoveClient({
       if (originals > before) until = now() + WAIT_MS
       if (now() > until)
         throw unavailable(
-          `the client ${id} has no access any more, but ${left} of its files are still being stored or deleted; remove it again to go on`,
+          `The client ${id} has no access any more, but ${left} of its files are still being stored or deleted. Remove it again to continue.`,
         )
       await wait(LOOK_AGAIN_MS, signal)
     }

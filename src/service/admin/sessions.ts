@@ -51,7 +51,7 @@ export function createAdminSessions({
     throw new Problem({
       status: 403,
       code: 'sign_in_off',
-      detail: 'nobody can sign in: this installation has no ADMIN_PASSWORD',
+      detail: 'Sign-in is disabled: ADMIN_PASSWORD is not set.',
     })
   }
 
@@ -76,9 +76,9 @@ export function createAdminSessions({
       const signature = bytes.subarray(TIME_BYTES + NONCE_BYTES)
       const expected = signed(claims, ofPassword)
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected))
-        throw notSignedIn('but the one received is not known; sign in')
+        throw notSignedIn('but the token received is unknown; sign in')
       if (now() >= claims.readUIntBE(0, TIME_BYTES))
-        throw notSignedIn('but the one received has ended; sign in again')
+        throw notSignedIn('but the token received has expired; sign in again')
     },
   }
 }
@@ -89,7 +89,7 @@ function wrongPassword(): Problem {
   return new Problem({
     status: 401,
     code: 'wrong_password',
-    detail: 'this is not the password of the operator',
+    detail: 'Wrong password.',
     headers: CHALLENGE,
   })
 }

@@ -101,7 +101,10 @@ export function createArchive({
     const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>
-        log.warn({ client: client.id, key, err: error, times }, 'a file of an archive broke off'),
+        log.warn(
+          { client: client.id, key, err: error, times },
+          'a file of an archive could not be read to its end',
+        ),
     })
   }
 
@@ -141,9 +144,9 @@ export function createArchive({
     signal.throwIfAborted()
     const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
     const fields = { client: client.id, path: item.path, status: code }
-    if (code >= 500) log.error({ ...fields, err: error }, 'an archive goes without this file')
+    if (code >= 500) log.error({ ...fields, err: error }, 'file skipped in archive')
     else if (error instanceof Problem && error.cause !== undefined)
-      log.info({ ...fields, err: error.cause }, 'an archive goes without this file')
+      log.info({ ...fields, err: error.cause }, 'file skipped in archive')
     return { item, code, reason }
   }
 
@@ -191,7 +194,7 @@ export function createArchive({
     const ended = new AbortController()
     // This signal also aborts finding and rendering ahead.
     const { signal } = anySignal([request.signal, ended.signal])
-    zip.output.once('close', () => ended.abort(new DOMException('the archive has ended', 'AbortError')))
+    zip.output.once('close', () => ended.abort(new DOMException('the archive is closed', 'AbortError')))
     write(zip, { ...request, signal }, ahead)
       .catch((error) => zip.output.destroy(error))
       .finally(() => ahead.end())

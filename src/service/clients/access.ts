@@ -68,18 +68,15 @@ export function createClientAccess({
         throw new Problem({
           status: 404,
           code: 'client_not_found',
-          detail: 'there is no client with this token',
+          detail: 'No client has this token.',
         })
       return admitted(client)
     },
     async admits({ id, storage }) {
       await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
-        throw unavailable(
-          'nobody can tell at the moment whether this client may store files; send it again',
-          {
-            cause,
-          },
-        )
+        throw unavailable('The status of this client cannot be verified at the moment. Retry.', {
+          cause,
+        })
       })
       const client = store.find(id)
       if (!client || client.removing) return false
@@ -96,7 +93,7 @@ export function secretIn(authorization: string | undefined): string | undefined 
 }
 
 function movingProblem(): Problem {
-  return unavailable('the files of this client are moving to another bucket; try again in a few seconds')
+  return unavailable('The files of this client are moving to another bucket. Retry in a few seconds.')
 }
 
 /** 401. `received` continues the text "expected a secret client token in the Authorization header". */
@@ -115,5 +112,5 @@ function describeReceived(text: string | undefined, store: ClientStore): string 
   if (/^Basic /i.test(text)) return 'but received Basic authentication. Send "Authorization: Bearer <secret>"'
   return text !== '' && store.findByToken(text)
     ? 'but received the public client token, which is only for URLs. Send the secret token'
-    : 'but the one received is not known'
+    : 'but the token received is unknown'
 }

@@ -28,7 +28,7 @@ export function noSuchClient(id: string): Problem {
   return new Problem({
     status: 404,
     code: 'client_not_found',
-    detail: `there is no client with the id ${JSON.stringify(id)}`,
+    detail: `No client has the id ${JSON.stringify(id)}.`,
   })
 }
 

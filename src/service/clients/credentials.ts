@@ -109,7 +109,7 @@ export function createClientCredentials({
 
 /** The error text for a client that requires signed URLs and would have no key. */
 export function needsUrlKey(id: string): string {
-  return `${id} takes signed URLs only, which needs a key: add one`
+  return `${id} requires signed URLs, which need a key. Add one first.`
 }
 
 function noSuchKey(id: string, version: number): Problem {

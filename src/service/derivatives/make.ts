@@ -153,7 +153,9 @@ export function createMaker(options: MakerOptions): Maker {
     } catch (error) {
       await storing
         .takeBack()
-        .catch((err) => log.warn({ err, key }, 'what is left of a derivative is left to the sweep'))
+        .catch((err) =>
+          log.warn({ err, key }, 'a failed derivative could not be cleaned up; the next sweep does it'),
+        )
       if (!signal.aborted && !request.isTriedAgain?.(error)) tellFailed(request, key, error)
       throw error
     } finally {

@@ -66,7 +66,7 @@ export function createDerivativeSpace({
       await evict(client, original, key)
       return true
     } catch (err) {
-      log.warn({ err, client: client.id, key }, 'an eviction is left to the sweep')
+      log.warn({ err, client: client.id, key }, 'an eviction failed; the next sweep continues it')
       return false
     }
   }

@@ -78,7 +78,7 @@ export function createEventDelivery({
     if (stopped.has(party)) return
     const stop = (reason: string) => {
       stopped.add(party)
-      log.error({ plugin: plugin.name, reason }, 'no more events go there until the next start')
+      log.error({ plugin: plugin.name, reason }, 'events to this target are disabled until the next start')
     }
     await plugin.on[name]?.(event, { ...stamp, target, options, fetch: fetcher.fetch, stop, signal, log })
   }

@@ -73,6 +73,6 @@ function differences(
     const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
     return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
   } catch {
-    return 'it is no JSON'
+    return 'invalid JSON'
   }
 }

@@ -41,7 +41,7 @@ export function createCompletion({
     const startedAt = performance.now()
     const { originals } = await reindex({
       signal,
-      found: async (finding) => log.warn({ ...finding }, 'a file could not be taken into the index'),
+      found: async (finding) => log.warn({ ...finding }, 'a file could not be added to the index'),
       progress: async () => {},
     })
     if (originals.known + originals.added > 0)

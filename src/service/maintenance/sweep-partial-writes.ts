@@ -24,7 +24,7 @@ export function createSweepPuts({
 }): SweepPuts {
   return async () => {
     const halfWritten = await buckets.sweep(OLDEST_PUT_MS, clients.list())
-    if (halfWritten > 0) log.info({ halfWritten }, 'removed what was half written')
+    if (halfWritten > 0) log.info({ halfWritten }, 'removed partially written files')
     return halfWritten
   }
 }

@@ -73,7 +73,10 @@ export function createSweep({
       else await settleDerivative(client, item)
       return true
     } catch (error) {
-      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      log.warn(
+        { err: error, client: ref.clientId, key: ref.key },
+        'the sweep of this entry failed; the next sweep retries',
+      )
       return false
     }
   }
@@ -91,7 +94,10 @@ export function createSweep({
       await index.endChange(change)
       return true
     } catch (error) {
-      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      log.warn(
+        { err: error, client: ref.clientId, key: ref.key },
+        'the sweep of this entry failed; the next sweep retries',
+      )
       return false
     }
   }
@@ -103,7 +109,7 @@ export function createSweep({
       if (hasEnded) ended += 1
     for await (const hasEnded of mapConcurrent(index.overdue(now()), { concurrency: CONCURRENCY, work: end }))
       if (hasEnded) ended += 1
-    if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives, changes and deletes')
+    if (ended > 0) log.info({ ended }, 'cleaned up overdue uploads, derivatives, changes and deletes')
     return ended
   }
 

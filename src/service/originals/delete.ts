@@ -162,7 +162,10 @@ export function createRemovals({
           await index.beginUpload(ref, now() + LEASE_MS)
           await take(client, ref, { cause: 'abandon', mayLand })
         } catch (error) {
-          log.warn({ err: error, client: client.id, key }, 'a failed upload is left to the sweep')
+          log.warn(
+            { err: error, client: client.id, key },
+            'a failed upload could not be cleaned up; the next sweep does it',
+          )
         }
       }
     },

@@ -12,7 +12,7 @@ export function keptProbe(
     async keep(probe) {
       await index
         .amend(clientId, record, { ...record, probe })
-        .catch((cause) => log.warn({ err: cause, key: record.key }, 'a probe was not kept'))
+        .catch((cause) => log.warn({ err: cause, key: record.key }, 'a probe could not be cached'))
     },
   }
 }

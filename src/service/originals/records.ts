@@ -69,7 +69,7 @@ export function createRecords({
         const amended = probe === undefined ? record : { ...record, probe }
         if (await index.amend(client.id, original.record, amended)) return amended
       }
-      throw unavailable('the file was changed again and again meanwhile')
+      throw unavailable('Other requests changed this file repeatedly. Retry.')
     },
 
     takeBack,

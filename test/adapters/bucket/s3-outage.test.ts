@@ -144,15 +144,15 @@ describe('s3: outages', function () {
     const refusals: Record<string, { options(): Partial<S3BucketOptions>; text: RegExp }> = {
       'a wrong secret': {
         options: () => ({ credentials: { accessKeyId: 'testkey', secretAccessKey: 'wrong' } }),
-        text: /refuses the credentials of the service: SignatureDoesNotMatch/,
+        text: /refused the credentials of the service .SignatureDoesNotMatch/,
       },
       'an unknown key': {
         options: () => ({ credentials: { accessKeyId: 'nobody', secretAccessKey: 'wrong' } }),
-        text: /refuses the credentials of the service: InvalidAccessKeyId/,
+        text: /refused the credentials of the service .InvalidAccessKeyId/,
       },
       'a bucket that is not there': {
         options: () => ({ bucket: 'no-such-bucket' }),
-        text: /refuses a request of the service: NoSuchBucket/,
+        text: /refused a request of the service .NoSuchBucket/,
       },
     }
     for (const [what, { options, text }] of Object.entries(refusals)) {

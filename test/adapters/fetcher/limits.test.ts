@@ -288,7 +288,7 @@ describe('guarded fetcher: limits', () => {
       const fetcher = guardedFetcher({ access: { ports: [gone.port], addresses: ['127.0.0.1/32'] } })
       const outcome = fetcher.fetch({ url: gone.url(), timeoutMs: 1000, maxBytes: 1 })
       const problem = await expectProblem(outcome, 502, 'remote_failed')
-      expect(problem.message).to.equal('the remote server could not be reached, or broke off')
+      expect(problem.message).to.equal('the remote server could not be reached, or closed the connection')
     })
 
     for (const [what, said] of Object.entries({
@@ -313,7 +313,7 @@ describe('guarded fetcher: limits', () => {
       'an HTTP that does not exist': 'HTTP/9.9 200 OK\r\n\r\n',
       'a protocol that it changes to':
         'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
-      'a 100 that was not asked for': 'HTTP/1.1 100 Continue\r\n\r\n',
+      'a 100 that was not requested': 'HTTP/1.1 100 Continue\r\n\r\n',
     })) {
       it(`answers 502 for ${what}`, async () => {
         await expectProblem(get(await rawRemote((socket) => socket.end(said))), 502, 'remote_failed')

@@ -127,7 +127,7 @@ describe('guarded fetcher: redirects', () => {
     it(`refuses a redirect to ${what}`, async () => {
       location = target.replace('<port>', String(plain.port))
       const problem = await expectProblem(get(plain.url('/go', 'a.test')), 400, 'url_not_allowed')
-      expect(problem.message).to.match(/^the URL redirects to one that may not be fetched: expected /)
+      expect(problem.message).to.match(/^the URL redirects to a URL that may not be fetched: expected /)
       expect(problem.message).to.not.include('169').and.not.include('127').and.not.include('inside')
     })
   }

@@ -67,7 +67,7 @@ describe('guarded fetcher: allowed targets', () => {
         ['localhost', '', '127.1'],
         'localhost: not an address, : not an address, 127.1: not an address',
       ],
-      ['nothing', [], 'there is no such name, or it has no address'],
+      ['nothing', [], 'the host name does not exist or has no address'],
     ] as const) {
       it(`refuses a name that has ${what}, with the reason only in the log`, async () => {
         const { resolve } = names({ 'evil.test': [addresses] })

@@ -339,7 +339,7 @@ describe('BullMQ: jobs of several processes', function () {
     await pause(2500)
     await server.start()
     await enqueue('one').catch(() => {})
-    const lines = log.lines.filter(({ message }) => message.includes('the worker has trouble'))
+    const lines = log.lines.filter(({ message }) => message.includes('the worker has a Redis error'))
     expect(lines.length).to.be.within(1, 3)
   })
 })

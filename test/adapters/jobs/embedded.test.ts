@@ -102,7 +102,7 @@ describe('embedded: jobs after a restart', function () {
       failure: {
         status: 500,
         code: 'internal',
-        detail: 'the process that did this ended before it was done, at every attempt',
+        detail: 'The worker process died on every attempt.',
       },
     })
     expect(begun).to.deep.equal([])

@@ -381,7 +381,7 @@ describe('warnings about Redis', () => {
   it('report missing persistence', async () => {
     const [warning, ...more] = await warningsOf({ options: noeviction })
     expect(more).to.deep.equal([])
-    expect(warning).to.match(/keeps nothing on disk/)
+    expect(warning).to.match(/stores nothing on disk/)
   })
 
   it('report that CONFIG is forbidden', async () => {
@@ -390,8 +390,8 @@ describe('warnings about Redis', () => {
       await warningsOf({ options: ['--rename-command', 'CONFIG', ''] }),
     ]) {
       expect(forbidden).to.have.length(2)
-      expect(forbidden[0]).to.match(/does not tell.*maxmemory-policy/)
-      expect(forbidden[1]).to.match(/does not tell.*disk/)
+      expect(forbidden[0]).to.match(/does not return.*maxmemory-policy/)
+      expect(forbidden[1]).to.match(/does not return.*disk/)
     }
   })
 

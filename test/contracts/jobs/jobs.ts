@@ -483,7 +483,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
             state: 'failed',
             attempts: 3,
             progress: 0,
-            failure: { status: 500, code: 'internal', detail: 'something went wrong here' },
+            failure: { status: 500, code: 'internal', detail: 'internal error' },
           })
           const attempts = begun.filter(({ id }) => id === 'one').map(({ attempt }) => attempt)
           expect(attempts).to.deep.equal([1, 2, 3])
@@ -579,7 +579,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
           failure: {
             status: 503,
             code: 'unavailable',
-            detail: 'this took too long and was given up',
+            detail: 'The job timed out.',
             members: { retryAfterSeconds: 5 },
           },
         })

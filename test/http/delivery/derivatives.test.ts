@@ -93,7 +93,9 @@ onTwoBackends('derivatives', (start) => {
         const answer = await exchange(service, `${src}?f=${format}`, accept)
         expect(answer.status).to.equal(422)
         expect(jsonOf(answer)).to.include({ code: 'format_too_small', format, maxSide })
-        expect(jsonOf(answer).detail).to.match(new RegExp(`at most ${maxSide} px a side for ${format} `))
+        expect(jsonOf(answer).detail).to.match(
+          new RegExp(`exceed ${maxSide} px a side, the maximum of ${format}`),
+        )
       }
     })
   })

@@ -298,7 +298,7 @@ onTwoBackends('eager transforms', (start) => {
     expect(await derivatives(broken)).to.deep.equal([])
     const { status } = await exchange(service, broken.options.transforms?.[0]?.src ?? '')
     expect(status).to.equal(422)
-    const failed = service.log.lines.filter(({ message }) => message === 'a job has failed')
+    const failed = service.log.lines.filter(({ message }) => message === 'job failed')
     expect(failed).to.have.length(1)
   })
 

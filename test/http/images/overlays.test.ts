@@ -85,7 +85,7 @@ onOneBackend('overlays', (start) => {
         code: 'asset_not_found',
         param: 'wm',
         received,
-        detail: `there is no file "${received}" for wm`,
+        detail: `The file "${received}" for wm does not exist.`,
       })
     }
     // Nothing is left of what was not made.

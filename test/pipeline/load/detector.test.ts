@@ -167,7 +167,7 @@ describe('a detector plugin', () => {
     [
       'is the second',
       { 'a.js': detector('[]'), 'b.js': detector('[]').replace("'faces'", "'more-faces'") },
-      /b\.js: faces detects already: disable one of them$/,
+      /b\.js: faces is already the detector: disable one of them$/,
     ],
   ] as const) {
     it(`is refused when it ${what}`, async () => {

@@ -43,9 +43,9 @@ describe('event plugins', () => {
     "durable: 'yes'": 'expected true or false for durable',
     'options: []': 'expected an object for options',
     "targets: 'x'": 'expected a function for targets',
-    "targets: () => 'x'": 'expected targets to answer with an array of strings',
-    'targets: () => [1]': 'expected targets to answer with an array of strings',
-    'targets: async () => []': 'expected targets to answer with an array of strings',
+    "targets: () => 'x'": 'expected targets to return an array of strings',
+    'targets: () => [1]': 'expected targets to return an array of strings',
+    'targets: async () => []': 'expected targets to return an array of strings',
     "targets() { throw new Error('expected a url') }": 'expected a url',
     "targets() { throw 'no url' }": 'no url',
   })) {

@@ -364,7 +364,7 @@ describe('loading plugins', () => {
       [
         'has both transform and on',
         dropIn('x', { on: '{}' }),
-        /expected transform or on but it has both: make two plugins of it/,
+        /expected transform or on but it has both: split it into two plugins/,
       ],
       [
         'misspells a member',
@@ -595,8 +595,8 @@ describe('loading plugins', () => {
       for (const [choices, reason] of [
         ["() => { throw new Error('no such folder') }", 'no such folder'],
         ["() => ({ x: ['B c'] })", 'expected values of a-z'],
-        ["() => ({ y: ['b'] })", 'expected choices for an enum but y is none'],
-        ["() => ({ z: ['b'] })", 'expected choices for an enum but z is none'],
+        ["() => ({ y: ['b'] })", 'expected choices for an enum but y is not an enum'],
+        ["() => ({ z: ['b'] })", 'expected choices for an enum but z is not an enum'],
         ["'x'", 'expected a function for choices'],
       ] as const) {
         const { message, path } = await refusal({ 'p.js': dropIn('p', { params, choices }) })
@@ -678,7 +678,7 @@ describe('loading plugins', () => {
       it(`include a plugin with a parameter that is ignored or reserved: ${word}`, async () => {
         const params = `{ x: { type: 'flag', help: 'X', aliases: ['${word}'] } }`
         const { message, path } = await refusal({ '1.js': dropIn('one', { params }) })
-        expect(message).to.include(path('1.js')).and.include(`the parameter ${word} never reaches a plugin`)
+        expect(message).to.include(path('1.js')).and.include(`the parameter ${word} is reserved`)
       })
     }
 
@@ -733,7 +733,7 @@ describe('loading plugins', () => {
 
     it('must not include preset in ignoredParams', async () => {
       expect(await chainRefusal({ 'a.js': dropIn('a') }, { ignoredParams: ['preset'] })).to.equal(
-        'config/chain.json: ignoredParams: preset stands for the parameters of config/presets.json',
+        'config/chain.json: ignoredParams: preset cannot be ignored: it selects a preset of config/presets.json',
       )
     })
 

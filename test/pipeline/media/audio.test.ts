@@ -316,7 +316,12 @@ describe('audio output', () => {
       ['of zeros', async () => Buffer.alloc(100_000), 'flac', BROKEN],
       ['of a playlist', async () => Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n'), 'm4a', BROKEN],
       ['of a header alone', async () => source.subarray(0, 44), 'wav', BROKEN],
-      ['of a video without sound', video, 'm4a', 'expected an audio file with sound but this one has none'],
+      [
+        'of a video without sound',
+        video,
+        'm4a',
+        'expected an audio file with sound but found no audio stream',
+      ],
       [
         'of a score',
         async () => Buffer.from('MThd'),
@@ -420,7 +425,7 @@ describe('audio output', () => {
       for (const query of ['f=opus', 'waveform&loudnorm'])
         expect(await refusal(long, query, { limits, format: 'mp3' })).to.include({
           status: 422,
-          message: 'this audio takes too long to transform',
+          message: 'This audio takes too long to transform.',
         })
     })
   })

@@ -298,7 +298,7 @@ describe('the ffmpeg engine', () => {
     it('that exceeds its time limit', async () => {
       const limits = { ...LIMITS, timeoutMs: 300 }
       for (const outcome of [await rejection(frame(lying(pipe, 1), { limits })), await stuck({ limits })]) {
-        expect(outcome).to.include({ status: 422, message: 'this video takes too long to transform' })
+        expect(outcome).to.include({ status: 422, message: 'This video takes too long to transform.' })
         expect(await running()).to.deep.equal([])
       }
     })

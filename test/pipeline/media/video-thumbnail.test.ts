@@ -217,7 +217,7 @@ describe('video-thumbnail', () => {
     it('an audio file, and says so', async () => {
       const { message, status } = await refusal(await sound())
       expect(status).to.equal(422)
-      expect(message).to.equal('expected a video with pictures but this file has only sound')
+      expect(message).to.equal('expected a video stream but this file has only sound')
     })
 
     it('audio with a cover, which is not a frame', async () => {

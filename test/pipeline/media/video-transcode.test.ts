@@ -215,7 +215,7 @@ describe('a transcode of a video', () => {
     for (const [what, bytes, message] of [
       ['of an empty file', async () => Buffer.alloc(0), BROKEN],
       ['of zeros', async () => Buffer.alloc(100_000), BROKEN],
-      ['of sound', sound, 'expected a video with pictures but this file has only sound'],
+      ['of sound', sound, 'expected a video stream but this file has only sound'],
       ['of a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
     ] as const) {
       it(what, async () => {
@@ -234,7 +234,7 @@ describe('a transcode of a video', () => {
       const long = await video({ colours: Array(20).fill('red'), width: 640, height: 480 })
       expect(await refusal(long, 'f=webm', { limits })).to.include({
         status: 422,
-        message: 'this video takes too long to transform',
+        message: 'This video takes too long to transform.',
       })
     })
 

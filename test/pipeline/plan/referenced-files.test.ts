@@ -115,7 +115,7 @@ describe('the forecast of a watermark', () => {
     expect(error).to.have.nested.property('members.param', 'wm')
     expect(error)
       .to.have.property('message')
-      .that.matches(/^the file that wm names cannot be used: expected an image/)
+      .that.matches(/^The file of wm cannot be used: expected an image/)
   })
 
   it('passes on errors that the file did not cause', async () => {

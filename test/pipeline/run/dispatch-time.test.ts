@@ -38,7 +38,7 @@ describe('a transformation in this process', () => {
     const usual = context()
     const limits = { ...usual.limits, timeoutMs: 50 }
     const problem = await rejection(run(plan, source, { ...usual, limits }))
-    expect(problem).to.include({ status: 422, message: 'this image takes too long to transform' })
+    expect(problem).to.include({ status: 422, message: 'This image takes too long to transform.' })
     expect(passes).to.be.below(2000)
   })
 
@@ -50,9 +50,9 @@ describe('a transformation in this process', () => {
     })
     const limits = { ...context().limits, timeoutMs: 20 }
     for (const [format, message] of [
-      ['png', 'this image takes too long to transform'],
-      ['mp4', 'this video takes too long to transform'],
-      ['mp3', 'this audio takes too long to transform'],
+      ['png', 'This image takes too long to transform.'],
+      ['mp4', 'This video takes too long to transform.'],
+      ['mp3', 'This audio takes too long to transform.'],
     ] as const) {
       const late = rejection(run(plan, assetOf(Buffer.from('bytes'), format), context({ limits })))
       expect(await late).to.include({ status: 422, message })

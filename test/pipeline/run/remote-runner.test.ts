@@ -86,7 +86,7 @@ describe('a plan in a child process', () => {
       const plan = planOf(first.transforms, 'mine')
       expect(await rejection(run(plan, assetOf(await picture(), 'png'), context()))).to.have.property(
         'message',
-        'the plugin mine has changed since the server was started: start it again',
+        'The plugin mine has changed on disk. Restart the server.',
       )
     }
   })

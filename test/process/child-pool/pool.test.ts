@@ -124,7 +124,7 @@ describe('a pool of child processes', function () {
       const error = await rejection(run(deed, { timeoutMs: 1000 }))
       expect(performance.now() - begun).to.be.within(900, 10_000)
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
-      expect(error).to.have.property('message', 'this image takes too long to transform')
+      expect(error).to.have.property('message', 'This image takes too long to transform.')
       await gone(first)
       await eventually(async () => expect(pool.pids()).to.have.length(1))
       const [next] = pool.pids()
@@ -147,7 +147,7 @@ describe('a pool of child processes', function () {
       const first = await pid()
       const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: 20_000 }))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
-      expect(error).to.have.property('message', 'this image takes too much memory to transform')
+      expect(error).to.have.property('message', 'This image takes too much memory to transform.')
       await gone(first)
     })
   }
@@ -208,7 +208,7 @@ describe('a pool of child processes', function () {
       return file(Buffer.from(found))
     }
     const made = await run({ do: 'fetch', names: ['b', 'none', 'a'] }, { asset })
-    expect(String(await readAll(made))).to.equal(`${files.b}, (404 there is no such file), first`)
+    expect(String(await readAll(made))).to.equal(`${files.b}, (404 This file does not exist.), first`)
   })
 
   it('forwards the log lines of a task', async () => {
@@ -226,7 +226,7 @@ describe('a pool of child processes', function () {
       const error = await rejection(run({ do: 'pid' }))
       expect(error).to.have.property(
         'message',
-        'a child process cannot load what it needs: plugins/x.js: expected a name',
+        'a child process cannot load its modules: plugins/x.js: expected a name',
       )
     }
   })

@@ -110,7 +110,7 @@ describe('the sluice command', function () {
       const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
       const needs = await sluice(['client', 'set', client.id, '--signed-urls', 'on'], env)
       expect(needs.code).to.equal(1)
-      expect(needs.stderr).to.include('needs a key')
+      expect(needs.stderr).to.include('need a key')
       const { stdout } = await sluice(['client', 'key', 'add', client.id], env)
       const [, key = ''] = /^key +([\w-]{43})$/m.exec(stdout) ?? []
       const { urlKeys } = await sluiceJson<{ urlKeys: number[] }>(['client', 'key', 'add', client.id], env)

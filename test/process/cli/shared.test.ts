@@ -161,7 +161,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
         const begun = Date.now()
         const { code, stdout, stderr } = await sluice(args, { ...env, LOG_LEVEL: 'silent' })
         expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 1, stdout: '' })
-        expect(stderr, args.join(' ')).to.match(/^sluice: .*does not answer/m)
+        expect(stderr, args.join(' ')).to.match(/^sluice: .*does not respond/m)
         // Two seconds until it is given up; the rest is the start of a process on a busy machine.
         expect(Date.now() - begun, args.join(' ')).to.be.below(20_000)
       }

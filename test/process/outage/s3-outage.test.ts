@@ -212,7 +212,7 @@ describe('a web process and its S3', function () {
         const { ended, output } = fleet.run()
         expect(await ended, output()).to.equal(1)
         expect(output()).to.include(
-          `sluice: S3_BUCKET ${fleet.env.S3_BUCKET} cannot be used: the bucket cannot be reached`,
+          `sluice: S3_BUCKET ${fleet.env.S3_BUCKET} cannot be used: The bucket cannot be reached.`,
         )
         expect(output()).to.not.include('    at ')
       } finally {

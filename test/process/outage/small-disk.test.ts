@@ -58,9 +58,9 @@ describe('a full file system', function () {
       expect((await deleteFile(server, file.s3PathOriginal)).status).to.equal(200)
       expect(await get(file)).to.equal(404)
       // Another program takes what the delete has made free.
-      if (!server.output().includes('a part of the reserve is given up')) await disk.fill()
+      if (!server.output().includes('a part of the reserve was released')) await disk.fill()
     }
-    expect(server.output()).to.include('a part of the reserve is given up')
+    expect(server.output()).to.include('a part of the reserve was released')
     // What was given up for deletes is not for uploads.
     for (let i = 0; i < 3; i += 1) {
       const refused = await postFiles(server, [{ name: 'b.txt', bytes: 'b' }])

@@ -55,7 +55,7 @@ describe('a damaged embedded index', function () {
       }),
   }
   for (const [what, damage] of Object.entries(damages))
-    it(`with ${what} is moved aside, and filled again from the bucket`, async () => {
+    it(`with ${what} was moved aside, and filled again from the bucket`, async () => {
       await damage()
       const running = await startService({ dataDir })
       service = running
@@ -69,7 +69,7 @@ describe('a damaged embedded index', function () {
       await eventually(async () => expect(await listAll(running)).to.have.length(COUNT))
       expect((await command(running, 'check')).findings).to.deep.equal([])
       const [line, ...others] = running.log.lines.filter(({ level }) => level === 'error')
-      expect(line?.message).to.include('the index was damaged and is moved aside')
+      expect(line?.message).to.include('the index was damaged and was moved aside')
       expect(others).to.deep.equal([])
       const aside = (await readdir(dataDir)).filter((name) => name.startsWith('index.damaged-'))
       expect(aside).to.deep.equal([String(line?.fields.movedTo).slice(dataDir.length + 1)])

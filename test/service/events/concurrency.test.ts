@@ -92,7 +92,7 @@ describe('event slots', () => {
     await third.end(new Error('no answer'))
     const { error } = await tried('a')
     expect(error).to.be.instanceOf(Error).and.not.instanceOf(NotYet)
-    expect((error as Error).message).to.include('not answered')
+    expect((error as Error).message).to.include('timed out')
     expect((await tried('b')).called).to.equal(true)
   })
 

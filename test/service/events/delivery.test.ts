@@ -232,7 +232,7 @@ describe('event delivery', () => {
       })
       deliver([plugin])
       emit('x')
-      await eventually(() => expect(log.lines.at(-1)?.message).to.equal('a job has failed'))
+      await eventually(() => expect(log.lines.at(-1)?.message).to.equal('job failed'))
       expect(told).to.have.length(PLAN.attempts)
       const stamps = told.map(({ context: { id, occurredAt } }) => `${id} ${occurredAt.toISOString()}`)
       expect(new Set(stamps).size).to.equal(1)
@@ -298,7 +298,7 @@ describe('event delivery', () => {
       it('uses up the attempts of its events like a target that fails at once: none waits forever', async () => {
         deliver([hanging], { queue: await open(), plan: { ...PLAN, limitMs: 300, hungMs: 200 } })
         for (const id of ids) emit(id)
-        const givenUp = () => log.lines.filter(({ message }) => message === 'a job has failed')
+        const givenUp = () => log.lines.filter(({ message }) => message === 'job failed')
         // Two at a time, with three tries each of 300 ms, would be 45 s.
         await eventually(() => expect(givenUp()).to.have.length(ids.length), { withinMs: 10_000 })
         expect(calls.answers).to.have.length(ids.length)

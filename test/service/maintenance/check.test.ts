@@ -139,7 +139,7 @@ onEveryBackend('check and reindex', (start) => {
         `size differs ${one.key}: 5 bytes, ${png.length} in the index`,
         details.find((text) => text.includes(one.small)) ?? '',
         `record differs ${two.key}: originalName, sha256`,
-        `record differs ${three.key}: it is no JSON`,
+        `record differs ${three.key}: invalid JSON`,
       ].sort(),
     )
     expect(details.some((text) => text.startsWith(`size differs ${one.small}: 5 bytes, `))).to.equal(true)

@@ -72,7 +72,7 @@ async function bytesOf(body: Readable): Promise<Buffer> {
 }
 
 function notS3(what: string): Problem {
-  return unavailable('the bucket has sent an answer that is not of S3', {
-    cause: new Error(`what answers there does not speak S3: a success ${what}`),
+  return unavailable('The bucket sent a response that is not from S3.', {
+    cause: new Error(`not an S3 store: it sent a success response ${what}`),
   })
 }

@@ -76,7 +76,7 @@ export async function bucketAddress(bucket: string, options: S3ConnectionOptions
     requestHandler: {
       async handle({ protocol, hostname, port, path }: Address) {
         address = `${protocol}//${hostname}${port ? `:${port}` : ''}${path.replace(/\/$/, '')}`
-        throw new Error('this is all we wanted to know')
+        throw new Error('only the address was needed')
       },
     },
   })

@@ -54,7 +54,7 @@ async function deleteBatch(
   const errors = new Map<string, unknown>()
   for (const { Key = '', Code, Message } of Errors) {
     if (Code === 'NoSuchKey') continue
-    const error = unavailable('the bucket could not delete a file', {
+    const error = unavailable('The bucket failed to delete a file.', {
       cause: new Error(`${Code}: ${Message ?? 'without a message'}`),
     })
     // An error without one of our names may concern any of them.

@@ -38,7 +38,7 @@ export async function download(
   const stream = withSilenceTimeout(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
   if (range && !ContentRange?.startsWith(`bytes ${range.start}-${range.end}/`)) {
     stream.destroy()
-    throw unavailable('the bucket has sent another range than it was asked for')
+    throw unavailable('The bucket sent a different range than requested.')
   }
   return signal ? addAbortSignal(signal, stream) : stream
 }
@@ -66,7 +66,8 @@ function withSilenceTimeout(body: Readable, { highWaterMark }: { highWaterMark: 
   })
   finished(body, (cause) => {
     clearTimeout(silence)
-    if (cause) stream.destroy(unavailable('the bucket has broken off in the middle of a file', { cause }))
+    if (cause)
+      stream.destroy(unavailable('The bucket closed the connection in the middle of a file.', { cause }))
     else stream.push(null)
   })
   return stream

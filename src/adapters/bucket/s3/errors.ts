@@ -13,8 +13,8 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (!(error instanceof S3ServiceException)) {
     if ((error as Error).name === 'CredentialsProviderError')
-      return unavailable('the service has no credentials for its bucket', { cause: error })
-    return unavailable('the bucket cannot be reached at the moment', { cause: error })
+      return unavailable('The service has no credentials for its bucket.', { cause: error })
+    return unavailable('The bucket cannot be reached.', { cause: error })
   }
   const status = error.$metadata.httpStatusCode ?? 500
   // A failed HEAD has no error code either.
@@ -23,8 +23,8 @@ export function problemOf(error: unknown): Problem {
   if (NO_ROOM.includes(code) || status === 507) return storageFull(error)
   if (status === 412) return fileReplaced(error)
   if (status === 401 || status === 403)
-    return unavailable(`the bucket refuses the credentials of the service: ${code}`, { cause: error })
+    return unavailable(`The bucket refused the credentials of the service (${code}).`, { cause: error })
   if (status < 500 && status !== 408 && status !== 429)
-    return unavailable(`the bucket refuses a request of the service: ${code}`, { cause: error })
-  return unavailable('the bucket is out of order at the moment', { cause: error })
+    return unavailable(`The bucket refused a request of the service (${code}).`, { cause: error })
+  return unavailable('The bucket reported an internal error or overload.', { cause: error })
 }

@@ -44,7 +44,9 @@ export async function transfer(
  */
 export function confirmed<T extends { ETag?: string | undefined }>(answer: T): T {
   if (answer.ETag === undefined)
-    throw unavailable('the bucket has answered a put without an ETag: AWS_ENDPOINT_URL_S3 may be no S3 store')
+    throw unavailable(
+      'The bucket responded to a PUT without an ETag. AWS_ENDPOINT_URL_S3 may not be an S3 store.',
+    )
   return answer
 }
 

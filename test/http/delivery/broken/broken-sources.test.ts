@@ -217,7 +217,7 @@ onTwoBackends('sources that break', (start) => {
         name: 'a.bin',
         status: 'error',
         code: 404,
-        reason: 'there is no such file',
+        reason: 'This file does not exist.',
       },
       { path: small.sourceName, name: 'a.bin', status: 'ok', size: 1000 },
     ])

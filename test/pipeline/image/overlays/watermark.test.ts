@@ -251,7 +251,7 @@ describe('image-watermark', () => {
         const error = await refused(assetOf(given, format), limits)
         expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
         expect(error).to.have.nested.property('members.param', 'wm')
-        expect((error as Error).message).to.match(/^the file that wm names cannot be used: /)
+        expect((error as Error).message).to.match(/^The file of wm cannot be used: /)
         expect((error as Error).message).to.match(reason)
       })
     }

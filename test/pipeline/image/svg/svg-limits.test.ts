@@ -8,11 +8,11 @@ import { transformed } from '../transform.ts'
 const svg = (content: string, before = '') =>
   Buffer.from(`${before}<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">${content}</svg>`)
 const tooMuchOf = (bytes: Uint8Array) => inspectSvg(bytes).tooMuch
-const LETTERS = 'of at most 10000 letters'
-const ENTITIES = 'without entities that stand for more than a few words'
-const NESTED = 'of at most 500 clips of clips and ":not("'
-const LAYERS = 'of at most 16 layers in layers'
-const FOREIGN = 'without an SVG, styles or unknown data within'
+const LETTERS = 'of at most 10000 characters of text'
+const ENTITIES = 'without entities longer than a few words'
+const NESTED = 'of at most 500 nested clip paths and ":not("'
+const LAYERS = 'of at most 16 nested layers'
+const FOREIGN = 'without an embedded SVG, embedded styles or unknown embedded data'
 const W = (times: number) => 'W'.repeat(times)
 const doctype = (subset: string) => `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [${subset}]>`
 
@@ -49,27 +49,31 @@ describe('what is too much about an SVG', () => {
     ['elements around elements', 'of at most 200000 tags', '<g>'.repeat(100_001) + '</g>'.repeat(100_001)],
     ['comments', 'of at most 200000 tags', '<!---->'.repeat(200_001)],
     ['bytes', 'of at most 4194304 bytes', ' '.repeat(4_194_304)],
-    ['pictures of elements', 'of at most 4 feImage', '<feImage/>'.repeat(5)],
-    ['pictures of elements with a prefix', 'of at most 4 feImage', '<a:feImage></a:feImage>'.repeat(5)],
+    ['pictures of elements', 'of at most 4 feImage elements', '<feImage/>'.repeat(5)],
+    [
+      'pictures of elements with a prefix',
+      'of at most 4 feImage elements',
+      '<a:feImage></a:feImage>'.repeat(5),
+    ],
     ['negations of negations', NESTED, `<style>${':not('.repeat(501)}</style>`],
     ['negations that are escaped', NESTED, `<style>${':n\\6f t('.repeat(501)}</style>`],
     ['negations by entities', NESTED, `<style>${':n&#111;t('.repeat(501)}</style>`],
     ['negations by an entity', NESTED, `<style>${':&a;('.repeat(501)}</style>`, doctype('<!ENTITY a "not">')],
     ['negations as data', NESTED, `<style><![CDATA[${':not('.repeat(501)}]]></style>`],
-    ['clips of clips', NESTED, '<clipPath clip-path="url(#a)"/>'.repeat(501)],
+    ['nested clip paths', NESTED, '<clipPath clip-path="url(#a)"/>'.repeat(501)],
     ['clips of clips within', NESTED, `<clipPath>${'<path clip-path="url(#a)"/>'.repeat(501)}</clipPath>`],
     ['clips of what is clipped', NESTED, '<clipPath><use href="#a"/></clipPath>'.repeat(501)],
     ['clips by a style', NESTED, `<style>${'a{clip-path:url(#a)}'.repeat(501)}</style>`],
-    ['layers in layers', LAYERS, '<g opacity=".9">'.repeat(17) + '</g>'.repeat(17)],
+    ['nested layers', LAYERS, '<g opacity=".9">'.repeat(17) + '</g>'.repeat(17)],
     ['layers in groups in layers', LAYERS, '<g style="mix-blend-mode:screen"><g>'.repeat(17)],
     ['layers of filters and masks', LAYERS, '<g filter="url(#a)"><g style="mask:url(#b)">'.repeat(9)],
     ['layers by a style', LAYERS, `<style>g{opacity:.9}</style>${'<g>'.repeat(32)}`],
     ['parts of filters', 'with fewer filters', '<feOffset/>'.repeat(1001)],
     ['parts of filters that are slow', 'with fewer filters', '<feTurbulence/>'.repeat(9)],
-    ['pictures', 'of at most 256 pictures within', '<image href="data:;base64,/9j/"/>'.repeat(257)],
+    ['pictures', 'of at most 256 embedded images', '<image href="data:;base64,/9j/"/>'.repeat(257)],
     [
       'pictures in a style',
-      'of at most 256 pictures within',
+      'of at most 256 embedded images',
       `<style>${'a{b:url(data:;base64,/9j/)}'.repeat(257)}</style>`,
     ],
     ['entities', 'of at most 100000 entities and escapes', '&amp;'.repeat(100_001)],
@@ -177,12 +181,12 @@ describe('what is too much about an SVG', () => {
   }).timeout(30_000)
 
   for (const [what, width, height, expected] of [
-    ['is drawn with pictures within the limit', 30, 20, undefined],
+    ['is drawn with embedded images within the limit', 30, 20, undefined],
     [
       'is not drawn with pictures past it',
       40,
       20,
-      'expected an SVG with at most 1300 pixels in pictures within to transform but this one has more',
+      'expected an SVG with at most 1300 pixels in embedded images to transform but this one has more',
     ],
   ] as const) {
     it(what, async () => {
@@ -212,7 +216,7 @@ describe('what is too much about an SVG', () => {
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
     expect(error).to.have.property(
       'message',
-      'expected an SVG of at most 10000 letters to transform but this one has more',
+      'expected an SVG of at most 10000 characters of text to transform but this one exceeds that limit',
     )
     expect(performance.now() - begun).to.be.below(3000)
   })
