@@ -1,20 +1,20 @@
 import ipaddr from 'ipaddr.js'
 
-/** Where webhooks may go: an address of the web that names no user. */
+/** Whether this is a valid webhook receiver: an http or https URL without a user name. */
 export function isEndpoint(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, username, password } = new URL(value)
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** A port that something can listen on. */
+/** Whether this is a port from 1 to 65535. */
 export function isPort(value: string): boolean {
   return /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 65_535
 }
 
 /**
  * A range of addresses. Four decimal parts, and nothing behind the mask: `10.1/16` and `10.1.2.3/8` open more than they
- * seem to.
+ * Whether this is an IP range. It needs four decimal parts, and no bits outside the mask: `10.1/16` and `10.1.2.3/8`
  */
 export function isRange(value: string): boolean {
   if (value.includes('%') || !ipaddr.isValidCIDR(value)) return false
@@ -27,14 +27,14 @@ export function isRange(value: string): boolean {
   )
 }
 
-/** How many proxies there are in front, or their ranges; undefined for anything else. As Express takes them. */
+/** The number of proxies or their IP ranges, in the format of Express; undefined when invalid. */
 export function readProxies(value: string): number | readonly string[] | undefined {
   if (/^(\d|10)$/.test(value)) return Number(value)
   const ranges = value.split(/[\s,]+/).filter((each) => each !== '')
   return ranges.length > 0 && ranges.every(isRange) ? ranges : undefined
 }
 
-/** The address of a Redis as it is, or undefined. */
+/** The URL of a Redis server; undefined when invalid. */
 export function readRedisUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined
   const { protocol, hostname, pathname, username, password } = new URL(value)
@@ -42,7 +42,7 @@ export function readRedisUrl(value: string): string | undefined {
   return fits && canDecode(username) && canDecode(password) ? value : undefined
 }
 
-/** An address that paths can be put behind, without slashes at its end, or undefined. */
+/** A URL without trailing slashes, to append paths to; undefined when invalid. */
 export function readBaseUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined
   const url = new URL(value)
@@ -51,7 +51,7 @@ export function readBaseUrl(value: string): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Whether each percent sign begins a byte of UTF-8. */
+/** Whether the percent-encoding is valid UTF-8. */
 function canDecode(text: string): boolean {
   try {
     decodeURIComponent(text)

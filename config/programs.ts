@@ -1,6 +1,6 @@
 import type { Environment } from './load.ts'
 
-// Where programs are, and their libraries: those of a buildpack lie elsewhere. Never FFREPORT, which has files written.
+// Paths of programs and their libraries, which a buildpack changes. Never FFREPORT: ffmpeg then writes files.
 const HANDED_DOWN = ['PATH', 'LD_LIBRARY_PATH'] as const
 
 // Settings of Node, libvips, glibc and fontconfig. None of them is a secret.
@@ -8,12 +8,12 @@ const NODE_VARIABLES =
   /^(NODE_OPTIONS|NODE_ENV|NODE_V8_COVERAGE|UV_THREADPOOL_SIZE|HOME|TMPDIR|TZ|LANG|LC_ALL|LD_PRELOAD)$/
 const LIBRARY_VARIABLES = /^(MALLOC|VIPS|FONTCONFIG)_/
 
-/** What programs that the service starts get of its environment, which holds secrets. */
+/** The environment of programs that the service starts, without secrets. */
 export function programEnvironment(environment: Environment = process.env): Readonly<Record<string, string>> {
   return inherited(environment, isOfPrograms)
 }
 
-/** The environment of the processes that transform pictures: Node, with libvips and plugins. */
+/** The environment of the processes that transform images: Node, with libvips and plugins. */
 export function transformerEnvironment(
   environment: Environment = process.env,
 ): Readonly<Record<string, string>> {

@@ -17,15 +17,15 @@ import { keepFilesPrivate } from './process/web/private-files.ts'
 import { createShutdown } from './process/web/shutdown.ts'
 import { createWebServer } from './process/web/web-server.ts'
 
-// How long requests in progress may take to end after SIGTERM and its delay.
+// Time for requests in progress to finish after SIGTERM and its delay.
 const DRAIN_MS = 10_000
-// And what goes on without a client: storing what has been sent, event handlers.
+// Time for work without a caller: storing received bytes, event handlers.
 const CLOSE_MS = 2_000
 const FLUSH_MS = 250
-// Ctrl-C under npm comes twice: from the terminal and from npm.
+// Under npm, Ctrl-C arrives twice: from the terminal and from npm.
 const SAME_KEY_MS = 1_000
-// Connections that the system holds until the process takes them. By default it drops what comes past 511: the client, or a health
-// check, tries again after 1 s, then 3 s. Linux allows no more than net.core.somaxconn, 4096 by default.
+// Connections that the system queues until the process accepts them. By default it drops all beyond 511: the client, or a health
+// check, retries after 1 s, then 3 s. Linux limits this to net.core.somaxconn, 4096 by default.
 const MAX_UNACCEPTED = 4096
 
 async function main(): Promise<void> {
@@ -39,8 +39,7 @@ async function main(): Promise<void> {
     process.stdout.write(checkReport(await loadEverything({ config: loadConfig(), root: projectRoot() })))
     return
   }
-  if (argument !== undefined)
-    throw new Error(`expected no arguments but received "${argument}"; --help tells more`)
+  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}" (see --help)`)
 
   watchHeap()
   const environment = loadConfig()
@@ -54,7 +53,7 @@ async function main(): Promise<void> {
     process.stdout.write(greeting(config, baseUrl))
     return
   }
-  // What comes before all is open waits for it: the port is known by then, and nobody is turned away.
+  // Early requests wait until startup finishes instead of being refused.
   let open: (handle: RequestListener) => void = () => {}
   const opened = new Promise<RequestListener>((resolve) => {
     open = resolve
@@ -85,15 +84,15 @@ async function main(): Promise<void> {
       return
     }
     stoppingSince = performance.now()
-    log.info({ signal, delaySeconds }, 'stopping: requests in progress may end')
+    log.info({ signal, delaySeconds }, 'stopping; requests in progress can finish')
     await shutdown.stop({ delayMs: delaySeconds * 1000, drainMs: DRAIN_MS })
     await Promise.race([app.close().then(() => process.exit(0)), pause(CLOSE_MS)])
-    log.warn('stopped in the middle of work: what it was for is swept at the next start')
-    // The log writes behind. Waiting for it to say so would let one that nobody reads keep the process.
+    log.warn('forced shutdown; unfinished work is cleaned up at the next start')
+    // Logging is asynchronous. Do not wait for a blocked stdout.
     await pause(FLUSH_MS)
     endOf(signal)
   }
-  // SIGINT is Ctrl-C: no load balancer has to notice the end, and a person waits for it.
+  // SIGINT is Ctrl-C: a person waits, and there is no load balancer to notify.
   process.on('SIGTERM', () => stop('SIGTERM', config.SHUTDOWN_DELAY_SECONDS))
   process.on('SIGINT', () => stop('SIGINT'))
   if (isOneOfSeveral) {
@@ -105,7 +104,7 @@ async function main(): Promise<void> {
   log.info({ baseUrl, port, dataDir: config.DATA_DIR }, 'ready')
 }
 
-/** @param credentials made by the service, when they are not in the configuration */
+/** @param credentials created by the service, when the configuration has none */
 function greeting(
   config: Config,
   baseUrl: string,
@@ -121,7 +120,7 @@ function greeting(
   })
 }
 
-/** On their own port, if there is to be one: of all processes. */
+/** Serves the metrics of all processes on METRICS_PORT, if it is set. */
 async function openMetrics(
   { METRICS_PORT: port, METRICS_HOST: host }: Config,
   { log, read }: { log: pino.Logger; read: (() => Promise<string>) | undefined },
@@ -131,7 +130,7 @@ async function openMetrics(
   log.info({ url }, 'metrics')
 }
 
-/** @returns the port, which was chosen now when it is 0 in the configuration */
+/** @returns the actual port; a free one when PORT is 0 */
 async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
   await new Promise<void>((listening, reject) => {
     server.once('error', reject)
@@ -139,18 +138,18 @@ async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
   }).catch(async (cause) => {
     if (cause.code !== 'EADDRINUSE') throw cause
     throw new Error(
-      `port ${PORT} is in use by ${await holderOfPort(PORT)}; stop that one or set another PORT`,
+      `port ${PORT} is in use by ${await holderOfPort(PORT)}. Stop that process or set another PORT`,
       { cause },
     )
   })
   return (server.address() as AddressInfo).port
 }
 
-/** Ends at once, as the signal does by itself. `process.exit` would wait for an encoder, which nothing can stop. */
+/** Ends at once by the signal itself. `process.exit` would wait for an encoder, which cannot be stopped. */
 function endOf(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)
-  // The first process of a container gets no such signal from itself: it ends when the encoder does.
+  // The first process of a container cannot signal itself: it exits when the encoder has finished.
   process.exit(0)
 }
 

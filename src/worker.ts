@@ -9,7 +9,7 @@ import { watchHeap } from './process/web/heap.ts'
 import { serveMetrics } from './process/web/metrics-server.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
 
-// What is being made is put back within that time, or taken over by another when its lock has run out.
+// Time to return running jobs to the queue. Otherwise another worker takes them over when their locks expire.
 const CLOSE_MS = 8_000
 
 async function main(): Promise<void> {
@@ -19,8 +19,7 @@ async function main(): Promise<void> {
     process.stdout.write(workerUsage(describeVariables()))
     return
   }
-  if (argument !== undefined)
-    throw new Error(`expected no arguments but received "${argument}"; --help tells more`)
+  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}" (see --help)`)
 
   watchHeap()
   const environment = loadConfig()
@@ -40,7 +39,7 @@ async function main(): Promise<void> {
   const stop = async (signal: NodeJS.Signals) => {
     if (isStopping) return
     isStopping = true
-    log.info({ signal }, 'stopping: what is being made is put back')
+    log.info({ signal }, 'stopping; running jobs return to the queue')
     await Promise.race([worker.close(), pause(CLOSE_MS)])
     process.exit(0)
   }

@@ -5,7 +5,7 @@ export default definePlugin({
   name: 'image-negate',
   engine: 'sharp',
   phase: 'effect',
-  params: { negate: { type: 'flag', help: 'The negative: every colour becomes its opposite' } },
+  params: { negate: { type: 'flag', help: 'Inverts all colours.' } },
   transform(image, _, { source, settle }) {
     const negative = image.negate({ alpha: false })
     // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would be

@@ -6,7 +6,7 @@ export default definePlugin({
   name: 'image-tint',
   engine: 'sharp',
   phase: 'effect',
-  params: { tint: { type: 'color', help: 'Gives the whole picture the hue of this colour' } },
+  params: { tint: { type: 'color', help: 'Tints the image with the hue of this colour.' } },
   // Of a colour that can be seen, its transparency has no effect: equal outcomes have one name.
   resolve: ({ tint }) => (tint === CLEAR ? undefined : { tint: tint?.slice(0, 6) }),
   // In the colours of the source, a grey picture would stay grey.

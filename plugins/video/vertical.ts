@@ -9,7 +9,7 @@ export default definePlugin({
   // What is cut off is not to be seen.
   noOriginalFallback: true,
   params: {
-    vt: { type: 'flag', aliases: ['vertical'], help: 'The middle of each frame, 9:16' },
+    vt: { type: 'flag', aliases: ['vertical'], help: 'Crops the centre of each frame to 9:16.' },
   },
   transform(video) {
     video.aspectRatio = 9 / 16

@@ -6,8 +6,7 @@ import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
 
-const PROXIES =
-  'how many there are, from 0 to 10, or their ranges like 10.0.0.0/8, with spaces or commas between'
+const PROXIES = 'their number from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas'
 
 /** The three variables of a rate limit. */
 function rates(name: string, points: number, addressPoints: number, seconds: number) {
@@ -32,7 +31,7 @@ function complaints(environment: Record<string, string>): string[] {
 describe('configuration', () => {
   it('names a missing WEBHOOK_SECRET together with all other errors', () => {
     expect(() => loadConfig({ PORT: 'abc', WEBHOOK_URL: 'https://example.com/x' })).to.throw(
-      /^PORT: .*\nWEBHOOK_SECRET: expected beside WEBHOOK_URL, received none$/,
+      /^PORT: .*\nWEBHOOK_SECRET: required with WEBHOOK_URL, but unset$/,
     )
   })
 
@@ -178,8 +177,8 @@ describe('configuration', () => {
     ['PORT', '0x50', 'a whole number from 0 to 65535'],
     ['PORT', ' 80', 'a whole number from 0 to 65535'],
     ['PORT', '80\n', 'a whole number from 0 to 65535'],
-    ['HOST', 'http://x', 'an address or host name'],
-    ['HOST', 'a b', 'an address or host name'],
+    ['HOST', 'http://x', 'an IP address or host name'],
+    ['HOST', 'a b', 'an IP address or host name'],
     ['BASE_URL', 'example.com', 'an http or https URL without query'],
     ['BASE_URL', 'ftp://example.com', 'an http or https URL without query'],
     ['BASE_URL', 'https://example.com?a=1', 'an http or https URL without query'],
@@ -205,14 +204,14 @@ describe('configuration', () => {
     ['FULL_CONTENT_RANGE', 'AUTO', 'one of auto, always, never'],
     ['WEB_CONCURRENCY', '0', 'a whole number of processes from 1 to 64'],
     ['WEB_CONCURRENCY', '65', 'a whole number of processes from 1 to 64'],
-    ['S3_BUCKET', 'My_Bucket', "a bucket's name"],
-    ['S3_BUCKET', 'ab', "a bucket's name"],
+    ['S3_BUCKET', 'My_Bucket', 'the name of a bucket'],
+    ['S3_BUCKET', 'ab', 'the name of a bucket'],
     ['S3_FORCE_PATH_STYLE', '1', 'one of false, true'],
     ['AWS_REGION', 'eu west', 'a region'],
     ['AWS_ENDPOINT_URL_S3', 'store.example', 'an http or https URL without query'],
     ['REDIS_TLS_VERIFY', 'no', 'one of true, false'],
     ['METRICS_PORT', '65536', 'a whole number from 0 to 65535'],
-    ['METRICS_HOST', 'a b', 'an address or host name'],
+    ['METRICS_HOST', 'a b', 'an IP address or host name'],
     ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
   ] as const) {
     it(`refuses ${name}=${JSON.stringify(text)}, and says what was expected`, () => {
@@ -255,9 +254,7 @@ describe('configuration', () => {
   it('wants both tokens of the first client or none, without showing the secret', () => {
     for (const environment of [{ CLIENT_TOKEN: PUBLIC }, { SECRET_CLIENT_TOKEN: SECRET }]) {
       const lines = complaints({ ...environment })
-      expect(lines).to.deep.equal([
-        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both or none, received one',
-      ])
+      expect(lines).to.deep.equal(['CLIENT_TOKEN and SECRET_CLIENT_TOKEN: set both or neither of them'])
     }
     expect(complaints({ CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: '' })).to.have.length(1)
   })
@@ -292,15 +289,15 @@ describe('configuration', () => {
 
     it('is needed for more than one process', () => {
       expect(complaints({ WEB_CONCURRENCY: '2' })).to.deep.equal([
-        'WEB_CONCURRENCY: expected 1, since without REDIS_URL index and rate limits belong to one process, received 2',
+        'WEB_CONCURRENCY: more than 1 requires REDIS_URL, which is unset, received 2',
       ])
       expect(complaints({ ...shared, WEB_CONCURRENCY: '2', REDIS_URL: 'redis://host' })).to.deep.equal([])
     })
 
     it('needs the tokens and the secret that its processes share', () => {
       expect(complaints({ REDIS_URL: 'redis://host' })).to.deep.equal([
-        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
-        'APP_SECRET: expected beside REDIS_URL, since all processes share it, received none',
+        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: required with REDIS_URL, the same for all processes, but unset',
+        'APP_SECRET: required with REDIS_URL, the same for all processes, but unset',
       ])
     })
   })
@@ -309,7 +306,7 @@ describe('configuration', () => {
     for (const prefix of ['..', 'a/../b', './a', 'a b']) {
       it(`refuses the prefix ${prefix}`, () => {
         expect(complaints({ S3_BUCKET: 'files', S3_PREFIX: prefix })).to.deep.equal([
-          `S3_PREFIX: expected folders of letters, digits, "_", "-" and ".", with "/" between, received "${prefix}"`,
+          `S3_PREFIX: expected folders of letters, digits, "_", "-" and ".", separated by "/", received "${prefix}"`,
         ])
       })
     }
@@ -317,7 +314,7 @@ describe('configuration', () => {
     it('wants both halves of a key or none, without showing the secret', () => {
       for (const environment of [{ AWS_ACCESS_KEY_ID: 'id' }, { AWS_SECRET_ACCESS_KEY: 'swordfish' }])
         expect(complaints({ S3_BUCKET: 'files', ...environment })).to.deep.equal([
-          'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: expected both or none, received one',
+          'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: set both or neither of them',
         ])
     })
 
@@ -327,9 +324,7 @@ describe('configuration', () => {
     ] as const) {
       it(`takes ${name} beside S3_BUCKET only`, () => {
         expect(loadConfig({ S3_BUCKET: 'files', [name]: text })[name]).to.equal(text)
-        expect(complaints({ [name]: text })).to.deep.equal([
-          `${name}: expected S3_BUCKET beside it, received none`,
-        ])
+        expect(complaints({ [name]: text })).to.deep.equal([`${name}: requires S3_BUCKET, which is unset`])
       })
     }
 
@@ -337,7 +332,7 @@ describe('configuration', () => {
       const most = 10_000 * PART_BYTES
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most}` })).to.deep.equal([])
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([
-        `UPLOAD_MAX_BYTES: expected at most ${most}, which is what S3 takes, received ${most + 1}`,
+        `UPLOAD_MAX_BYTES: expected at most ${most}, the maximum of S3, received ${most + 1}`,
       ])
       expect(complaints({ UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([])
     })

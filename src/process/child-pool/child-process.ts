@@ -56,7 +56,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
   const channel = child.stdio[CHANNEL] as Duplex
   // Broken off with the child; who waits for it is told.
   channel.on('error', () => {})
-  child.on('error', (err) => log.error({ err }, 'a child process cannot be started or reached'))
+  child.on('error', (err) => log.error({ err }, 'cannot start or reach a child process'))
   for (const output of [child.stdout, child.stderr]) logLines(output, child, log)
 
   const cpu = createCpuMeter(child.pid)
@@ -104,7 +104,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     if (!broken) return
     kill()
     const error = receivedError(broken)
-    throw new Error(`a child process cannot load what it needs: ${error.message}`, { cause: error })
+    throw new Error(`a child process cannot load its modules: ${error.message}`, { cause: error })
   })
   ready.catch(() => {})
   tell({ setup })
@@ -179,7 +179,7 @@ const tooMuchMemory = () => notTransformable('this image takes too much memory t
 /** Why it has ended by itself. SIGKILL: by its own look at its memory, or by the system, which had none left. */
 function causeOf({ exitCode, signalCode, pid }: ChildProcess, log: Log): Problem {
   if (signalCode === 'SIGKILL') return tooMuchMemory()
-  log.error({ pid, exitCode, signalCode }, 'a child process has ended in the middle of its work')
+  log.error({ pid, exitCode, signalCode }, 'a child process exited during its work')
   return notTransformable('expected an image that can be transformed but this one cannot')
 }
 
@@ -195,7 +195,7 @@ function memoryOf({ pid }: ChildProcess): number {
 /** What a library says when it cannot say it in any other way. */
 function logLines(output: Readable | null, { pid }: ChildProcess, log: Log): void {
   output?.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n')) if (line.trim()) log.warn({ pid, line }, 'a child process says')
+    for (const line of text.split('\n')) if (line.trim()) log.warn({ pid, line }, 'child process stderr')
   })
 }
 

@@ -3,7 +3,7 @@ import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
 import { canonicalValue, type ParameterValue } from '../../core/plugin-api/parameter.ts'
 import type { TransformPlugin } from '../../core/plugin-api/plugin.ts'
 
-/** What has been loaded and found to be in order. */
+/** The loaded and validated configuration. */
 interface Checked {
   plugins: {
     /** In the order in which they run. */
@@ -12,12 +12,12 @@ interface Checked {
     detector?: { plugin: DetectorPlugin } | undefined
   }
   chain: { disabled: readonly string[] }
-  /** What each stands for, by its name and the group of files that it is for. */
+  /** The parameters of each preset, by media group and name. */
   presets: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, ParameterValue>>>
 }
 
 /**
- * What `--check` prints when all is well: the plugins in the order in which they run, with their parameters, and the
+ * The output of `--check` on success: the plugins in the order in which they run, with their parameters, and the
  * presets.
  */
 export function checkReport({ plugins, chain, presets }: Checked): string {
@@ -33,10 +33,10 @@ export function checkReport({ plugins, chain, presets }: Checked): string {
   ]
   const width = Math.max(0, ...rows.map(([name]) => name.length))
   const lines = rows.map(([name, what]) => `  ${name.padEnd(width)}   ${what}`)
-  return `configuration, plugins and presets are in order:\n\n${lines.join('\n')}\n`
+  return `Configuration, plugins and presets are valid:\n\n${lines.join('\n')}\n`
 }
 
-/** `preset=thumbnail`, `w=200&h=200&f=auto (image)`; once for each group that it is for: values may differ. */
+/** `preset=thumbnail`, `w=200&h=200&f=auto (image)`; one row per media group, because values may differ. */
 function presetRows(presets: Checked['presets']): Array<[name: string, what: string]> {
   return [...presets].flatMap(([group, all]) =>
     [...all].map(([name, values]): [string, string] => {

@@ -48,7 +48,7 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
     if (stopped !== undefined) return
     log.error(
       { ended: worker.process.pid, code, signal, restartMs },
-      'a web process has ended; another follows',
+      'a web process has exited; it is replaced',
     )
     setTimeout(() => {
       if (stopped !== undefined) return
@@ -76,7 +76,7 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
 /** Rejects when one of the processes ends, whether it has been ready or not. */
 async function oneEnds(): Promise<never> {
   await once(cluster, 'exit')
-  throw new Error('a web process has ended before all were ready')
+  throw new Error('a web process exited before all of them were ready')
 }
 
 /** Resolves when none runs any more; after `graceMs` they are killed. */

@@ -1,8 +1,8 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
 /**
- * Who listens on a TCP port of this machine: `process 123 (node)`. Linux tells through /proc, of the caller's own
- * processes; elsewhere it is `another process`.
+ * The process that listens on a TCP port of this machine: `process 123 (node)`. Linux shows it in /proc, for processes of
+ * the same user; otherwise it is `another process`.
  *
  * @see proc(5)
  */

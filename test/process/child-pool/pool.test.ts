@@ -226,7 +226,7 @@ describe('a pool of children', function () {
       const error = await rejection(run({ do: 'pid' }))
       expect(error).to.have.property(
         'message',
-        'a child process cannot load what it needs: plugins/x.js: expected a name',
+        'a child process cannot load its modules: plugins/x.js: expected a name',
       )
     }
   })

@@ -413,7 +413,7 @@ describe('the sluice command', function () {
         await uploadOne(asCaller(crashing, client), { name: 'a.png', bytes: png })
       const { code, stderr } = await sluice(['client', 'remove', client.id, '--files'], env)
       expect(code).to.equal(1)
-      expect(stderr).to.include('the server has ended in the middle')
+      expect(stderr).to.include('the server exited during the command')
       expect(await crashing.ended).to.equal('SIGKILL')
 
       const server = await start()

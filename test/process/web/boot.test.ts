@@ -221,7 +221,7 @@ describe('the server process', function () {
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal('SIGTERM')
     expect(performance.now() - asked).to.be.below(5_000)
-    expect(server.output()).to.include('stopped in the middle of work')
+    expect(server.output()).to.include('forced shutdown; unfinished work')
   })
 
   it('ends at once with a second Ctrl-C, when that is none that npm has passed on', async () => {
