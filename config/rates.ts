@@ -1,6 +1,6 @@
 import { integer, type Variable } from './variable.ts'
 
-type RateVariable<N extends string> = `${N}_RATE_${'POINTS' | 'ADDRESS_POINTS' | 'SECONDS'}`
+type RateVariable<N extends string> = `${N}_RATE_${'LIMIT' | 'LIMIT_PER_IP' | 'WINDOW_SECONDS'}`
 
 interface RateOptions {
   /** What is counted: `Uploads`. */
@@ -26,22 +26,22 @@ function rate<const N extends string>(
   const { counted, countedPerIp = counted, isShared, unit, max = 1_000_000 } = options
   const bounds = { min: 0, max, unit }
   return {
-    [`${name}_RATE_POINTS`]: integer({
+    [`${name}_RATE_LIMIT`]: integer({
       ...bounds,
       default: options.points,
-      help: `${counted} ${isShared ? 'in total' : 'per client'} in ${name}_RATE_SECONDS. 0: unlimited.`,
+      help: `${counted} ${isShared ? 'in total' : 'per client'} in ${name}_RATE_WINDOW_SECONDS. 0: unlimited.`,
     }),
-    [`${name}_RATE_ADDRESS_POINTS`]: integer({
+    [`${name}_RATE_LIMIT_PER_IP`]: integer({
       ...bounds,
       default: options.addressPoints,
-      help: `${countedPerIp} per IP address in ${name}_RATE_SECONDS, over all clients. 0: unlimited.`,
+      help: `${countedPerIp} per IP address in ${name}_RATE_WINDOW_SECONDS, over all clients. 0: unlimited.`,
     }),
-    [`${name}_RATE_SECONDS`]: integer({
+    [`${name}_RATE_WINDOW_SECONDS`]: integer({
       min: 1,
       max: 86_400,
       unit: 'seconds',
       default: options.seconds,
-      help: `Window of ${name}_RATE_POINTS and ${name}_RATE_ADDRESS_POINTS.`,
+      help: `Window of ${name}_RATE_LIMIT and ${name}_RATE_LIMIT_PER_IP.`,
     }),
   } as Record<RateVariable<N>, Variable<number>>
 }

@@ -65,7 +65,7 @@ export const VARIABLES = {
     default: 100,
     help: 'Maximum number of files in one upload request.',
   }),
-  TUS_EXPIRE_SECONDS: integer({
+  RESUMABLE_UPLOAD_TTL_SECONDS: integer({
     min: 1,
     max: 31_536_000,
     unit: 'seconds',
@@ -103,7 +103,7 @@ export const VARIABLES = {
     default: 120,
     help: 'Idle timeout of a connection within a request or response.',
   }),
-  BODY_MIN_BYTES_PER_SECOND: integer({
+  UPLOAD_MIN_BYTES_PER_SECOND: integer({
     min: 0,
     max: 1024 ** 2,
     unit: 'bytes',
@@ -152,7 +152,7 @@ export const VARIABLES = {
     default: 30,
     help: 'Timeout for fetching a remote image that is transformed without being stored.',
   }),
-  FETCH_STORE_TIMEOUT_SECONDS: integer({
+  FETCH_KEEP_TIMEOUT_SECONDS: integer({
     min: 1,
     max: 86_400,
     unit: 'seconds',

@@ -41,7 +41,7 @@ export const TRANSFORMATION_VARIABLES = {
     default: 30,
     help: 'Timeout of an image transformation.',
   }),
-  TRANSFORM_HANG_SECONDS: integer({
+  TRANSFORM_KILL_SECONDS: integer({
     min: 1,
     max: 300,
     unit: 'seconds',
@@ -107,7 +107,7 @@ export const TRANSFORMATION_VARIABLES = {
     default: 1,
     help: 'Maximum number of concurrent video and audio jobs per process. One job uses all cores.',
   }),
-  MEDIA_JOBS_IN: oneOf({
+  MEDIA_JOBS_RUN_IN: oneOf({
     words: ['worker', 'web'],
     default: 'worker',
     help: 'Processes that run video and audio jobs with REDIS_URL: workers (npm run worker) or web processes. Without REDIS_URL, the web process runs them.',

@@ -97,7 +97,7 @@ export function openTransformations(
     // Those processes have the engines that Sluice comes with.
     elsewhere: ownEngines ? createChildRunner(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
-    hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
+    hangMs: config.TRANSFORM_KILL_SECONDS * 1000,
     metrics,
   })
   const assets = createAssets({ originals, buckets })
@@ -185,8 +185,8 @@ export interface TransformationsOptions {
 }
 
 /** Whether videos are made by processes of their own: `npm run worker`. */
-export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_IN }: Config): boolean {
-  return REDIS_URL !== undefined && MEDIA_JOBS_IN === 'worker'
+export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boolean {
+  return REDIS_URL !== undefined && MEDIA_JOBS_RUN_IN === 'worker'
 }
 
 /**

@@ -12,7 +12,7 @@ describe('the demo', () => {
   let service: Service
   let folder: string
   before(async () => {
-    service = await start({ env: { ZIP_RATE_POINTS: '4' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '4' } })
     folder = await temporaryFolder()
   })
   after(() => rm(folder, { recursive: true }))
