@@ -54,7 +54,7 @@ export function readBaseUrl(value: string): string | undefined {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Whether each percent sign begins a byte of UTF-8. */
+/** Whether the percent-encoding is valid UTF-8. */
 function canDecode(text: string): boolean {
   try {
     decodeURIComponent(text)

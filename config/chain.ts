@@ -10,7 +10,7 @@ const chainFile = z.strictObject({
   disabled: z.array(z.string()).default([]),
   /** Options by plugin. */
   options: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
-  /** Names in a query that are ignored: they belong to other programs. */
+  /** Query parameters to ignore: they belong to other programs. */
   ignoredParams: z.array(z.string()).default([]),
   /** The response when a transformation exceeds a limit: an error, or the original. */
   onLimit: z.enum(['refuse', 'original']).default('refuse'),
@@ -18,7 +18,7 @@ const chainFile = z.strictObject({
 
 export type Chain = z.infer<typeof chainFile>
 
-/** Returns the chain with the plugin options of the environment, which override `chain.json`. */
+/** The chain with the options of plugins from the environment, which override `chain.json`. */
 export function withEnvironment(chain: Chain, config: Config): Chain {
   const given = {
     url: config.WEBHOOK_URL,
@@ -33,9 +33,9 @@ export function withEnvironment(chain: Chain, config: Config): Chain {
 }
 
 /**
- * Reads `chain.json`; a missing file has the defaults.
+ * Reads `chain.json`. A missing file means the defaults.
  *
- * @throws Error with the file's name and the invalid keys
+ * @throws Error with the name of the file and every invalid key
  */
 export async function loadChain(file: string): Promise<Chain> {
   return readJsonFile(file, chainFile)

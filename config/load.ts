@@ -3,7 +3,7 @@ import type { Variable } from './variable.ts'
 
 type ValueOf<V> = V extends Variable<infer T> ? T : never
 
-// Variables without a default. BASE_URL defaults to the port that the server gets.
+// Variables without a default. The default of BASE_URL depends on the actual port.
 type Optional =
   | 'BASE_URL'
   | 'CLIENT_TOKEN'
@@ -21,17 +21,17 @@ type Optional =
   | 'FETCH_ALLOW_ADDRESSES'
   | Extract<VariableName, `AWS_${string}` | `WEBHOOK_${string}`>
 
-/** The value of every variable, by its name. Frozen. */
+/** The value of every variable by its name. Frozen. */
 export type Config = Readonly<
   { [N in Exclude<VariableName, Optional>]: ValueOf<(typeof VARIABLES)[N]> } & {
     [N in Optional]?: ValueOf<(typeof VARIABLES)[N]>
   }
 >
 
-/** Variables of the process. */
+/** Environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Invalid values in the environment. The message lists all of them, one per line. */
+/** All invalid values in the environment, one per line. */
 export class ConfigError extends Error {
   constructor(lines: readonly string[]) {
     super(lines.join('\n'))
@@ -40,9 +40,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment. An empty value counts as unset.
+ * Reads the environment. An empty value means unset.
  *
- * @throws ConfigError that names every invalid value
+ * @throws ConfigError with every invalid value
  */
 export function loadConfig(environment: Environment = process.env): Config {
   const values: Record<string, unknown> = {}
@@ -62,9 +62,9 @@ export function loadConfig(environment: Environment = process.env): Config {
     }
   }
   errors.push(...contradictions(environment, values))
-  // A missing secret alone is not an error yet: chain.json, which is checked later, may have it.
+  // A missing secret alone is no error yet: chain.json may have it, and is read and checked later.
   if (errors.length > 0 && environment.WEBHOOK_URL && !environment.WEBHOOK_SECRET)
-    errors.push('WEBHOOK_SECRET: expected beside WEBHOOK_URL, received none')
+    errors.push('WEBHOOK_SECRET: required with WEBHOOK_URL, but unset')
   if (errors.length > 0) throw new ConfigError(errors)
   return Object.freeze(values) as Config
 }
@@ -72,7 +72,7 @@ export function loadConfig(environment: Environment = process.env): Config {
 // S3 accepts 10,000 parts, and ours have 8 MiB.
 const S3_MAX_BYTES = 10_000 * 8 * 1024 ** 2
 
-/** Returns the errors between values that are valid on their own. */
+/** Valid values that contradict each other. */
 function contradictions(given: Environment, values: Record<string, unknown>): string[] {
   const lines: string[] = []
   for (const pair of [
@@ -80,32 +80,29 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
     ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
   ]) {
     if (pair.filter((name) => given[name]).length === 1)
-      lines.push(`${pair.join(' and ')}: expected both or none, received one`)
+      lines.push(`${pair.join(' and ')}: set both or neither of them`)
   }
   for (const name of ['S3_PREFIX', 'S3_PUBLIC_URL']) {
-    if (given[name] && !given.S3_BUCKET) lines.push(`${name}: expected S3_BUCKET beside it, received none`)
+    if (given[name] && !given.S3_BUCKET) lines.push(`${name}: requires S3_BUCKET, which is unset`)
   }
   if (given.S3_BUCKET && Number(values.UPLOAD_MAX_BYTES) > S3_MAX_BYTES)
     lines.push(
-      `UPLOAD_MAX_BYTES: expected at most ${S3_MAX_BYTES}, which is what S3 takes, received ${values.UPLOAD_MAX_BYTES}`,
+      `UPLOAD_MAX_BYTES: expected at most ${S3_MAX_BYTES}, the maximum of S3, received ${values.UPLOAD_MAX_BYTES}`,
     )
   if (Number(values.WEB_CONCURRENCY) > 1 && !given.REDIS_URL)
     lines.push(
-      `WEB_CONCURRENCY: expected 1, since without REDIS_URL index and rate limits belong to one process, received ${values.WEB_CONCURRENCY}`,
+      `WEB_CONCURRENCY: more than 1 requires REDIS_URL, which is unset, received ${values.WEB_CONCURRENCY}`,
     )
   if (given.REDIS_URL && !given.CLIENT_TOKEN && !given.SECRET_CLIENT_TOKEN)
     lines.push(
-      'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
+      'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: required with REDIS_URL, the same for all processes, but unset',
     )
   if (given.REDIS_URL && !given.APP_SECRET)
-    lines.push('APP_SECRET: expected beside REDIS_URL, since all processes share it, received none')
+    lines.push('APP_SECRET: required with REDIS_URL, the same for all processes, but unset')
   return lines
 }
 
-/**
- * Describes every variable: name, default, accepted values, purpose. For `--help` and
- * docs/reference/configuration.md.
- */
+/** Name, default, accepted values and description of every variable, for `--help` and docs/reference/configuration.md. */
 export function describeVariables(): ReadonlyArray<{
   name: string
   default: string

@@ -1,70 +1,70 @@
 import { readBaseUrl, readRedisUrl } from './address.ts'
 import { integer, oneOf, text } from './variable.ts'
 
-/** Storage of files, index and credentials. */
+/** Storage of the files and of the index. */
 export const STORAGE_VARIABLES = {
   DATA_DIR: text({
     pattern: /^[^\0]+$/,
     expected: 'a path',
     default: './data',
-    help: 'Folder for what is in neither S3 nor Redis, and for credentials; belongs to one process unless there is REDIS_URL',
+    help: 'Folder for credentials, and for everything that is in neither S3 nor Redis. Without REDIS_URL, only one process can use it.',
   }),
   DISK_RESERVE_BYTES: integer({
     min: 0,
     max: 1024 ** 3,
     unit: 'bytes',
     default: 32 * 1024 ** 2,
-    help: 'Size of the file DATA_DIR/reserve, which shrinks on a full disk so that deletes and a restart work; 0 is no reserve. Unused with REDIS_URL',
+    help: 'Size of the file DATA_DIR/reserve. On a full disk the file shrinks, so that deletes and a restart succeed. 0: no reserve. Unused with REDIS_URL.',
   }),
   S3_BUCKET: text({
     pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
-    expected: "a bucket's name",
-    help: 'Keeps files in this bucket of S3, or of a compatible store, instead of DATA_DIR',
+    expected: 'the name of a bucket',
+    help: 'Bucket in S3 or a compatible store that stores the files. Files are stored in DATA_DIR when unset.',
   }),
   S3_PREFIX: text({
     pattern: /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{1,200}$/,
-    expected: 'folders of letters, digits, "_", "-" and ".", with "/" between',
-    help: 'Folder of S3_BUCKET that is used; all of it when absent',
+    expected: 'folders of letters, digits, "_", "-" and ".", separated by "/"',
+    help: 'Folder of S3_BUCKET to use. The whole bucket when unset.',
   }),
   S3_PUBLIC_URL: {
-    help: 'Address under which the bucket can be read, of a CDN for example; its own in S3 when absent',
+    help: 'Public URL of the bucket, for example of a CDN. The URL of the bucket in S3 when unset.',
     expected: 'an http or https URL without query',
     read: readBaseUrl,
   },
   S3_FORCE_PATH_STYLE: oneOf({
     words: ['false', 'true'],
     default: 'false',
-    help: 'Puts the bucket in the path of requests instead of the host name; many compatible stores want it',
+    help: 'Whether requests have the bucket in the path instead of the host name. Many compatible stores need true.',
   }),
   AWS_REGION: text({
     pattern: /^[a-z0-9-]{1,64}$/,
     expected: 'a region',
-    help: "The bucket's region; from the AWS SDK's files when absent",
+    help: 'Region of the bucket. From the files of the AWS SDK when unset.',
   }),
   AWS_ENDPOINT_URL_S3: {
-    help: 'Address of a compatible store; that of Amazon in AWS_REGION when absent',
+    help: 'Endpoint of a compatible store. The endpoint of Amazon in AWS_REGION when unset.',
     expected: 'an http or https URL without query',
     read: readBaseUrl,
   },
   AWS_ACCESS_KEY_ID: text({
     pattern: /^[\x21-\x7e]{1,128}$/,
     expected: 'an access key',
-    help: "Key for S3; from the AWS SDK's files or the machine's role when absent",
+    help: "Access key for S3. From the files of the AWS SDK or the machine's role when unset.",
   }),
   AWS_SECRET_ACCESS_KEY: text({
     pattern: /^[\x21-\x7e]{1,128}$/,
     expected: 'the secret of the access key',
     secret: true,
-    help: 'Goes with AWS_ACCESS_KEY_ID',
+    help: 'Secret of AWS_ACCESS_KEY_ID.',
   }),
   AWS_SESSION_TOKEN: text({
     pattern: /^[\x21-\x7e]+$/,
     expected: 'a session token',
     secret: true,
-    help: 'Goes with a temporary AWS_ACCESS_KEY_ID',
+    help: 'Session token of a temporary AWS_ACCESS_KEY_ID.',
   }),
   REDIS_URL: {
-    help: 'Keeps index, locks, jobs and rate limits in Redis instead of DATA_DIR, so that several processes can share them',
+    help: 'Redis server for index, locks, jobs and rate limits, shared by several processes. They are in DATA_DIR when unset.',
     expected: 'redis://[user:password@]host[:port][/database], or rediss:// for TLS',
     secret: true,
     read: readRedisUrl,
@@ -72,6 +72,6 @@ export const STORAGE_VARIABLES = {
   REDIS_TLS_VERIFY: oneOf({
     words: ['true', 'false'],
     default: 'true',
-    help: "Whether the certificate of a rediss:// server must be signed by a known authority; Heroku's is not",
+    help: "Whether the certificate of a rediss:// server must be signed by a known authority. Heroku's is not.",
   }),
 }

@@ -1,14 +1,14 @@
-/** An environment variable: its parser and its documentation. */
+/** An environment variable: its parser, and the texts about it. */
 export interface Variable<T> {
-  /** Its purpose, in one line. */
+  /** A noun phrase, then the effect of special values; with full stops. */
   help: string
   /** The accepted values, for messages: `a whole number of bytes from 1`. */
   expected: string
-  /** The default as text, which `read` parses. Undefined without a default. */
+  /** The default as text, parsed by `read`. Undefined for no default. */
   default?: string
-  /** Set for values that messages and logs must not show. */
+  /** Whether the value is left out of messages. */
   secret?: boolean
-  /** Returns the value, or undefined when the text is invalid. */
+  /** The value, or undefined when the text is invalid. */
   read(text: string): T | undefined
 }
 
@@ -38,7 +38,7 @@ export function integer({
   }
 }
 
-/** One of these words, case-sensitive. */
+/** One of a few words, case-sensitive. */
 export function oneOf<const W extends string>({
   words,
   ...rest
@@ -62,7 +62,7 @@ export function text({
   return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) }
 }
 
-/** A list of at least one valid text, separated by spaces by default. */
+/** A list of at least one item, separated by spaces by default. */
 export function listOf({
   item,
   separator = /\s+/,

@@ -10,21 +10,21 @@ import { command, root, run, say } from './ready/run.js'
 
 const HELP = `npm run bench [-- <options>]        for example: npm run -s bench -- --only cold > table.md
 
-Measures Sluice beside what does the same work without it, each in a process of its own: sharp behind node:http, ipx
-(which it installs into scripts/bench/ipx), express.static, busboy, archiver. Prints a table in Markdown; what it is
-doing goes to stderr. For Linux. Takes five to ten minutes; whatever else runs on the machine blurs the outcome.
+Compares Sluice with programs that do the same work, each in a separate process: sharp behind node:http, ipx
+(installed into scripts/bench/ipx), express.static, busboy, archiver. Prints a table in Markdown to stdout, and the
+progress to stderr. Linux only. Takes five to ten minutes; other load on the machine distorts the results.
 
-npm run bench -- images  compares one transformation after the other with sharp alone: new derivatives a second, eight
-at a time. Takes six minutes; --only then takes names of its table.
+npm run bench -- images  compares each transformation with sharp alone: new derivatives per second, eight
+at a time. Takes six minutes. --only takes names of its table.
 
-npm run bench -- videos  compares making videos and frames with ffmpeg called by hand. Takes a quarter of an hour; --only then takes
-some of transcode, thumbnail.
+npm run bench -- videos  compares transcodes and thumbnails with ffmpeg alone. Takes 15 minutes. --only takes
+transcode, thumbnail.
 
-  --only <works>      some of cold, repeated, upload, zip, with commas between
-  --runs <number>     of each contender, one after the other in turn; 3 when not given
-  --quick             few requests, one run: whether it works, nothing more. Does not install ipx
-  --photo <file>      a picture of your own instead of made ones
-  --profile <folder>  keeps a CPU profile of each run of Sluice there, which slows it: figures do not count then`
+  --only <names>      some of cold, repeated, upload, zip, separated by commas
+  --runs <number>     runs of each program, in turn; default: 3
+  --quick             few requests and one run, only to test the benchmark. Does not install ipx
+  --photo <file>      an image to use instead of generated ones
+  --profile <folder>  stores a CPU profile of each run of Sluice there. Profiling slows it: ignore the figures`
 
 const GROUPS = ['works', 'images', 'videos']
 const ipxFolder = join(root, 'scripts/bench/ipx')
@@ -102,5 +102,5 @@ async function ensureIpx() {
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
   const code = await run('npm', args, { cwd: ipxFolder, stdio: ['ignore', process.stderr, process.stderr] })
   if (code !== 0)
-    say(`ipx could not be installed (npm ci ended with exit code ${code}); going on without it.`)
+    say(`ipx could not be installed (npm ci ended with exit code ${code}); continuing without it.`)
 }

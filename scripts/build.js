@@ -6,7 +6,7 @@ import { command } from './ready/run.js'
 
 const HELP = `npm run build
 
-Compiles src, plugins and config to a clean dist, installing the npm packages first when they are missing.`
+Compiles src, plugins and config into a clean dist. Installs missing npm packages first.`
 
 await command(async () => {
   if (process.argv.includes('--help')) return console.log(HELP)

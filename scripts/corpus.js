@@ -8,8 +8,8 @@ import { startService } from '../test/support/service.ts'
 
 const HELP = `npm run corpus -- <folder> [<file to write>]
 
-Uploads each file of a folder to a service of its own, requests ?w=64 of it, and prints what Sluice, sharp and file(1)
-say where they differ. With a second name the outcomes are written there as JSON.`
+Uploads each file of a folder to a temporary service, requests ?w=64 of it, and prints where the results of Sluice,
+sharp and file(1) differ. With a second name, it writes the results there as JSON.`
 
 const [folder, target] = process.argv.slice(2)
 if (!folder) {

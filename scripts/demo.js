@@ -7,11 +7,11 @@ import { zipDirectory } from './zip-directory.js'
 
 const HELP = `npm run demo [-- <options>]
 
-Makes a picture, uploads it to a running server, transforms, zips and deletes it, and prints each step.
+Generates an image, uploads it to a running server, transforms, zips and deletes it, and prints each step.
 
-  --url <url>        the server; else the one on PORT, else the one that runs on DATA_DIR, else http://localhost:3000
-  --secret <token>   the client's secret token; else SECRET_CLIENT_TOKEN, else the one in DATA_DIR/credentials.json
-  --out <folder>     keeps the pictures and the archive there; nothing is kept when not given`
+  --url <url>        URL of the server. Default: the server on PORT, else the one on DATA_DIR, else http://localhost:3000
+  --secret <token>   secret token of the client. Default: SECRET_CLIENT_TOKEN, else the one in DATA_DIR/credentials.json
+  --out <folder>     stores the images and the archive there. Default: nothing is stored`
 
 const dataDir = process.env.DATA_DIR ?? './data'
 
@@ -43,7 +43,7 @@ async function demo({ url, secret, folder }) {
     console.log(`${' '.repeat(10)} ${join(folder, name)}`)
   }
 
-  const picture = await step('make', makePicture, (png) => `a picture of 1200 x 800, ${sizeOf(png)}`)
+  const picture = await step('make', makePicture, (png) => `an image of 1200 x 800 px, ${sizeOf(png)}`)
   save('picture.png', picture)
 
   const record = await step(
@@ -55,7 +55,7 @@ async function demo({ url, secret, folder }) {
       const [first] = await answer.json()
       return first
     },
-    ({ size, src }) => `${size} bytes, now at ${src}`,
+    ({ size, src }) => `${size} bytes, available at ${src}`,
   )
 
   try {
@@ -66,14 +66,14 @@ async function demo({ url, secret, folder }) {
       'delete',
       () =>
         request(`${url}/v1/upload/${record.s3PathOriginal}`, { method: 'DELETE', headers: authorization }),
-      () => 'the original and what was derived from it',
+      () => 'the original and its derivatives',
     )
   }
 
   await step(
-    'look again',
+    'check',
     () => request(record.src, { status: 404 }),
-    () => '404, it is gone',
+    () => '404, the file is deleted',
   )
 }
 
@@ -100,7 +100,7 @@ async function transformAndZip(record, { url, authorization, save }) {
     },
     (zip) => `${namesIn(zip).join(', ')}, ${sizeOf(zip)}`,
   )
-  expect(namesIn(archive).length === 3, 'an archive of two pictures and a manifest')
+  expect(namesIn(archive).length === 3, 'an archive of two images and a manifest')
   save('archive.zip', archive)
 }
 
@@ -121,7 +121,7 @@ async function step(name, work, describe) {
 async function request(url, { status = 200, ...init } = {}) {
   const answer = await fetch(url, init).catch((error) => {
     throw new Error(
-      `no server at ${new URL(url).origin} (${error.cause?.code ?? error.message}); start it with npm start`,
+      `no server at ${new URL(url).origin} (${error.cause?.code ?? error.message}). Start it with npm start`,
     )
   })
   if (answer.status !== status) {
@@ -182,7 +182,7 @@ function secretOfDataDir() {
     return JSON.parse(readFileSync(file, 'utf8')).secretClientToken
   } catch (error) {
     throw new Error(
-      `no secret token: ${error.message}. Start the server with npm start, or give --secret or SECRET_CLIENT_TOKEN`,
+      `no secret token: ${error.message}. Start the server with npm start, or set --secret or SECRET_CLIENT_TOKEN`,
     )
   }
 }

@@ -12,8 +12,8 @@ import { root } from './ready/run.js'
 
 const HELP = `npm run readme
 
-Writes the generated tables of docs/reference, each between its two marks, from the data that the program itself reads.
-With -- --check it writes nothing, and exits with 1 when a table is not up to date.`
+Generates the tables of docs/reference from the data of the program. Each table is between two marks.
+With -- --check it writes nothing, and exits with 1 when a table is out of date.`
 
 /** The page of docs/reference for each table. */
 const PAGES = {
@@ -49,9 +49,10 @@ function variables() {
   const rows = describeVariables().map(({ name, default: value, expected, help }) => [
     `\`${name}\``,
     value ? `\`${value}\`` : '',
-    `${help}: ${expected}`,
+    expected,
+    help,
   ])
-  return table(['Variable', 'Default', 'What it is for, and what it takes'], rows)
+  return table(['Variable', 'Default', 'Accepted values', 'Description'], rows)
 }
 
 function parameters(described) {
@@ -61,7 +62,7 @@ function parameters(described) {
     help,
     `\`${plugin}\``,
   ])
-  return table(['Parameter', 'Takes', 'What it does', 'Plugin'], rows)
+  return table(['Parameter', 'Accepted values', 'Description', 'Plugin'], rows)
 }
 
 function table(head, rows) {
@@ -78,7 +79,7 @@ function shown(cell) {
 function fill(text, name, content) {
   const [begin, end] = [`<!-- ${name}: made by npm run readme -->`, `<!-- end of ${name} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from === -1 || to < from) throw new Error(`expected the marks ${begin} and ${end}`)
+  if (from === -1 || to < from) throw new Error(`The page must have the marks ${begin} and ${end}`)
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`
 }
 
@@ -90,7 +91,7 @@ else {
     const after = fill(before, name, content)
     if (!process.argv.includes('--check')) writeFileSync(join(root, page), after)
     else if (after !== before) {
-      console.error(`${page} is not up to date: npm run readme`)
+      console.error(`${page} is out of date. Run npm run readme`)
       process.exitCode = 1
     }
   }

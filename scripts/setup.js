@@ -5,8 +5,8 @@ import { command } from './ready/run.js'
 
 const HELP = `npm run setup
 
-Installs the npm packages of package-lock.json unless they are here. The other commands do it by themselves; this one
-is for what runs before them, such as a linter in continuous integration.`
+Installs the npm packages of package-lock.json if they are missing. Other commands do this automatically; use this one
+for steps that run before them, such as a linter in continuous integration.`
 
 await command(async () => {
   if (process.argv.includes('--help')) return console.log(HELP)

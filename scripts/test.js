@@ -11,11 +11,10 @@ import { ensurePrograms } from './ready/system-packages.js'
 
 const HELP = `npm test [-- [--coverage] <options of mocha>]        for example: npm test -- --grep zip
 
-Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar, 7z,
-python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Chromium, nginx, Varnish) from Debian's packages when it may;
-builds; prints as its last line the totals. A skipped test counts as a failed one. --long runs the slow tests instead: the
-attacks below test/long, and the full size of the tests that are smaller by default. With --coverage it takes a third longer
-and prints a table of what the tests have run.`
+Runs all tests. Installs missing npm packages and, if it may, the Debian packages of missing programs (unzip, bsdtar, 7z,
+python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Chromium, nginx, Varnish). Then it builds, and prints the totals
+as its last line. A skipped test counts as failed. --long runs the slow tests instead: the attacks in test/long, and the
+full size of tests that are smaller by default. --coverage prints the code coverage and takes a third longer.`
 
 /** The programs that tests call, each with the Debian package that brings it. */
 const PROGRAMS = {
@@ -70,12 +69,12 @@ async function test(options) {
     if (isCovered) await run('node_modules/.bin/c8', ['report', '--temp-directory', coverage])
     const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
     console.log(`\nThe slowest files: ${slowest.join(', ')}`)
-    // Once more, where whoever looks at the end of a long log finds them.
+    // Repeated at the end of the long log, where they are easy to find.
     for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
     if (leftOpen.length > 0)
-      say(`Left open by a test, so that a process had to be ended: ${leftOpen.join(', ')}.`)
+      say(`These test files left something open, so their process was killed: ${leftOpen.join(', ')}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
-    // No test at all has failed, too.
+    // A run without tests is a failure too.
     return code || (pending > 0 || passes === 0 ? 1 : 0)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -28,7 +28,7 @@ async function perform(command: string, args: object, { json }: { json?: boolean
   for (const [signal, code] of Object.entries(SIGNALS))
     process.once(signal, () => {
       ended = code
-      interrupt.abort(new Error(`stopped by ${signal}; what was done stays done`))
+      interrupt.abort(new Error(`stopped by ${signal}; completed changes are not rolled back`))
     })
   try {
     const tell = async (item: unknown) => output.told(item)
@@ -53,7 +53,7 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
     }
     if (!existsSync(join(config.DATA_DIR, 'index')))
       throw new Error(
-        `DATA_DIR ${config.DATA_DIR} holds no index: set DATA_DIR as it is set for the server. If the index is new or was moved away, start the server, which fills it from the bucket`,
+        `DATA_DIR ${config.DATA_DIR} has no index. Set DATA_DIR to the value that the server has. If the index was deleted, start the server: it rebuilds the index from the bucket`,
       )
     try {
       return await doHere(config, command, args, run)

@@ -85,10 +85,10 @@ async function main(): Promise<void> {
       return
     }
     stoppingSince = performance.now()
-    log.info({ signal, delaySeconds }, 'stopping: requests in progress may end')
+    log.info({ signal, delaySeconds }, 'stopping; requests in progress can finish')
     await shutdown.stop({ delayMs: delaySeconds * 1000, drainMs: DRAIN_MS })
     await Promise.race([app.close().then(() => process.exit(0)), pause(CLOSE_MS)])
-    log.warn('stopped in the middle of work: what it was for is swept at the next start')
+    log.warn('forced shutdown; unfinished work is cleaned up at the next start')
     // Logging is asynchronous. Do not wait for a blocked stdout.
     await pause(FLUSH_MS)
     exitBySignal(signal)
@@ -139,7 +139,7 @@ async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
   }).catch(async (cause) => {
     if (cause.code !== 'EADDRINUSE') throw cause
     throw new Error(
-      `port ${PORT} is in use by ${await holderOfPort(PORT)}; stop that one or set another PORT`,
+      `port ${PORT} is in use by ${await holderOfPort(PORT)}. Stop that process or set another PORT`,
       { cause },
     )
   })

@@ -16,7 +16,7 @@ export default definePlugin({
       type: 'enum',
       values: [...SOUNDS, ...WAVEFORMS],
       aliases: ['format'],
-      help: 'Format: mp3 unless given; m4a is AAC, ogg Vorbis. Of a waveform json, unless given, or png',
+      help: 'Output format. m4a is AAC, ogg is Vorbis. Default: mp3. For a waveform: json (default) or png.',
     },
     br: {
       type: 'integer',
@@ -24,7 +24,7 @@ export default definePlugin({
       max: 320,
       unit: 'kbit/s',
       aliases: ['bitrate'],
-      help: 'Bit rate, or the nearest that the format has; 128 unless given, 96 for opus',
+      help: 'Bit rate, rounded to the nearest one of the format. Default: 128, or 96 for opus.',
     },
   },
   resolve({ f, br }, { named }) {
@@ -33,7 +33,7 @@ export default definePlugin({
     const [usual = ''] = values
     const format = f ?? usual
     if (!values.includes(format)) {
-      const expected = `one of ${values.join(', ')} ${ofWaveform ? 'beside' : 'without'} waveform`
+      const expected = `one of ${values.join(', ')} ${ofWaveform ? 'with' : 'without'} waveform`
       throw badParameter({ param: 'f', expected, received: f })
     }
     if (br !== undefined && LOSSLESS.includes(format)) {

@@ -6,7 +6,7 @@ export default definePlugin({
   engine: 'ffmpeg-audio',
   phase: 'effect',
   params: {
-    loudnorm: { type: 'flag', help: 'As loud as podcasts are: -16 LUFS, with peaks below -1.5 dBTP' },
+    loudnorm: { type: 'flag', help: 'Normalizes the loudness to -16 LUFS, with true peaks below -1.5 dBTP.' },
   },
   transform(sound) {
     sound.isNormalized = true

@@ -9,7 +9,7 @@ export default definePlugin({
   params: {
     waveform: {
       type: 'flag',
-      help: "Peaks in place of the sound, as JSON of BBC's audiowaveform, or as a picture with f=png",
+      help: "Waveform instead of audio: peaks as JSON in the format of BBC's audiowaveform, or an image with f=png.",
     },
     w: {
       type: 'integer',
@@ -18,7 +18,7 @@ export default definePlugin({
       unit: 'px',
       default: 1000,
       aliases: ['width'],
-      help: 'Width of the waveform: how many peaks there are at most',
+      help: 'Width of the waveform: the maximum number of peaks.',
     },
     h: {
       type: 'integer',
@@ -27,13 +27,13 @@ export default definePlugin({
       unit: 'px',
       default: 200,
       aliases: ['height'],
-      help: 'Height of the waveform as a picture',
+      help: 'Height of the waveform image.',
     },
   },
   resolve(asked, { named }) {
-    if (!asked.waveform) throw badParameter({ param: 'waveform', expected: 'no value or 1 beside w and h' })
+    if (!asked.waveform) throw badParameter({ param: 'waveform', expected: 'no value or 1 with w or h' })
     if (named.has('br')) {
-      const expected = 'no br beside waveform, which is no sound,'
+      const expected = 'no br with waveform, which has no bit rate,'
       throw badParameter({ param: 'waveform', expected, received: '1' })
     }
     return asked

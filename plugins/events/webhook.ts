@@ -91,7 +91,7 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
 
 /** Because of the status 502, the event is sent again. */
 function refused(host: string, status: number): Problem {
-  return new Problem({ status: 502, code: 'remote_status', detail: `${host} has answered ${status}` })
+  return new Problem({ status: 502, code: 'remote_status', detail: `${host} responded with ${status}` })
 }
 
 function accessTo(url: string, addresses: readonly string[]) {

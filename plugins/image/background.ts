@@ -10,7 +10,7 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'compose',
   params: {
-    bg: { type: 'color', aliases: ['background'], help: 'Colour beneath all that is transparent' },
+    bg: { type: 'color', aliases: ['background'], help: 'Background colour of transparent parts.' },
   },
   resolve: ({ bg = CLEAR }) => (bg === CLEAR ? undefined : { bg }),
   holds: () => 'outcome',

@@ -24,7 +24,7 @@ export default definePlugin({
       min: 0.3,
       max: MAX_SIGMA,
       unit: 'px',
-      help: 'Gaussian blur, by its sigma, times dpr',
+      help: 'Sigma of a Gaussian blur, multiplied by dpr.',
     },
   },
   holds: () => 'outcome',

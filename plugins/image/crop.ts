@@ -20,7 +20,7 @@ export default definePlugin({
       min: [0, 0, 1, 1],
       max: [MAX, MAX, MAX, MAX],
       unit: 'px',
-      help: 'Takes the part of this size whose upper left corner is at x, y of the source; what is outside is cut off',
+      help: 'Crops to this size, with the top left corner at x, y of the source. Parts outside of the source are ignored.',
     },
   },
   opening: () => ({ inOwnPixels: true }),
@@ -30,7 +30,7 @@ export default definePlugin({
     if (!box) {
       throw badParameter({
         param: 'crop',
-        expected: `x and y within the ${source.width} x ${source.height} px of this picture`,
+        expected: `x and y within the ${source.width} x ${source.height} px of this image`,
         received: crop.join(),
       })
     }

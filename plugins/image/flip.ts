@@ -6,7 +6,7 @@ export default definePlugin({
   name: 'image-flip',
   engine: 'sharp',
   phase: 'geometry',
-  params: { flip: { type: 'flag', help: 'Mirrors it upside down' } },
+  params: { flip: { type: 'flag', help: 'Mirrors the image vertically.' } },
   holds: () => 'outcome',
   async transform(image, _params, context) {
     if (comesAfter(context, 'image-resize')) return image.flip()

@@ -6,7 +6,7 @@ export default definePlugin({
   name: 'image-flop',
   engine: 'sharp',
   phase: 'geometry',
-  params: { flop: { type: 'flag', help: 'Mirrors left and right' } },
+  params: { flop: { type: 'flag', help: 'Mirrors the image horizontally.' } },
   holds: () => 'outcome',
   async transform(image, _params, context) {
     if (comesAfter(context, 'image-flip')) return image.flop()

@@ -38,7 +38,8 @@ export function fontsIn(folder: string): ReadonlyMap<string, Font> {
       .replace(/[^a-z0-9]+/g, '-')
     const file = join(folder, entry)
     const earlier = fonts.get(name)
-    if (earlier) throw new Error(`${file}: the font ${name} is ${earlier.file} already: rename one of them`)
+    if (earlier)
+      throw new Error(`${file}: the font ${name} is already defined by ${earlier.file}. Rename one of them`)
     fonts.set(name, readFont(file))
   }
   return fonts
@@ -99,7 +100,7 @@ function namesOf(font: Buffer): { family: string; style: string } {
     )
   }
   const [family, style] = [names.get(FAMILY), names.get(STYLE)]
-  if (!family || !style) throw new Error('it has no name')
+  if (!family || !style) throw new Error('the font has no name')
   return { family, style }
 }
 
@@ -111,5 +112,5 @@ function tableAt(font: Buffer, tag: string): Buffer {
     const offset = font.readUInt32BE(at + 8)
     return font.subarray(offset, offset + font.readUInt32BE(at + 12))
   }
-  throw new Error(`it has no table ${tag}`)
+  throw new Error(`the font has no table ${tag}`)
 }

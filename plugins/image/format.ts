@@ -34,44 +34,44 @@ export default definePlugin({
       values: [...FORMATS, 'svg', 'auto'],
       synonyms: { jpg: 'jpeg', tif: 'tiff' },
       aliases: ['format'],
-      help: 'Format; auto is the best that the Accept header names, svg an SVG as it was uploaded',
+      help: 'Output format. auto: the best format of the Accept header. svg: the uploaded SVG, unchanged.',
     },
     q: {
       type: 'integer',
       min: 1,
       max: 100,
       aliases: ['quality'],
-      help: `Quality of ${WITH_QUALITY.join(', ')}; ${DEFAULT_QUALITY} where the configuration says nothing else`,
+      help: `Quality of ${WITH_QUALITY.join(', ')}. Default: ${DEFAULT_QUALITY}, unless the operator sets another one.`,
     },
     lossless: {
       type: 'flag',
-      help: 'Loses nothing: WebP, AVIF, TIFF, as PNG and GIF do anyway; f=auto takes one that can',
+      help: 'Lossless WebP, AVIF or TIFF; PNG and GIF are always lossless. f=auto chooses a lossless format.',
     },
     maxbytes: {
       type: 'integer',
       min: 1,
       max: 100_000_000,
       unit: 'bytes',
-      help: 'Lowers the quality until the file is no larger, or to 1 where none is small enough; not of PNG, GIF and lossless',
+      help: 'Maximum size of the output: the quality is lowered to reach it, to 1 at worst. No effect on PNG, GIF and lossless output.',
     },
     a: {
       type: 'enum',
       values: ['0', '1'],
       default: '1',
       aliases: ['animated'],
-      help: '0 takes the first frame of an animation, 1 all where the format can hold them',
+      help: '0: only the first frame of an animation. 1: all frames, if the format supports animation.',
     },
     page: {
       type: 'integer',
       min: 1,
       max: 10_000,
-      help: 'The one frame of a GIF or WebP, or page of a TIFF, that is taken; 1 is the first',
+      help: 'Frame of a GIF or WebP, or page of a TIFF, to use. 1: the first.',
     },
     icc: {
       type: 'enum',
       values: ['srgb', 'keep'],
       default: 'srgb',
-      help: 'keep leaves colours of a wide gamut as they are, with their ICC profile; srgb turns them into sRGB, without one',
+      help: 'keep: wide-gamut colours are kept with their ICC profile. srgb: colours are converted to sRGB, without a profile.',
     },
   },
   checkOptions({ quality = {} }) {
@@ -211,7 +211,7 @@ function uploadedSvg({ format, named }: PlanRequest): 'original' {
   }
   const other = [...named].find((name) => name !== 'f')
   if (other === undefined) return 'original'
-  const expected = 'no parameter beside f=svg, which is the SVG as it was uploaded,'
+  const expected = 'no other parameter with f=svg, which delivers the uploaded SVG unchanged,'
   throw badParameter({ param: other, expected, received: other })
 }
 

@@ -6,7 +6,12 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'effect',
   params: {
-    gamma: { type: 'number', min: 1, max: 3, help: 'Brightens the middle tones; 1 changes nothing' },
+    gamma: {
+      type: 'number',
+      min: 1,
+      max: 3,
+      help: 'Gamma correction: brightens the midtones. 1: no change.',
+    },
   },
   resolve: ({ gamma }) => (gamma === 1 ? undefined : { gamma }),
   // With one number, sharp applies the gamma before a resize and reverts it after: it would have no visible effect.

@@ -5,6 +5,6 @@ export default definePlugin({
   name: 'image-greyscale',
   engine: 'sharp',
   phase: 'effect',
-  params: { greyscale: { type: 'flag', aliases: ['grayscale'], help: 'Shades of grey' } },
+  params: { greyscale: { type: 'flag', aliases: ['grayscale'], help: 'Converts the image to greyscale.' } },
   transform: (image) => image.greyscale(),
 })

@@ -11,24 +11,30 @@ export default definePlugin({
       min: 0.1,
       max: 10,
       default: 1,
-      help: 'Times the saturation: below 1 paler, above 1 more vivid',
+      help: 'Factor of the saturation. Below 1: paler. Above 1: more vivid.',
     },
     brightness: {
       type: 'number',
       min: 0.1,
       max: 10,
       default: 1,
-      help: 'Times the brightness: below 1 darker, above 1 brighter',
+      help: 'Factor of the brightness. Below 1: darker. Above 1: brighter.',
     },
     lightness: {
       type: 'number',
       min: 0.1,
       max: 100,
       unit: 'percent',
-      help: 'Added to the lightness of every pixel',
+      help: 'Lightness added to every pixel.',
     },
-    // sharp rotates the hue by whole degrees only.
-    hue: { type: 'integer', min: 1, max: 360, unit: 'degrees', help: 'Turns every colour around the wheel' },
+    // Sharp turns by whole degrees only.
+    hue: {
+      type: 'integer',
+      min: 1,
+      max: 360,
+      unit: 'degrees',
+      help: 'Rotation of every hue on the colour wheel.',
+    },
   },
   resolve({ saturation, brightness, lightness, hue: asked }) {
     const hue = asked === 360 ? undefined : asked

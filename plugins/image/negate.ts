@@ -5,7 +5,7 @@ export default definePlugin({
   name: 'image-negate',
   engine: 'sharp',
   phase: 'effect',
-  params: { negate: { type: 'flag', help: 'The negative: every colour becomes its opposite' } },
+  params: { negate: { type: 'flag', help: 'Inverts all colours.' } },
   transform(image, _, { source, settle }) {
     const negative = image.negate({ alpha: false })
     // For a format without transparency, sharp puts white beneath transparent parts before everything else. This

@@ -15,14 +15,14 @@ export default definePlugin({
       min: 1,
       max: 99,
       default: 1,
-      help: 'Percentile of luminance that becomes black',
+      help: 'Percentile of luminance that becomes black.',
     },
     normalize_upper: {
       type: 'integer',
       min: 1,
       max: 99,
       default: 99,
-      help: 'Percentile of luminance that becomes white',
+      help: 'Percentile of luminance that becomes white.',
     },
   },
   resolve(params) {

@@ -20,7 +20,7 @@ export default definePlugin({
       max: [MAX, MAX, MAX, MAX],
       unit: 'px',
       atLeast: 1,
-      help: 'Adds a border outside w and h, times dpr; fewer numbers stand for the sides as in CSS',
+      help: 'Adds padding outside w and h, multiplied by dpr. One to four numbers set the sides as in CSS.',
     },
   },
   resolve({ pad = [] }) {
@@ -32,7 +32,7 @@ export default definePlugin({
     const { source, limits, settle } = context
     const [top, right, bottom, left] = fourSides(pad).map((side) => Math.round(side * source.dpr)) as Sides
     const size = { width: source.width + left + right, height: source.height + top + bottom }
-    checkOutput(size, { pages: source.pages, limits, expected: 'a pad that makes' })
+    checkOutput(size, { pages: source.pages, limits, expected: 'a pad that results in' })
     const { draft: inner } = comesAfter(context, 'image-rotate') ? { draft: image } : await settle(image)
     const draft = inner.extend({ top, right, bottom, left, background: EMPTY })
     return { draft, source: { ...source, ...size, hasAlpha: true } }

@@ -17,7 +17,7 @@ export default definePlugin({
       default: 0,
       unit: 'percent',
       aliases: ['rs'],
-      help: 'Rounds the corners; from 50 on it is an ellipse, a circle where both sides are equal',
+      help: 'Rounds the corners. From 50: an ellipse, or a circle if both sides are equal.',
     },
   },
   resolve: ({ radius }) => (radius === 0 ? undefined : { radius: Math.min(radius, 50) }),

@@ -21,16 +21,16 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'geometry',
   params: {
-    w: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['width'], help: 'Width' },
-    h: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['height'], help: 'Height' },
+    w: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['width'], help: 'Width.' },
+    h: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['height'], help: 'Height.' },
     fit: {
       type: 'enum',
       values: ['cover', 'contain', 'fill', 'inside', 'outside'],
       default: 'cover',
-      help: 'With both a width and a height: cover crops, contain pads, fill stretches, inside fits within the box, outside covers it uncropped',
+      help: 'Fit into a box of both w and h. cover: crops. contain: pads. fill: stretches. inside: fits within the box. outside: covers the box without cropping.',
     },
-    dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixels per pixel of w, h and pad' },
-    enlarge: { type: 'flag', help: 'Also makes it larger than it is' },
+    dpr: { type: 'number', min: 1, max: 3, default: 1, help: 'Device pixel ratio: multiplies w, h and pad.' },
+    enlarge: { type: 'flag', help: 'Allows an output larger than the original.' },
     ar: {
       type: 'list',
       of: 'number',
@@ -38,28 +38,28 @@ export default definePlugin({
       separator: ':',
       min: [0.001, 0.001],
       max: [MAX_SIDE, MAX_SIDE],
-      help: 'Aspect ratio: gives the side that is not named; with neither, cuts the largest box of this shape',
+      help: 'Aspect ratio. With w or h it sets the other side. With neither, it crops the largest box of this ratio.',
     },
     func: {
       type: 'enum',
       values: ['auto', 'face', ...COMPASS_WORDS],
       synonyms: { ...COMPASS_SYNONYMS, attention: 'auto', smart: 'auto', faces: 'face' },
       default: 'center',
-      help: 'What a cut keeps: the part that draws the eye (auto), faces, or what lies in this direction',
+      help: 'Focus of a crop. auto: the most salient part. face: faces. Otherwise this direction.',
     },
     fx: {
       type: 'number',
       min: 0,
       max: 1,
       default: 0.5,
-      help: 'What a cut keeps: 0 is the left edge, 1 the right',
+      help: 'Horizontal focus of a crop. 0: the left edge. 1: the right edge.',
     },
     fy: {
       type: 'number',
       min: 0,
       max: 1,
       default: 0.5,
-      help: 'What a cut keeps: 0 is the upper edge, 1 the lower',
+      help: 'Vertical focus of a crop. 0: the top edge. 1: the bottom edge.',
     },
     zoom: {
       type: 'number',
@@ -67,7 +67,7 @@ export default definePlugin({
       max: 10,
       default: 1,
       aliases: ['z'],
-      help: 'Takes a part with sides so many times shorter, around what func, or fx and fy, say',
+      help: 'Zoom factor: crops a part with sides shorter by this factor, around the focus of func, or of fx and fy.',
     },
   },
 
@@ -123,7 +123,7 @@ export default definePlugin({
     })
     const outputSize = canvas ?? size
     if (outputSize.width > source.width || outputSize.height > source.height)
-      checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that make' })
+      checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that result in' })
     const known = { ...source, ...size, dpr, format: isVector ? 'png' : source.format }
     const framed = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {

@@ -16,7 +16,7 @@ export default definePlugin({
       max: 360,
       default: 0,
       unit: 'degrees',
-      help: 'Turns it clockwise; its corners are transparent or of the colour bg',
+      help: 'Rotates the image clockwise. New corners are transparent, or have the colour bg.',
     },
   },
   resolve({ rotate }) {
@@ -36,7 +36,7 @@ export default definePlugin({
       const settled = await settle(image)
       return { draft: settled.draft.rotate(angle), source: { ...settled.source, ...size } }
     }
-    checkOutput(size, { pages, limits, expected: 'an angle that makes' })
+    checkOutput(size, { pages, limits, expected: 'an angle that results in' })
     return settle(image, (frame) => frame.rotate(angle, { background: EMPTY }))
   },
 })

@@ -9,13 +9,13 @@ export default definePlugin({
   engine: 'sharp',
   phase: 'effect',
   params: {
-    sharpen: { type: 'flag', help: 'Sharpens, fast and mild' },
+    sharpen: { type: 'flag', help: 'Mild, fast sharpening.' },
     sharpen_sigma: {
       type: 'number',
       min: 0.3,
       max: MAX_SIGMA,
       unit: 'px',
-      help: 'Sharpens with care for flat areas, along edges of this width, times dpr',
+      help: 'Sharpening that preserves flat areas, with this Gaussian sigma, multiplied by dpr.',
     },
   },
   resolve: ({ sharpen, sharpen_sigma }) =>

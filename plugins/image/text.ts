@@ -22,28 +22,28 @@ export default definePlugin({
   // The lines and the position depend on the size of the outcome.
   newPass: true,
   params: {
-    text: { type: 'text', maxLength: 200, help: 'A text over the picture' },
+    text: { type: 'text', maxLength: 200, help: 'Text to draw on the image.' },
     text_size: {
       type: 'integer',
       min: MIN_SIZE,
       max: 300,
       unit: 'px',
       default: 32,
-      help: 'The size of its letters, times dpr; a text that does not fit is made smaller',
+      help: 'Font size, multiplied by dpr. A text that does not fit is drawn smaller.',
     },
-    text_color: { type: 'color', default: 'ffffff', help: 'Its colour' },
+    text_color: { type: 'color', default: 'ffffff', help: 'Colour of the text.' },
     text_font: {
       type: 'enum',
       values: SHIPPED_FONTS,
       default: 'sans',
-      help: 'Its font; an operator can add others',
+      help: 'Font of the text. The operator can add fonts.',
     },
     text_pos: {
       type: 'enum',
       values: COMPASS_WORDS,
       synonyms: COMPASS_SYNONYMS,
       default: 'center',
-      help: 'Where the text is',
+      help: 'Position of the text.',
     },
     text_opacity: {
       type: 'integer',
@@ -51,7 +51,7 @@ export default definePlugin({
       max: 100,
       unit: 'percent',
       default: 100,
-      help: 'How much of the text is seen',
+      help: 'Opacity of the text.',
     },
   },
   choices: ({ fonts }) => (fonts === undefined ? {} : { text_font: [...fontsIn(folderOf(fonts)).keys()] }),
@@ -62,7 +62,7 @@ export default definePlugin({
   async transform(image, params, { source, options }) {
     const { text = '', text_pos: place, text_font } = params
     const font = fontNamed(text_font, options.fonts === undefined ? undefined : folderOf(options.fonts))
-    if (!font) throw new Error(`the font ${text_font} is gone`)
+    if (!font) throw new Error(`the font ${text_font} no longer exists`)
     const frame = { width: source.width, height: source.height }
     const size = sizeOf(params.text_size * source.dpr, text)
     // The margin separates letters from the edge, and stays small in a small image.
@@ -74,7 +74,7 @@ export default definePlugin({
       (cause) => {
         if (!/no text to render/.test(String(cause))) throw cause
         // Only unusual white space.
-        throw badParameter({ param: 'text', expected: 'a text that can be seen', received: text })
+        throw badParameter({ param: 'text', expected: 'a text with visible characters', received: text })
       },
     )
     return laidOver(image, source, { layer, place, margin })

@@ -6,7 +6,7 @@ export default definePlugin({
   name: 'image-tint',
   engine: 'sharp',
   phase: 'effect',
-  params: { tint: { type: 'color', help: 'Gives the whole picture the hue of this colour' } },
+  params: { tint: { type: 'color', help: 'Tints the image with the hue of this colour.' } },
   // The alpha of the colour has no effect, unless it is fully transparent. Removed, so that equal outputs have one
   // name.
   resolve: ({ tint }) => (tint === CLEAR ? undefined : { tint: tint?.slice(0, 6) }),

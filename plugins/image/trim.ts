@@ -19,7 +19,7 @@ export default definePlugin({
       min: 0,
       max: 255,
       bare: 10,
-      help: 'Cuts off a border whose colour differs from that of the upper left pixel by no more than this',
+      help: 'Trims borders whose colour differs from the top left pixel by at most this value.',
     },
   },
   holds: () => 'source',

@@ -17,13 +17,13 @@ export default definePlugin({
   // The size and the position depend on the size of the outcome.
   newPass: true,
   params: {
-    wm: { type: 'key', group: 'image', help: 'Watermark: another picture of yours' },
+    wm: { type: 'key', group: 'image', help: 'Watermark: another image of the same client.' },
     wm_pos: {
       type: 'enum',
       values: [...COMPASS_WORDS, 'tile'],
       synonyms: COMPASS_SYNONYMS,
       default: 'center',
-      help: 'Where the watermark is; tile is all over the picture',
+      help: 'Position of the watermark. tile: repeated over the whole image.',
     },
     wm_size: {
       type: 'integer',
@@ -31,7 +31,7 @@ export default definePlugin({
       max: 100,
       unit: 'percent',
       default: 25,
-      help: "The watermark's width, of the picture's",
+      help: 'Width of the watermark, relative to the width of the image.',
     },
     wm_opacity: {
       type: 'integer',
@@ -39,7 +39,7 @@ export default definePlugin({
       max: 100,
       unit: 'percent',
       default: 100,
-      help: 'How much of the watermark is seen',
+      help: 'Opacity of the watermark.',
     },
   },
   resolve: (params) => (params.wm === undefined || params.wm_opacity === 0 ? undefined : params),

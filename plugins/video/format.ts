@@ -13,7 +13,7 @@ export default definePlugin({
       values: ['mp4', 'mov', 'webm', 'avi'],
       default: 'mp4',
       aliases: ['format'],
-      help: 'Format: mp4 and mov are H.264 and AAC, webm VP9 and Opus, avi MPEG-4 and MP3',
+      help: 'Output format. mp4 and mov: H.264 and AAC. webm: VP9 and Opus. avi: MPEG-4 and MP3.',
     },
   },
   transform(video, { f }) {

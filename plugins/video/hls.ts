@@ -16,12 +16,12 @@ export default definePlugin({
   params: {
     hls: {
       type: 'flag',
-      help: 'HTTP Live Streaming: a redirect to the playlist of up to 1080p, 720p, 480p and 360p, with start, end, mute and vt',
+      help: 'HTTP Live Streaming: redirects to a playlist with up to 1080p, 720p, 480p and 360p. Can be combined with start, end, mute and vt.',
     },
   },
   resolve(asked, { named }) {
     const other = LADDERS_OWN.find((name) => named.has(name))
-    if (other !== undefined) throw badParameter({ param: other, expected: 'no value beside hls' })
+    if (other !== undefined) throw badParameter({ param: other, expected: 'no value with hls' })
     return asked
   },
   transform(video) {

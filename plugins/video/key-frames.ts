@@ -13,11 +13,11 @@ export default definePlugin({
       max: 120,
       unit: 'frames',
       aliases: ['keyframe'],
-      help: 'A key frame at every so many frames',
+      help: 'Number of frames between two key frames.',
     },
     kf_boost: {
       type: 'flag',
-      help: 'A key frame every 0.5 s in the first 5 s, then every 2 s; wins over kf',
+      help: 'A key frame every 0.5 s in the first 5 s, then every 2 s. Overrides kf.',
     },
   },
   resolve: ({ kf, kf_boost }) => ({ kf_boost, kf: kf_boost ? undefined : kf }),

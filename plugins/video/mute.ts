@@ -8,7 +8,7 @@ export default definePlugin({
   media: ['video'],
   // The original would contain the audio.
   noOriginalFallback: true,
-  params: { mute: { type: 'flag', help: 'Without sound' } },
+  params: { mute: { type: 'flag', help: 'Removes the audio.' } },
   transform(video) {
     video.isMute = true
     return video

@@ -10,7 +10,7 @@ export default definePlugin({
     q_a: {
       type: 'flag',
       aliases: ['q_auto'],
-      help: 'Automatic quality: smaller files, of at most 4 Mbit/s, and at most 720p unless w or h is given',
+      help: 'Automatic quality: smaller files with at most 4 Mbit/s, and at most 720p unless w or h is set.',
     },
   },
   transform(video) {

@@ -10,8 +10,8 @@ export default definePlugin({
   phase: 'geometry',
   media: ['video'],
   params: {
-    w: { ...SIDE, aliases: ['width'], help: 'Width at most; smaller videos stay as they are' },
-    h: { ...SIDE, aliases: ['height'], help: 'Height at most' },
+    w: { ...SIDE, aliases: ['width'], help: 'Maximum width. Smaller videos are not enlarged.' },
+    h: { ...SIDE, aliases: ['height'], help: 'Maximum height. Smaller videos are not enlarged.' },
   },
   transform(video, { w, h }) {
     if (w !== undefined) video.maxWidth = w

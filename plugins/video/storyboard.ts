@@ -16,12 +16,12 @@ export default definePlugin({
   params: {
     storyboard: {
       type: 'flag',
-      help: 'Pictures for a seek bar: a redirect to WebVTT, which leads to one sprite of up to 100 tiles, with start, end and vt',
+      help: 'Previews for a seek bar: redirects to WebVTT with one sprite of up to 100 tiles. Can be combined with start, end and vt.',
     },
   },
   resolve(asked, { named }) {
     const other = ITS_OWN.find((name) => named.has(name))
-    if (other !== undefined) throw badParameter({ param: other, expected: 'no value beside storyboard' })
+    if (other !== undefined) throw badParameter({ param: other, expected: 'no value with storyboard' })
     return asked
   },
   transform(video) {

@@ -13,7 +13,10 @@ export default definePlugin({
   // A page cannot use a video in place of an image.
   noOriginalFallback: true,
   params: {
-    thumbnail: { type: 'flag', help: 'One frame as a picture, a JPEG; any image parameter may follow' },
+    thumbnail: {
+      type: 'flag',
+      help: 'One frame as an image, by default a JPEG. Accepts all image parameters too.',
+    },
     duration: {
       type: 'integer',
       min: 0,
@@ -21,12 +24,11 @@ export default definePlugin({
       max: 864_000,
       unit: 'tenths of a second',
       default: 0,
-      help: 'The moment of the thumbnail, from the start: 15 is 1.5 s',
+      help: 'Time of the thumbnail from the start. 15 means 1.5 s.',
     },
   },
   resolve(asked) {
-    if (!asked.thumbnail)
-      throw badParameter({ param: 'thumbnail', expected: 'no value or 1 beside duration' })
+    if (!asked.thumbnail) throw badParameter({ param: 'thumbnail', expected: 'no value or 1 with duration' })
     return asked
   },
   transform(video, { duration }, { source: { durationSeconds } }) {

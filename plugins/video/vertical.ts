@@ -9,7 +9,7 @@ export default definePlugin({
   // The original would contain the parts that were cut off.
   noOriginalFallback: true,
   params: {
-    vt: { type: 'flag', aliases: ['vertical'], help: 'The middle of each frame, 9:16' },
+    vt: { type: 'flag', aliases: ['vertical'], help: 'Crops the centre of each frame to 9:16.' },
   },
   transform(video) {
     video.aspectRatio = 9 / 16

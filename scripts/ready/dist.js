@@ -27,7 +27,7 @@ export async function build() {
   const builtFrom = fingerprint()
   try {
     const code = await run('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json', '--outDir', next])
-    if (code !== 0) throw new Error('The build failed, as said above; dist is as it was.')
+    if (code !== 0) throw new Error('The build failed, see the errors above. dist is unchanged.')
     // The commands in package.json must be executable.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)

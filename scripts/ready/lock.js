@@ -22,7 +22,7 @@ export async function alone(name, work) {
   let told = false
   let lock = await listen(name)
   while (!lock) {
-    if (!told) say('Another run is installing or building; waiting for it.')
+    if (!told) say('Another process is installing or building; waiting for it.')
     told = true
     await pause(200)
     lock = await listen(name)

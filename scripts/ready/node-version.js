@@ -8,7 +8,7 @@ export function checkNode() {
   const wanted = engines.node.replace('>=', '')
   if (!isOlder(process.versions.node, wanted)) return
   throw new Error(
-    `Sluice needs Node ${wanted} or later, this is ${process.versions.node}. Get a newer one from https://nodejs.org`,
+    `Sluice needs Node ${wanted} or later, but this is ${process.versions.node}. Install a newer version from https://nodejs.org`,
   )
 }
 

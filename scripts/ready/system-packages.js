@@ -30,7 +30,7 @@ export async function ensurePrograms(packages) {
   const names = missing.map((program) => packages[program])
   const asRoot = rootCommand()
   if (asRoot) {
-    say(`Installing the system's packages: ${names.join(', ')} ...`)
+    say(`Installing Debian packages: ${names.join(', ')} ...`)
     const [file, ...args] = [...asRoot, 'sh', '-c', INSTALL, 'sh', ...names]
     await run(file, args, { stdio: ['ignore', process.stderr, process.stderr] })
     if (missing.every(has)) return

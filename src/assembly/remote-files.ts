@@ -25,7 +25,7 @@ export function openRemotes(
 ) {
   const { locks } = backends
   const { assets, limits, plan, run } = transformations
-  const timeoutMs = config.FETCH_STORE_TIMEOUT_SECONDS * 1000
+  const timeoutMs = config.FETCH_KEEP_TIMEOUT_SECONDS * 1000
   const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
   const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: config.UPLOAD_MAX_BYTES })
   return {

@@ -18,9 +18,9 @@ export function rateOf(config: Config): (limited: LimitName) => Rate {
   return (limited) => {
     const name = limited.toUpperCase() as Uppercase<LimitName>
     return {
-      points: config[`${name}_RATE_POINTS`],
-      addressPoints: config[`${name}_RATE_ADDRESS_POINTS`],
-      seconds: config[`${name}_RATE_SECONDS`],
+      points: config[`${name}_RATE_LIMIT`],
+      addressPoints: config[`${name}_RATE_LIMIT_PER_IP`],
+      seconds: config[`${name}_RATE_WINDOW_SECONDS`],
     }
   }
 }

@@ -101,7 +101,7 @@ export function openTransformations(
     // Child processes only have the engines of Sluice.
     elsewhere: ownEngines ? createChildRunner(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
-    hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
+    hangMs: config.TRANSFORM_KILL_SECONDS * 1000,
     metrics,
   })
   const assets = createAssets({ originals, buckets })
@@ -189,8 +189,8 @@ export interface TransformationsOptions {
 }
 
 /** Whether media jobs run only in worker processes: `npm run worker`. */
-export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_IN }: Config): boolean {
-  return REDIS_URL !== undefined && MEDIA_JOBS_IN === 'worker'
+export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_RUN_IN }: Config): boolean {
+  return REDIS_URL !== undefined && MEDIA_JOBS_RUN_IN === 'worker'
 }
 
 /**

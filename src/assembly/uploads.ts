@@ -61,7 +61,7 @@ export function openUploads({
     findClient: (id) => store.find(id),
   })
   const pieces = createResumablePieces(firstBucket)
-  const expireMs = config.TUS_EXPIRE_SECONDS * 1000
+  const expireMs = config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000
   const resumables = createResumables({
     bucket: firstBucket,
     pieces,

@@ -51,7 +51,7 @@ export async function openControl({
   if (Buffer.byteLength(path) > PATH_MAX_BYTES) {
     log.warn(
       { path },
-      `commands cannot reach this process: a socket's path has at most ${PATH_MAX_BYTES} bytes`,
+      `no command socket: its path is longer than ${PATH_MAX_BYTES} bytes. Commands for this server fail; use a shorter DATA_DIR`,
     )
     return undefined
   }
@@ -71,14 +71,14 @@ export async function openControl({
     await rename(unnamed, path)
   } catch (err) {
     server.close()
-    log.warn({ err, path }, 'commands cannot reach this process: there can be no socket')
+    log.warn({ err, path }, 'no command socket: commands for this server fail')
     return undefined
   }
   return {
     async close() {
       await rm(path, { force: true })
       const closed = new Promise((done) => server.close(done))
-      ending.abort(new Error('the server is ending'))
+      ending.abort(new Error('the server is shutting down'))
       await Promise.all(running)
       await closed
     },
@@ -91,17 +91,20 @@ async function serve(
   { commands, log, ending }: { commands: Commands; log: Log; ending: AbortSignal },
 ): Promise<void> {
   const left = new AbortController()
-  socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has left')))
+  socket.on('error', () => {}).once('close', () => left.abort(new Error('the operator has disconnected')))
   const signal = anySignal([left.signal, ending]).signal
   try {
     const { command, args } = await requestFrom(socket, signal)
     const work = Object.hasOwn(commands, command) ? commands[command] : undefined
-    if (!work) throw badRequest(`this server knows no command "${command}"; is it of another version?`)
-    log.info({ command }, 'an operator has given a command')
+    if (!work)
+      throw badRequest(
+        `This server does not know the command "${command}". Check that server and command have the same version.`,
+      )
+    log.info({ command }, 'command received')
     const answer = await work(args, { signal, tell: (item) => send(socket, { told: item }, signal) })
     await send(socket, { answer: answer ?? null }, signal)
   } catch (error) {
-    if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'a command has failed')
+    if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'command failed')
     if (!left.signal.aborted) socket.write(line({ problem: publicFace(error) }))
   } finally {
     socket.end()
@@ -116,7 +119,8 @@ async function requestFrom(socket: Socket, signal: AbortSignal): Promise<Request
   while (!text.includes('\n')) {
     const [chunk] = await once(socket, 'data', { signal })
     text += chunk
-    if (text.length > REQUEST_MAX_BYTES) throw badRequest('expected a shorter command')
+    if (text.length > REQUEST_MAX_BYTES)
+      throw badRequest(`expected a command of at most ${REQUEST_MAX_BYTES} characters`)
   }
   try {
     const { command, args } = JSON.parse(text)
@@ -178,7 +182,7 @@ export async function callControl({
       else if ('answer' in reply) return reply.answer
       else throw new Problem(reply.problem)
     }
-    throw new Error('the server has ended in the middle of the command')
+    throw new Error('the server exited during the command')
   } catch (error) {
     signal.throwIfAborted()
     throw error

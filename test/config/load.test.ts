@@ -6,15 +6,14 @@ import { PART_BYTES } from '../../src/adapters/bucket/s3/upload.ts'
 const PUBLIC = 'pub_0123456789'
 const SECRET = 'sec_0123456789abcdef'
 
-const PROXIES =
-  'how many there are, from 0 to 10, or their ranges like 10.0.0.0/8, with spaces or commas between'
+const PROXIES = 'their number from 0 to 10, or their IP ranges like 10.0.0.0/8, separated by spaces or commas'
 
 /** The three variables of a rate limit. */
 function rates(name: string, points: number, addressPoints: number, seconds: number) {
   return {
-    [`${name}_RATE_POINTS`]: points,
-    [`${name}_RATE_ADDRESS_POINTS`]: addressPoints,
-    [`${name}_RATE_SECONDS`]: seconds,
+    [`${name}_RATE_LIMIT`]: points,
+    [`${name}_RATE_LIMIT_PER_IP`]: addressPoints,
+    [`${name}_RATE_WINDOW_SECONDS`]: seconds,
   }
 }
 
@@ -32,7 +31,7 @@ function complaints(environment: Record<string, string>): string[] {
 describe('configuration', () => {
   it('reports a missing WEBHOOK_SECRET together with all other errors', () => {
     expect(() => loadConfig({ PORT: 'abc', WEBHOOK_URL: 'https://example.com/x' })).to.throw(
-      /^PORT: .*\nWEBHOOK_SECRET: expected beside WEBHOOK_URL, received none$/,
+      /^PORT: .*\nWEBHOOK_SECRET: required with WEBHOOK_URL, but unset$/,
     )
   })
 
@@ -44,7 +43,7 @@ describe('configuration', () => {
       DISK_RESERVE_BYTES: 33_554_432,
       UPLOAD_MAX_BYTES: 5_368_709_120,
       UPLOAD_MAX_FILES: 100,
-      TUS_EXPIRE_SECONDS: 86_400,
+      RESUMABLE_UPLOAD_TTL_SECONDS: 86_400,
       VARIANT_LIMIT: 1000,
       DERIVATIVES_MAX_BYTES: 20_000_000_000,
       DERIVATIVES_MAX_TIMES: 50,
@@ -55,7 +54,7 @@ describe('configuration', () => {
       IMAGE_MAX_PIXELS: 50_000_000,
       IMAGE_TRUNCATED: 'render',
       TRANSFORM_TIMEOUT_SECONDS: 30,
-      TRANSFORM_HANG_SECONDS: 10,
+      TRANSFORM_KILL_SECONDS: 10,
       TRANSFORM_WAITING: 256,
       TRANSFORM_WAITING_ADDRESS: 64,
       TRANSFORM_WAIT_SECONDS: 30,
@@ -65,12 +64,12 @@ describe('configuration', () => {
       MEDIA_JOBS_LIMIT: 20,
       MEDIA_JOBS_FOR: 'everyone',
       MEDIA_CONCURRENCY: 1,
-      MEDIA_JOBS_IN: 'worker',
+      MEDIA_JOBS_RUN_IN: 'worker',
       UV_THREADPOOL_SIZE: 4,
       HEADERS_TIMEOUT_SECONDS: 30,
       HEADERS_MAX_BYTES: 16_384,
       IDLE_TIMEOUT_SECONDS: 120,
-      BODY_MIN_BYTES_PER_SECOND: 240,
+      UPLOAD_MIN_BYTES_PER_SECOND: 240,
       CONNECTIONS_PER_ADDRESS: 512,
       DOWNLOAD_MIN_BYTES_PER_SECOND: 1024,
       KEEP_ALIVE_SECONDS: 75,
@@ -82,7 +81,7 @@ describe('configuration', () => {
       ...rates('MEDIA', 600, 60, 600),
       ...rates('FETCH', 50, 10, 5),
       FETCH_TIMEOUT_SECONDS: 30,
-      FETCH_STORE_TIMEOUT_SECONDS: 100,
+      FETCH_KEEP_TIMEOUT_SECONDS: 100,
       ...rates('MEDIA', 600, 60, 600),
       ...rates('SIGN', 1000, 0, 3600),
       ...rates('ZIP', 10, 0, 60),
@@ -138,15 +137,15 @@ describe('configuration', () => {
     ['DATA_DIR', '/var/lib/sluice data', '/var/lib/sluice data'],
     ['UPLOAD_MAX_BYTES', '1', 1],
     ['UPLOAD_MAX_BYTES', '999999999999999', 999_999_999_999_999],
-    ['ZIP_RATE_POINTS', '0', 0],
-    ['ZIP_RATE_POINTS', '1', 1],
+    ['ZIP_RATE_LIMIT', '0', 0],
+    ['ZIP_RATE_LIMIT', '1', 1],
     ['TRUST_PROXY', '10', 10],
     ['TRUST_PROXY', '10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']],
     ['APP_SECRET', 'x'.repeat(32), 'x'.repeat(32)],
     ['ADMIN_PASSWORD', 'correct horse battery', 'correct horse battery'],
-    ['ZIP_RATE_POINTS', '1000000', 1_000_000],
-    ['CPU_RATE_POINTS', '1000000000', 1_000_000_000],
-    ['ZIP_RATE_SECONDS', '86400', 86_400],
+    ['ZIP_RATE_LIMIT', '1000000', 1_000_000],
+    ['CPU_RATE_LIMIT', '1000000000', 1_000_000_000],
+    ['ZIP_RATE_WINDOW_SECONDS', '86400', 86_400],
     ['PLUGINS_DIR', '/etc/sluice/plugins', '/etc/sluice/plugins'],
     ['S3_BUCKET', 'my.files-2', 'my.files-2'],
     ['S3_FORCE_PATH_STYLE', 'true', 'true'],
@@ -178,8 +177,8 @@ describe('configuration', () => {
     ['PORT', '0x50', 'a whole number from 0 to 65535'],
     ['PORT', ' 80', 'a whole number from 0 to 65535'],
     ['PORT', '80\n', 'a whole number from 0 to 65535'],
-    ['HOST', 'http://x', 'an address or host name'],
-    ['HOST', 'a b', 'an address or host name'],
+    ['HOST', 'http://x', 'an IP address or host name'],
+    ['HOST', 'a b', 'an IP address or host name'],
     ['BASE_URL', 'example.com', 'an http or https URL without query'],
     ['BASE_URL', 'ftp://example.com', 'an http or https URL without query'],
     ['BASE_URL', 'https://example.com?a=1', 'an http or https URL without query'],
@@ -195,24 +194,24 @@ describe('configuration', () => {
     ['HEADERS_MAX_BYTES', '4095', 'a whole number of bytes from 4096 to 1048576'],
     ['IDLE_TIMEOUT_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
     ['KEEP_ALIVE_SECONDS', '3601', 'a whole number of seconds from 1 to 3600'],
-    ['ZIP_RATE_POINTS', '-1', 'a whole number of requests from 0 to 1000000'],
-    ['ZIP_RATE_POINTS', '1000001', 'a whole number of requests from 0 to 1000000'],
+    ['ZIP_RATE_LIMIT', '-1', 'a whole number of requests from 0 to 1000000'],
+    ['ZIP_RATE_LIMIT', '1000001', 'a whole number of requests from 0 to 1000000'],
     ...['true', '11', '10.1.2.3/8', 'loopback', ','].map((text) => ['TRUST_PROXY', text, PROXIES] as const),
-    ['ZIP_RATE_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
-    ['ZIP_RATE_SECONDS', '86401', 'a whole number of seconds from 1 to 86400'],
+    ['ZIP_RATE_WINDOW_SECONDS', '0', 'a whole number of seconds from 1 to 86400'],
+    ['ZIP_RATE_WINDOW_SECONDS', '86401', 'a whole number of seconds from 1 to 86400'],
     ['PLUGINS_DIR', '\0', 'a path'],
     ['FULL_CONTENT_RANGE', 'yes', 'one of auto, always, never'],
     ['FULL_CONTENT_RANGE', 'AUTO', 'one of auto, always, never'],
     ['WEB_CONCURRENCY', '0', 'a whole number of processes from 1 to 64'],
     ['WEB_CONCURRENCY', '65', 'a whole number of processes from 1 to 64'],
-    ['S3_BUCKET', 'My_Bucket', "a bucket's name"],
-    ['S3_BUCKET', 'ab', "a bucket's name"],
+    ['S3_BUCKET', 'My_Bucket', 'the name of a bucket'],
+    ['S3_BUCKET', 'ab', 'the name of a bucket'],
     ['S3_FORCE_PATH_STYLE', '1', 'one of false, true'],
     ['AWS_REGION', 'eu west', 'a region'],
     ['AWS_ENDPOINT_URL_S3', 'store.example', 'an http or https URL without query'],
     ['REDIS_TLS_VERIFY', 'no', 'one of true, false'],
     ['METRICS_PORT', '65536', 'a whole number from 0 to 65535'],
-    ['METRICS_HOST', 'a b', 'an address or host name'],
+    ['METRICS_HOST', 'a b', 'an IP address or host name'],
     ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
   ] as const) {
     it(`refuses ${name}=${JSON.stringify(text)}, with the accepted values`, () => {
@@ -255,9 +254,7 @@ describe('configuration', () => {
   it('requires both tokens of the first client or neither, and hides the secret', () => {
     for (const environment of [{ CLIENT_TOKEN: PUBLIC }, { SECRET_CLIENT_TOKEN: SECRET }]) {
       const lines = complaints({ ...environment })
-      expect(lines).to.deep.equal([
-        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both or none, received one',
-      ])
+      expect(lines).to.deep.equal(['CLIENT_TOKEN and SECRET_CLIENT_TOKEN: set both or neither of them'])
     }
     expect(complaints({ CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: '' })).to.have.length(1)
   })
@@ -292,15 +289,15 @@ describe('configuration', () => {
 
     it('is required for more than one process', () => {
       expect(complaints({ WEB_CONCURRENCY: '2' })).to.deep.equal([
-        'WEB_CONCURRENCY: expected 1, since without REDIS_URL index and rate limits belong to one process, received 2',
+        'WEB_CONCURRENCY: more than 1 requires REDIS_URL, which is unset, received 2',
       ])
       expect(complaints({ ...shared, WEB_CONCURRENCY: '2', REDIS_URL: 'redis://host' })).to.deep.equal([])
     })
 
     it('requires the tokens and the secret that all processes share', () => {
       expect(complaints({ REDIS_URL: 'redis://host' })).to.deep.equal([
-        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
-        'APP_SECRET: expected beside REDIS_URL, since all processes share it, received none',
+        'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: required with REDIS_URL, the same for all processes, but unset',
+        'APP_SECRET: required with REDIS_URL, the same for all processes, but unset',
       ])
     })
   })
@@ -309,7 +306,7 @@ describe('configuration', () => {
     for (const prefix of ['..', 'a/../b', './a', 'a b']) {
       it(`refuses the prefix ${prefix}`, () => {
         expect(complaints({ S3_BUCKET: 'files', S3_PREFIX: prefix })).to.deep.equal([
-          `S3_PREFIX: expected folders of letters, digits, "_", "-" and ".", with "/" between, received "${prefix}"`,
+          `S3_PREFIX: expected folders of letters, digits, "_", "-" and ".", separated by "/", received "${prefix}"`,
         ])
       })
     }
@@ -317,7 +314,7 @@ describe('configuration', () => {
     it('requires both parts of a key or neither, and hides the secret', () => {
       for (const environment of [{ AWS_ACCESS_KEY_ID: 'id' }, { AWS_SECRET_ACCESS_KEY: 'swordfish' }])
         expect(complaints({ S3_BUCKET: 'files', ...environment })).to.deep.equal([
-          'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: expected both or none, received one',
+          'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: set both or neither of them',
         ])
     })
 
@@ -327,9 +324,7 @@ describe('configuration', () => {
     ] as const) {
       it(`accepts ${name} with S3_BUCKET only`, () => {
         expect(loadConfig({ S3_BUCKET: 'files', [name]: text })[name]).to.equal(text)
-        expect(complaints({ [name]: text })).to.deep.equal([
-          `${name}: expected S3_BUCKET beside it, received none`,
-        ])
+        expect(complaints({ [name]: text })).to.deep.equal([`${name}: requires S3_BUCKET, which is unset`])
       })
     }
 
@@ -337,7 +332,7 @@ describe('configuration', () => {
       const most = 10_000 * PART_BYTES
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most}` })).to.deep.equal([])
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([
-        `UPLOAD_MAX_BYTES: expected at most ${most}, which is what S3 takes, received ${most + 1}`,
+        `UPLOAD_MAX_BYTES: expected at most ${most}, the maximum of S3, received ${most + 1}`,
       ])
       expect(complaints({ UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([])
     })
@@ -350,7 +345,7 @@ describe('configuration', () => {
       CLIENT_TOKEN: '!',
       SECRET_CLIENT_TOKEN: 'no',
       UPLOAD_MAX_BYTES: '10MB',
-      ZIP_RATE_SECONDS: '0',
+      ZIP_RATE_WINDOW_SECONDS: '0',
       LOG_LEVEL: 'loud',
       S3_BUCKET: 'b',
       REDIS_URL: 'r',
@@ -365,7 +360,7 @@ describe('configuration', () => {
       'SECRET_CLIENT_TOKEN',
       'APP_SECRET',
       'UPLOAD_MAX_BYTES',
-      'ZIP_RATE_SECONDS',
+      'ZIP_RATE_WINDOW_SECONDS',
       'LOG_LEVEL',
     ])
   })

@@ -337,7 +337,7 @@ describe('webhook', () => {
       await received(2)
       await jobs.close({ graceMs: 1000 })
       const lines = inspect(log.lines, { depth: 10 })
-      expect(lines).to.include('has answered 500').and.not.include('secret-token')
+      expect(lines).to.include('responded with 500').and.not.include('secret-token')
       const stored = (text: string) => spawnSync('grep', ['-rl', text, folder], { encoding: 'utf8' }).stdout
       expect(stored('client.changed')).to.not.equal('')
       expect(stored('secret-token')).to.equal('')

@@ -165,7 +165,7 @@ describe('scripts', () => {
     save('package.json', JSON.stringify({ type: 'module', engines: { node: '>=999.1.0' } }))
     const { code, stderr } = await node(['scripts/start.js'])
     expect(code).to.equal(1)
-    expect(stderr).to.match(/^Sluice needs Node 999\.1\.0 or later, this is \d+\.\d+\.\d+\..*\n$/)
+    expect(stderr).to.match(/^Sluice needs Node 999\.1\.0 or later, but this is \d+\.\d+\.\d+\..*\n$/)
   })
 
   it('test names missing programs and the command that installs them', async () => {

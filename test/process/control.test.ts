@@ -159,7 +159,7 @@ describe('the control socket', () => {
     await control?.close()
     control = undefined
     for (const error of await Promise.all(hung))
-      expect(error).to.have.property('message', 'the server is ending')
+      expect(error).to.have.property('message', 'the server is shutting down')
     expect(await readdir(folder)).to.deep.equal([])
     expect(await rejection(call('echo'))).to.be.instanceOf(NotRunning)
   })
@@ -223,7 +223,7 @@ describe('the control socket', () => {
     await once(dying, 'listening')
     const run = { signal: new AbortController().signal, tell: async () => {} }
     const error = await rejection(callControl({ path: other, command: 'echo', args: 1, run }))
-    expect(error).to.have.property('message', 'the server has ended in the middle of the command')
+    expect(error).to.have.property('message', 'the server exited during the command')
     dying.close()
   })
 })

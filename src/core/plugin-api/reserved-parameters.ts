@@ -6,5 +6,5 @@ import type { ParameterSpecs } from './parameter.ts'
  * that name among its `params`.
  */
 export const RESERVED_PARAMETERS: Readonly<Partial<Record<MediaGroup, ParameterSpecs>>> = {
-  image: { remove_background: { type: 'flag', aliases: ['rm_bg'], help: 'Takes the background away' } },
+  image: { remove_background: { type: 'flag', aliases: ['rm_bg'], help: 'Removes the background.' } },
 }

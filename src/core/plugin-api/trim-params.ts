@@ -12,14 +12,14 @@ export const TRIM_PARAMS = {
     max: MAX_SECONDS,
     unit: 'seconds',
     default: 0,
-    help: 'Where it begins, from the start',
+    help: 'Start time.',
   },
   end: {
     type: 'number',
     min: 0.1,
     max: MAX_SECONDS,
     unit: 'seconds',
-    help: 'Where it ends, from the start; past the end it is the end',
+    help: 'End time, from the start of the file. A time after the end means the end.',
   },
 } as const satisfies ParameterSpecs
 

@@ -111,7 +111,7 @@ const WAIT_SPEC: ParameterSpec = {
   min: 1,
   max: 30,
   unit: 'seconds',
-  help: 'How long a request waits for a video that is being made',
+  help: 'Maximum time that a request waits for a media job.',
 }
 
 function waitSeconds(received: string | undefined): number {

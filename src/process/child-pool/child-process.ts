@@ -56,7 +56,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
   const channel = child.stdio[CHANNEL] as Duplex
   // The channel breaks when the child ends. Pending calls learn this from `ended`.
   channel.on('error', () => {})
-  child.on('error', (err) => log.error({ err }, 'a child process cannot be started or reached'))
+  child.on('error', (err) => log.error({ err }, 'cannot start or reach a child process'))
   for (const output of [child.stdout, child.stderr]) logLines(output, child, log)
 
   const cpu = createCpuMeter(child.pid)

@@ -34,7 +34,7 @@ Upload a picture, then open "src" with a transformation behind it:
 `
 }
 
-/** A row of the configuration table. */
+/** An environment variable with its texts. */
 export interface DescribedVariable {
   name: string
   default: string
@@ -46,25 +46,25 @@ export interface DescribedVariable {
 export function usage(variables: readonly DescribedVariable[]): string {
   return `Sluice: file storage, transformation and delivery
 
-Usage: npm start            install, build and start, on a fresh clone
+Usage: npm start            install, build and start; for a fresh clone
        sh scripts/node.sh dist/src/main.js
-                        start what is built
+                        start the existing build
        node dist/src/main.js --check
-                        only look at configuration and plugins, and end
+                        check configuration and plugins, then exit
 
 ${environmentOf(variables)}`
 }
 
 /** The text of the worker's `--help`. */
 export function workerUsage(variables: readonly DescribedVariable[]): string {
-  return `Sluice: a worker, which makes videos and sound for web processes on the same Redis
+  return `Sluice worker: runs the video and audio jobs of web processes on the same Redis
 
-Usage: npm run worker       start what is built
+Usage: npm run worker       start the existing build
        sh scripts/node.sh dist/src/worker.js
                         the same
 
-It takes the environment of the web processes. REDIS_URL has to be set, and ffmpeg installed. As many of them as there are
-share the work; SIGTERM puts back what one is making.
+A worker needs the environment of the web processes, REDIS_URL, and ffmpeg. Several workers share the jobs. SIGTERM
+returns the running jobs of a worker to the queue.
 
 ${environmentOf(variables)}`
 }
@@ -72,7 +72,7 @@ ${environmentOf(variables)}`
 function environmentOf(variables: readonly DescribedVariable[]): string {
   const rows = variables.map(
     ({ name, default: value, expected, help }) =>
-      `  ${name}${value ? ` (default ${value})` : ''}\n      ${help}: ${expected}\n`,
+      `  ${name}${value ? ` (default ${value})` : ''}\n      ${help}\n      Value: ${expected}\n`,
   )
   return `Environment variables:\n\n${rows.join('')}`
 }

@@ -32,7 +32,7 @@ export function checkReport({ plugins, chain, presets }: Checked): string {
   ]
   const width = Math.max(0, ...rows.map(([name]) => name.length))
   const lines = rows.map(([name, what]) => `  ${name.padEnd(width)}   ${what}`)
-  return `configuration, plugins and presets are in order:\n\n${lines.join('\n')}\n`
+  return `Configuration, plugins and presets are valid:\n\n${lines.join('\n')}\n`
 }
 
 /** Rows such as `preset=thumbnail`, `w=200&h=200&f=auto (image)`. One row per group, since the values may differ. */

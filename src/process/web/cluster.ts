@@ -48,7 +48,7 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
     if (stopped !== undefined) return
     log.error(
       { ended: worker.process.pid, code, signal, restartMs },
-      'a web process has ended; another follows',
+      'a web process has exited; it is replaced',
     )
     setTimeout(() => {
       if (stopped !== undefined) return
@@ -76,7 +76,7 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
 /** Rejects when any of the processes exits. */
 async function oneEnds(): Promise<never> {
   await once(cluster, 'exit')
-  throw new Error('a web process has ended before all were ready')
+  throw new Error('a web process exited before all of them were ready')
 }
 
 /** Resolves when all processes have exited. After `graceMs` they are killed. */

@@ -11,7 +11,7 @@ import type { Service } from '../../support/service.ts'
 const [, , , S3_REDIS] = BACKENDS
 
 onOneBackend("a client's own", (start, backend) => {
-  const env = { ADMIN_PASSWORD, UPLOAD_MAX_BYTES: '1000000', UPLOAD_RATE_POINTS: '3', ZIP_RATE_POINTS: '2' }
+  const env = { ADMIN_PASSWORD, UPLOAD_MAX_BYTES: '1000000', UPLOAD_RATE_LIMIT: '3', ZIP_RATE_LIMIT: '2' }
   let service: Service
   let ask: Admin
   let client: Caller & { id: string }

@@ -30,7 +30,7 @@ onTwoBackends("another client's tokens", (start) => {
     try {
       service = await start({
         env: {
-          ZIP_RATE_POINTS: '0',
+          ZIP_RATE_LIMIT: '0',
           ADMIN_PASSWORD: 'of the operator alone',
           METRICS_TOKEN: 'of-the-metrics-alone',
         },

@@ -34,7 +34,7 @@ onOneBackend('signing in', (start) => {
 
   it('is refused with another password, and counts every try', async () => {
     const service = await start({
-      env: { ADMIN_PASSWORD, SIGN_IN_RATE_ADDRESS_POINTS: '4', SIGN_IN_RATE_POINTS: '6', TRUST_PROXY: '1' },
+      env: { ADMIN_PASSWORD, SIGN_IN_RATE_LIMIT_PER_IP: '4', SIGN_IN_RATE_LIMIT: '6', TRUST_PROXY: '1' },
     })
     const from = (address: string, body: unknown) => postSignIn(service, body, { 'X-Forwarded-For': address })
     for (const [body, status, code] of [
@@ -63,7 +63,7 @@ onOneBackend('signing in', (start) => {
   })
 
   it('takes no point of a request that a page of another site can send', async () => {
-    const service = await start({ env: { ADMIN_PASSWORD, SIGN_IN_RATE_ADDRESS_POINTS: '1' } })
+    const service = await start({ env: { ADMIN_PASSWORD, SIGN_IN_RATE_LIMIT_PER_IP: '1' } })
     const body = { password: ADMIN_PASSWORD }
     for (const [headers, status, code] of [
       [{ 'Content-Type': 'text/plain' }, 415, 'unsupported_media_type'],
@@ -81,7 +81,7 @@ onOneBackend('signing in', (start) => {
   })
 
   it('leaves an address that has signed in its own points, whatever the others do', async () => {
-    const env = { ADMIN_PASSWORD, SIGN_IN_RATE_POINTS: '2', TRUST_PROXY: '1' }
+    const env = { ADMIN_PASSWORD, SIGN_IN_RATE_LIMIT: '2', TRUST_PROXY: '1' }
     const service = await start({ env })
     const from = async (address: string, password = ADMIN_PASSWORD) =>
       (await postSignIn(service, { password }, { 'X-Forwarded-For': address })).status
@@ -91,7 +91,7 @@ onOneBackend('signing in', (start) => {
     expect(await from('192.0.2.1')).to.equal(200)
     const { dataDir } = service
     await service.stop({ keepData: true })
-    const again = await start({ env: { ...env, SIGN_IN_RATE_POINTS: '1' }, dataDir })
+    const again = await start({ env: { ...env, SIGN_IN_RATE_LIMIT: '1' }, dataDir })
     const fromKnown = () =>
       postSignIn(again, { password: ADMIN_PASSWORD }, { 'X-Forwarded-For': '192.0.2.1' })
     for (let tries = 0; tries < 10; tries += 1) expect((await fromKnown()).status).to.equal(200)

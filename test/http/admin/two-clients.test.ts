@@ -11,7 +11,7 @@ onTwoBackends('two clients', (start) => {
   it(`never see each other's files, whatever they do (SEED=${seed})`, async function () {
     this.timeout(120_000)
     const service = await start({
-      env: { ZIP_RATE_POINTS: '0', SIGN_RATE_POINTS: '0', UPLOAD_RATE_POINTS: '0' },
+      env: { ZIP_RATE_LIMIT: '0', SIGN_RATE_LIMIT: '0', UPLOAD_RATE_LIMIT: '0' },
     })
     const newSide = async (name: string): Promise<Side> => {
       const client = await newClient(service)

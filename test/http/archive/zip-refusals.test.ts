@@ -13,7 +13,7 @@ onOneBackend('refused archives', (start) => {
   let service: Service
   let png: WireRecord
   before(async () => {
-    service = await start({ env: { ZIP_RATE_POINTS: '100000' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '100000' } })
     png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
   })
 
@@ -303,7 +303,7 @@ onOneBackend('refused archives', (start) => {
 onOneBackend('the rate limit of archives', (start) => {
   let service: Service
   before(async () => {
-    service = await start({ env: { ZIP_RATE_SECONDS: '6' } })
+    service = await start({ env: { ZIP_RATE_WINDOW_SECONDS: '6' } })
   })
 
   it('answers 429 to the eleventh request, for that client only, until its time is over', async () => {

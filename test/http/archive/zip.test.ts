@@ -27,7 +27,7 @@ onTwoBackends('zip', (start) => {
   let photo: Buffer
   before(async () => {
     photo = await picture()
-    service = await start({ env: { ZIP_RATE_POINTS: '100000' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '100000' } })
     png = await uploadOne(service, { name: 'a.png', bytes: photo })
     text = await uploadOne(service, { name: 'a.txt', bytes: 'some text, some text, some text' })
     inFolder = await uploadOne(service, { name: 'b.png', bytes: photo }, { path: 'Größe/b c' })

@@ -8,7 +8,7 @@ onTwoBackends('rate limits', (start) => {
   const text = { name: 'a.txt', bytes: 'text' }
 
   it('of uploads are by client, say what is left, and refuse before anything is kept', async () => {
-    const service = await start({ env: { UPLOAD_RATE_POINTS: '2', UPLOAD_RATE_SECONDS: '60' } })
+    const service = await start({ env: { UPLOAD_RATE_LIMIT: '2', UPLOAD_RATE_WINDOW_SECONDS: '60' } })
     const other = await newClient(service)
     for (const left of [1, 0]) {
       const { status, headers } = await postFiles(service, [text])
@@ -26,7 +26,7 @@ onTwoBackends('rate limits', (start) => {
   })
 
   it('of uploads are not taken by who has a link that is used', async () => {
-    const service = await start({ env: { UPLOAD_RATE_POINTS: '2' } })
+    const service = await start({ env: { UPLOAD_RATE_LIMIT: '2' } })
     const signed = await exchange(service, '/v1/sign', {
       method: 'POST',
       body: JSON.stringify({ expiresIn: 600 }),
@@ -47,7 +47,7 @@ onTwoBackends('rate limits', (start) => {
 
   it('of new pictures are by client and by address, and leave stored ones alone', async () => {
     const service = await start({
-      env: { DERIVATIVE_RATE_POINTS: '3', DERIVATIVE_RATE_ADDRESS_POINTS: '2', TRUST_PROXY: '1' },
+      env: { DERIVATIVE_RATE_LIMIT: '3', DERIVATIVE_RATE_LIMIT_PER_IP: '2', TRUST_PROXY: '1' },
     })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const from = (address: string, width: number) =>
@@ -72,7 +72,7 @@ onTwoBackends('rate limits', (start) => {
   })
 
   it('of new pictures hold for info as well, for the first request only', async () => {
-    const service = await start({ env: { DERIVATIVE_RATE_ADDRESS_POINTS: '1' } })
+    const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const info = src.replace('/upload/', '/info/')
     for (let i = 0; i < 2; i += 1) expect((await exchange(service, info)).status).to.equal(200)
@@ -80,7 +80,7 @@ onTwoBackends('rate limits', (start) => {
   })
 
   it('by address count a forged X-Forwarded-For as nobody', async () => {
-    const service = await start({ env: { DERIVATIVE_RATE_ADDRESS_POINTS: '1' } })
+    const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const forged = (i: number) => ({ 'X-Forwarded-For': `192.0.2.${i}`, Forwarded: `for=192.0.2.${i}` })
     expect((await exchange(service, `${src}?w=10`, { headers: forged(1) })).status).to.equal(200)
@@ -92,7 +92,7 @@ onTwoBackends('rate limits', (start) => {
   })
 
   it('by address hear the last proxy only, as many as there are', async () => {
-    const service = await start({ env: { DERIVATIVE_RATE_ADDRESS_POINTS: '1', TRUST_PROXY: '1' } })
+    const service = await start({ env: { DERIVATIVE_RATE_LIMIT_PER_IP: '1', TRUST_PROXY: '1' } })
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const status = async (width: number, chain: string) =>
       (await exchange(service, `${src}?w=${width}`, { headers: { 'X-Forwarded-For': chain } })).status
@@ -104,7 +104,7 @@ onTwoBackends('rate limits', (start) => {
   })
 
   it('of 0 points are none', async () => {
-    const service = await start({ env: { ZIP_RATE_POINTS: '0' } })
+    const service = await start({ env: { ZIP_RATE_LIMIT: '0' } })
     const { sourceName } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     for (let i = 0; i < 12; i += 1) {
       const response = await postZip(service, { files: [{ path: sourceName }] })

@@ -24,7 +24,7 @@ onOneBackend('signed delivery URLs', (start) => {
   let record: WireRecord
   let path: string
   before(async () => {
-    service = await start({ env: { MEDIA_JOBS_IN: 'web' } })
+    service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     client = await newClient(service)
     key = (await service.app.clients.addUrlKey(client.id)).urlKey
     await service.app.clients.setRules(client.id, { signedUrls: true })

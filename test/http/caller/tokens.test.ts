@@ -23,7 +23,7 @@ onOneBackend('tokens', (start, backend) => {
   let png: Buffer
   before(async () => {
     png = await picture()
-    service = await start({ env: { ZIP_RATE_POINTS: '1000' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '1000' } })
     other = await newClient(service)
   })
 

@@ -48,7 +48,7 @@ onOneBackend('hostile requests', (start) => {
   let service: Service
   let png: WireRecord
   before(async () => {
-    service = await start({ env: { ZIP_RATE_POINTS: '100000' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '100000' } })
     png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
   })
   // Whatever came, the file is there and the service answers.

@@ -4,7 +4,7 @@ import { picture } from '../../support/media/images.ts'
 import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 onTwoBackends('index reads of a delivery', (start) => {
   let service: Service

@@ -19,7 +19,7 @@ onOneBackend('secrets with a scope', (start) => {
   let png: Buffer
   before(async () => {
     png = await picture()
-    service = await start({ env: { ZIP_RATE_POINTS: '0' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '0' } })
     client = await newClient(service)
   })
 

@@ -37,7 +37,7 @@ describe('transformations in processes of their own', function () {
       'loop.js': dropIn('loop', { transform: '() => { for (;;); }' }),
       'edited.js': dropIn('edited'),
     })
-    service = await startService({ env: { PLUGINS_DIR: files.folder.path, TRANSFORM_HANG_SECONDS: '2' } })
+    service = await startService({ env: { PLUGINS_DIR: files.folder.path, TRANSFORM_KILL_SECONDS: '2' } })
     path = new URL((await uploadOne(service, { name: 'a.svg', bytes: SVG })).src).pathname
   })
   after(async () => {
@@ -90,7 +90,7 @@ describe('transformations in processes of their own', function () {
   })
 
   it('are killed when the client has left', async () => {
-    const slow = await startService({ env: { PLUGINS_DIR: files.folder.path, TRANSFORM_HANG_SECONDS: '60' } })
+    const slow = await startService({ env: { PLUGINS_DIR: files.folder.path, TRANSFORM_KILL_SECONDS: '60' } })
     try {
       const { src } = await uploadOne(slow, { name: 'a.svg', bytes: SVG })
       const request = get(`${src}?a_pid&loop`)

@@ -38,7 +38,7 @@ describe('GET /v1/parameters', () => {
       max: 5000,
       unit: 'px',
       expected: 'an integer from 1 to 5000 px',
-      help: 'Width',
+      help: 'Width.',
     })
     expect(named('dpr')).to.deep.include({ type: 'number', min: 1, max: 3, default: 1, aliases: [] })
     expect(named('f')).to.deep.include({

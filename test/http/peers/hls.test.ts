@@ -98,7 +98,7 @@ onEveryBucket('hls.js in Chromium', (start) => {
 
   it('plays what ?hls leads to, in every size, and seeks', async function () {
     this.timeout(60_000)
-    const service = await start({ env: { MEDIA_JOBS_IN: 'web' } })
+    const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes: source })
     const made = await fetch(`${src}?hls&wait=30`, { redirect: 'manual' })
     expect(made.status, await made.text()).to.equal(302)
@@ -121,7 +121,7 @@ onEveryBucket('hls.js in Chromium', (start) => {
       release = resolve
     })
     const service = await start({
-      env: { MEDIA_JOBS_IN: 'web' },
+      env: { MEDIA_JOBS_RUN_IN: 'web' },
       wrapStorage: wrapBuckets((bucket) => ({
         async put(key, ...rest) {
           await bucket.put(key, ...rest)

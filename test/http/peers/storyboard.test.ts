@@ -52,7 +52,7 @@ onEveryBucket('a storyboard in Chromium', (start) => {
 
   it('is a track whose cues lead to the tiles of a picture', async function () {
     this.timeout(60_000)
-    const service = await start({ env: { MEDIA_JOBS_IN: 'web' } })
+    const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const colours = Array.from({ length: 12 }, (_, i) => ['red', 'green', 'blue'][i % 3] ?? '')
     const bytes = await film({ colours, width: 320, height: 180 })
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes })

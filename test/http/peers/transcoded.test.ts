@@ -79,7 +79,7 @@ onEveryBucket('a <video> in Chromium', (start) => {
   before(async function () {
     this.timeout(60_000)
     service = await start({
-      env: { MEDIA_JOBS_IN: 'web' },
+      env: { MEDIA_JOBS_RUN_IN: 'web' },
       wrapStorage: wrapBuckets((bucket) => ({
         find: async (key, known) => {
           const asset = await bucket.find(key, known)

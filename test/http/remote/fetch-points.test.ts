@@ -10,7 +10,7 @@ describe('points of fetches', () => {
 
   it('leave other addresses four fifths of a client’s, and do not count secrets by address', async () => {
     const server = await fileServer({ '/a.png': await picture() })
-    const env = { ...fetchingFrom(server), FETCH_RATE_SECONDS: '600', TRUST_PROXY: '1' }
+    const env = { ...fetchingFrom(server), FETCH_RATE_WINDOW_SECONDS: '600', TRUST_PROXY: '1' }
     const service = await start({ env })
     await service.app.clients.setRules('first', { fetchHosts: 'any' })
     const url = server.url('/a.png')

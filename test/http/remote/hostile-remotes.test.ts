@@ -27,7 +27,7 @@ const WAYS: Readonly<Record<string, Ask>> = {
   'GET /v1/image/fetch/keep': async (service, url) => told(await exchange(service, keepPath(service, url))),
 }
 
-const UNLIMITED = { FETCH_RATE_POINTS: '0', FETCH_RATE_ADDRESS_POINTS: '0' }
+const UNLIMITED = { FETCH_RATE_LIMIT: '0', FETCH_RATE_LIMIT_PER_IP: '0' }
 
 describe('files of other servers: where nobody goes', () => {
   const start = stoppedAtTheEnd(startService)
@@ -163,7 +163,7 @@ onOneBackend('files of hostile servers', (start) => {
         ...fetchingFrom(outside, raw),
         ...UNLIMITED,
         FETCH_TIMEOUT_SECONDS: '1',
-        FETCH_STORE_TIMEOUT_SECONDS: '1',
+        FETCH_KEEP_TIMEOUT_SECONDS: '1',
         UPLOAD_MAX_BYTES: '3000000',
         IMAGE_MAX_BYTES: '3000000',
       },

@@ -47,7 +47,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
         res.write(png, () => res.destroy())
       },
     })
-    env = { ...fetchingFrom(server), FETCH_RATE_POINTS: '0', FETCH_RATE_ADDRESS_POINTS: '0' }
+    env = { ...fetchingFrom(server), FETCH_RATE_LIMIT: '0', FETCH_RATE_LIMIT_PER_IP: '0' }
     service = await start({ env, wrapStorage })
   })
   beforeEach(async () => {
@@ -250,7 +250,7 @@ onTwoBackends('a remote file that is kept', (start, backend) => {
   })
 
   it('counts as a fetch only when it is fetched', async () => {
-    const limited = await start({ env: { ...env, FETCH_RATE_POINTS: '2', FETCH_RATE_SECONDS: '600' } })
+    const limited = await start({ env: { ...env, FETCH_RATE_LIMIT: '2', FETCH_RATE_WINDOW_SECONDS: '600' } })
     await limited.app.clients.setRules('first', { fetchHosts: 'any' })
     const status = async (url: string) => (await exchange(limited, keepPath(limited, url))).status
     const urls = [fresh(), fresh()]

@@ -19,10 +19,10 @@ onOneBackend('the limit of remote pictures', (start) => {
     const service = await start({
       env: {
         ...fetchingFrom(server),
-        FETCH_RATE_SECONDS: '60',
+        FETCH_RATE_WINDOW_SECONDS: '60',
         TRUST_PROXY: '1',
-        FETCH_RATE_POINTS: '3',
-        FETCH_RATE_ADDRESS_POINTS: '2',
+        FETCH_RATE_LIMIT: '3',
+        FETCH_RATE_LIMIT_PER_IP: '2',
       },
     })
     await service.app.clients.setRules('first', { fetchHosts: 'any' })
@@ -49,9 +49,9 @@ onOneBackend('the limit of remote pictures', (start) => {
     const service = await start({
       env: {
         ...fetchingFrom(server),
-        FETCH_RATE_SECONDS: '60',
-        FETCH_RATE_POINTS: '2',
-        FETCH_RATE_ADDRESS_POINTS: '0',
+        FETCH_RATE_WINDOW_SECONDS: '60',
+        FETCH_RATE_LIMIT: '2',
+        FETCH_RATE_LIMIT_PER_IP: '0',
       },
     })
     const url = server.url('/a.png')
@@ -82,8 +82,8 @@ onOneBackend('the limit of remote pictures', (start) => {
       env: {
         ...fetchingFrom(server),
         TRUST_PROXY: '1',
-        FETCH_RATE_POINTS: '0',
-        FETCH_RATE_ADDRESS_POINTS: '0',
+        FETCH_RATE_LIMIT: '0',
+        FETCH_RATE_LIMIT_PER_IP: '0',
       },
     })
     const other = await newClient(service)

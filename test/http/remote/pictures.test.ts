@@ -57,8 +57,8 @@ onOneBackend('a remote picture', (start) => {
     service = await start({
       env: {
         ...fetchingFrom(server, raw),
-        FETCH_RATE_POINTS: '0',
-        FETCH_RATE_ADDRESS_POINTS: '0',
+        FETCH_RATE_LIMIT: '0',
+        FETCH_RATE_LIMIT_PER_IP: '0',
         IMAGE_MAX_BYTES: '15000000',
       },
     })

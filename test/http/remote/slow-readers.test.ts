@@ -23,8 +23,8 @@ describe('slow readers of a transformed remote picture', () => {
     service = await startService({
       env: {
         ...fetchingFrom(server),
-        FETCH_RATE_POINTS: '0',
-        FETCH_RATE_ADDRESS_POINTS: '0',
+        FETCH_RATE_LIMIT: '0',
+        FETCH_RATE_LIMIT_PER_IP: '0',
         CONNECTIONS_PER_ADDRESS: '0',
       },
     })

@@ -42,8 +42,8 @@ onOneBackend('storing a remote file', (start) => {
     service = await start({
       env: {
         ...fetchingFrom(server, raw),
-        FETCH_RATE_POINTS: '0',
-        FETCH_RATE_ADDRESS_POINTS: '0',
+        FETCH_RATE_LIMIT: '0',
+        FETCH_RATE_LIMIT_PER_IP: '0',
         UPLOAD_MAX_BYTES: '100000',
       },
     })
@@ -252,9 +252,9 @@ onOneBackend('the limit of fetches', (start) => {
     const service = await start({
       env: {
         ...fetchingFrom(server),
-        FETCH_RATE_POINTS: '2',
-        FETCH_RATE_ADDRESS_POINTS: '0',
-        FETCH_RATE_SECONDS: '60',
+        FETCH_RATE_LIMIT: '2',
+        FETCH_RATE_LIMIT_PER_IP: '0',
+        FETCH_RATE_WINDOW_SECONDS: '60',
       },
     })
     for (const left of [1, 0]) {

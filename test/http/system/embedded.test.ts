@@ -83,7 +83,7 @@ describe('the service on a disk', () => {
     let cut = ''
     const service = await start({
       dataDir,
-      env: { ZIP_RATE_POINTS: '100' },
+      env: { ZIP_RATE_LIMIT: '100' },
       wrapStorage: wrapBuckets((bucket, client) => ({
         find: async (key, known) => {
           const asset = await bucket.find(key, known)

@@ -15,7 +15,7 @@ onOneBackend('problem documents', (start) => {
   let record: WireRecord
   before(async () => {
     service = await start({
-      env: { ZIP_RATE_POINTS: '1', UPLOAD_MAX_BYTES: '100000' },
+      env: { ZIP_RATE_LIMIT: '1', UPLOAD_MAX_BYTES: '100000' },
       wrapStorage: wrapBuckets((bucket) => ({
         async find(key, known) {
           if (failing) throw new Error(failing)

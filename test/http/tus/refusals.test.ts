@@ -11,7 +11,7 @@ const MAX = 1000
 onOneBackend('resumable uploads that are refused', (start) => {
   let service: Service
   before(async () => {
-    service = await start({ env: { UPLOAD_MAX_BYTES: String(MAX), BODY_MIN_BYTES_PER_SECOND: '1000' } })
+    service = await start({ env: { UPLOAD_MAX_BYTES: String(MAX), UPLOAD_MIN_BYTES_PER_SECOND: '1000' } })
   })
 
   function expectProblem(what: string, answer: Answer, { status, code }: { status: number; code: string }) {

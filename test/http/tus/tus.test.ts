@@ -35,7 +35,7 @@ onTwoBackends('resumable uploads', (start) => {
   before(async () => {
     png = await picture()
     // Those that hang are not to be ended for that.
-    service = await start({ env: { BODY_MIN_BYTES_PER_SECOND: '0' } })
+    service = await start({ env: { UPLOAD_MIN_BYTES_PER_SECOND: '0' } })
   })
 
   const leftOfUploads = async () =>

@@ -14,7 +14,7 @@ onOneBackend('uploads of raw bytes', (start) => {
   let png: Buffer
   before(async () => {
     png = await picture()
-    service = await start({ env: { UPLOAD_MAX_BYTES: '20000000', BODY_MIN_BYTES_PER_SECOND: '1000' } })
+    service = await start({ env: { UPLOAD_MAX_BYTES: '20000000', UPLOAD_MIN_BYTES_PER_SECOND: '1000' } })
   })
 
   const put = (target: string, body: Uint8Array | Readable | string, headers: Record<string, string> = {}) =>

@@ -14,7 +14,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
-const env = { MEDIA_JOBS_IN: 'web' }
+const env = { MEDIA_JOBS_RUN_IN: 'web' }
 let source: Promise<Buffer> | undefined
 
 onOneBackend('a video that is streamed while it is made', (start, backend) => {

@@ -13,7 +13,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
-const env = { MEDIA_JOBS_IN: 'web' }
+const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
 onOneBackend('a video that is streamed', (start, backend) => {
   let service: Service

@@ -14,7 +14,7 @@ import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 // Videos are made by the process that is asked, also where others could.
-const env = { MEDIA_JOBS_IN: 'web' }
+const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
 onTwoBackends('videos of videos', (start, backend) => {
   let service: Service

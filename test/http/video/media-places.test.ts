@@ -127,7 +127,7 @@ describe('media jobs of strangers', () => {
   })
 
   it('take points of the address and of the client when they begin, and none when they exist', async () => {
-    const env = { MEDIA_RATE_POINTS: '3', MEDIA_RATE_ADDRESS_POINTS: '2' }
+    const env = { MEDIA_RATE_LIMIT: '3', MEDIA_RATE_LIMIT_PER_IP: '2' }
     const { service, record, end } = await startHeld(env)
     const same = await statuses(Array.from({ length: 10 }, () => ask(service, record, 'w=40')))
     expect(new Set(same)).to.deep.equal(new Set([423]))

@@ -14,7 +14,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import { postForm } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
 
-const env = { MEDIA_JOBS_IN: 'web' }
+const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
 onOneBackend('a storyboard', (start, backend) => {
   let service: Service

@@ -131,7 +131,7 @@ onOneBackend('thumbnails of videos', (start) => {
     let without: Service
     before(async () => {
       process.env.PATH = '/nowhere'
-      without = await start({ env: { MEDIA_JOBS_IN: 'web' } })
+      without = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     })
     after(() => {
       process.env.PATH = path

@@ -27,7 +27,7 @@ describe('?storyboard', () => {
       ['mute', 'storyboard&mute'],
       ['hls', 'hls&storyboard'],
     ])
-      expect(() => planOf(String(query))).to.throw(`expected no value beside storyboard for ${param}`)
+      expect(() => planOf(String(query))).to.throw(`expected no value with storyboard for ${param}`)
     for (const query of [
       'storyboard&thumbnail',
       'storyboard&duration=1',

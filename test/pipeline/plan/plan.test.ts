@@ -351,7 +351,7 @@ describe('planning', () => {
         const { status, message } = refusal(query, { format: 'svg' })
         expect({ status, message }).to.deep.equal({
           status: 400,
-          message: `expected no parameter beside f=svg, which is the SVG as it was uploaded, for ${name} but received "${name}"`,
+          message: `expected no other parameter with f=svg, which delivers the uploaded SVG unchanged, for ${name} but received "${name}"`,
         })
       }
     })

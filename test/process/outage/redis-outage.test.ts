@@ -53,8 +53,8 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
         env: {
           PLUGINS_DIR: plugins,
           LOG_LEVEL: 'info',
-          ZIP_RATE_POINTS: String(ZIPS),
-          ZIP_RATE_SECONDS: '3600',
+          ZIP_RATE_LIMIT: String(ZIPS),
+          ZIP_RATE_WINDOW_SECONDS: '3600',
         },
       })
       server = await fleet.start()

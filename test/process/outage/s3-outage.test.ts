@@ -54,7 +54,7 @@ describe('a web process and its S3', function () {
   afterEach(() => fleet.end())
 
   const start = async (endpoint?: string) => {
-    fleet = await newFleet({ ...(endpoint ? { endpoint } : {}), env: { ZIP_RATE_POINTS: '1000' } })
+    fleet = await newFleet({ ...(endpoint ? { endpoint } : {}), env: { ZIP_RATE_LIMIT: '1000' } })
     server = await fleet.start()
   }
   const pathOf = ({ src }: WireRecord) => new URL(src).pathname

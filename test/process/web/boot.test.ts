@@ -221,7 +221,7 @@ describe('the server process', function () {
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal('SIGTERM')
     expect(performance.now() - asked).to.be.below(5_000)
-    expect(server.output()).to.include('stopped in the middle of work')
+    expect(server.output()).to.include('forced shutdown; unfinished work')
   })
 
   it('exits at once at a second Ctrl-C, unless it is the copy that npm forwards', async () => {

@@ -38,7 +38,7 @@ describe('the report of --check', () => {
         ['video', new Map([['small', new Map([['w', 9]])]])],
       ]),
     })
-    expect(report).to.equal(`configuration, plugins and presets are in order:
+    expect(report).to.equal(`Configuration, plugins and presets are valid:
 
   turn           always
   image-size     w (width, x), dpr

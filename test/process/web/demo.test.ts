@@ -12,7 +12,7 @@ describe('the demo', () => {
   let service: Service
   let folder: string
   before(async () => {
-    service = await start({ env: { ZIP_RATE_POINTS: '4' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '4' } })
     folder = await temporaryFolder()
   })
   after(() => rm(folder, { recursive: true }))
@@ -31,7 +31,7 @@ describe('the demo', () => {
   it('finds the server that uses the data folder, and leaves no files', async () => {
     const { code, output, left } = await demo({ env: { PORT: '0' } })
     expect(code, output).to.equal(0)
-    expect(output).to.include(`now at ${service.url}/`).and.include('404, it is gone')
+    expect(output).to.include(`available at ${service.url}/`).and.include('404, the file is deleted')
     expect(left).to.deep.equal([])
     expect(await service.objects()).to.deep.equal([])
   })

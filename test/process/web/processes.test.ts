@@ -111,7 +111,7 @@ export default { name: 'dying', on: {} }
     process.kill(killed, 'SIGKILL')
     const waits = () =>
       logged(server)
-        .filter(({ msg }) => String(msg).startsWith('a web process has ended'))
+        .filter(({ msg }) => String(msg).startsWith('a web process has exited'))
         .map(({ restartMs }) => restartMs)
     await eventually(() => expect(waits()).to.deep.equal([1000, 2000, 4000]), { withinMs: 20_000 })
     await rm(plugins, { recursive: true })
@@ -203,7 +203,7 @@ export default { name: 'one-dies', on: {} }
     })
     const { ended, output } = fleet.run({ env: { PLUGINS_DIR: plugins } })
     expect(await ended, output()).to.equal(1)
-    expect(output()).to.include('sluice: a web process has ended').and.not.include('Sluice is ready')
+    expect(output()).to.include('sluice: a web process exited').and.not.include('Sluice is ready')
     await rm(plugins, { recursive: true })
   })
 
@@ -234,7 +234,7 @@ export default { name: 'slow', on: {} }
     const { REDIS_URL: _, ...env } = fleet.env
     const { code, output } = await runToEnd({ ...env, PORT: '0' })
     expect(code).to.equal(1)
-    expect(output).to.include('WEB_CONCURRENCY: expected 1, since without REDIS_URL')
+    expect(output).to.include('WEB_CONCURRENCY: more than 1 requires REDIS_URL')
   })
 })
 

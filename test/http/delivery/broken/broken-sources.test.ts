@@ -57,7 +57,7 @@ onTwoBackends('sources that break', (start) => {
   let png: WireRecord
   before(async () => {
     service = await start({
-      env: { ZIP_RATE_POINTS: '1000' },
+      env: { ZIP_RATE_LIMIT: '1000' },
       wrapStorage: source.wrapStorage,
       engines: [watched.engine],
     })

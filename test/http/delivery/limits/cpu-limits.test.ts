@@ -9,7 +9,7 @@ describe('the CPU time of new pictures', () => {
   let src: string
   before(async () => {
     // Everything costs more than a millisecond.
-    service = await startService({ env: { CPU_RATE_ADDRESS_POINTS: '1', TRUST_PROXY: '1' } })
+    service = await startService({ env: { CPU_RATE_LIMIT_PER_IP: '1', TRUST_PROXY: '1' } })
     src = (await uploadOne(service, { name: 'a.png', bytes: await picture({ width: 900, height: 900 }) })).src
   })
   after(() => service.stop())

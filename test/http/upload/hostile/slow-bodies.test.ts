@@ -25,11 +25,11 @@ onOneBackend('bodies that come slowly', (start) => {
     multipart([{ disposition: 'name="file"; filename="a.bin"', bytes: Buffer.alloc(bytes) }])
   const json = Buffer.from(`{"files": [${' '.repeat(20_000)}]}`)
 
-  it('are refused 408 and leave nothing when they are below BODY_MIN_BYTES_PER_SECOND, else taken', async function () {
+  it('are refused 408 and leave nothing when they are below UPLOAD_MIN_BYTES_PER_SECOND, else taken', async function () {
     this.timeout(60_000)
     const begun: FileRef[] = []
     const service = await start({
-      env: { ...SHORT, BODY_MIN_BYTES_PER_SECOND: String(MIN) },
+      env: { ...SHORT, UPLOAD_MIN_BYTES_PER_SECOND: String(MIN) },
       wrapStorage: ({ buckets, index }) => ({
         buckets,
         index: {
@@ -78,7 +78,7 @@ onOneBackend('bodies that come slowly', (start) => {
   it('are taken when it is the bucket that is slow, or without a least rate', async function () {
     this.timeout(60_000)
     const stalling = await start({
-      env: { ...SHORT, BODY_MIN_BYTES_PER_SECOND: String(1024 * 1024) },
+      env: { ...SHORT, UPLOAD_MIN_BYTES_PER_SECOND: String(1024 * 1024) },
       wrapStorage: wrapBuckets((bucket) => ({
         async put(key, ...args) {
           if (!key.startsWith('.sluice/')) await pause(STALL_MS)
@@ -86,7 +86,7 @@ onOneBackend('bodies that come slowly', (start) => {
         },
       })),
     })
-    const patient = await start({ env: { ...SHORT, BODY_MIN_BYTES_PER_SECOND: '0' } })
+    const patient = await start({ env: { ...SHORT, UPLOAD_MIN_BYTES_PER_SECOND: '0' } })
     const bytes = 2_000_000
     const answers = await Promise.all([
       send(stalling, '/v1/upload', { body: form(bytes), bytesPerSecond: 0, atOnce: bytes + 1000 }),

@@ -9,7 +9,7 @@ import type { Service } from '../../../support/service.ts'
 onOneBackend('senders that do not end', (start) => {
   let service: Service
   before(async () => {
-    service = await start({ env: { ZIP_RATE_POINTS: '1000' } })
+    service = await start({ env: { ZIP_RATE_LIMIT: '1000' } })
   })
 
   // All at once, since each takes five seconds.

@@ -17,7 +17,7 @@ onTwoBackends('signed upload links', (start) => {
   let png: Buffer
   before(async () => {
     png = await picture()
-    service = await start({ env: { SIGN_RATE_POINTS: '0' } })
+    service = await start({ env: { SIGN_RATE_LIMIT: '0' } })
   })
 
   const sign = async (body: object, caller: Caller = service): Promise<Answer> =>
@@ -264,7 +264,7 @@ onTwoBackends('signed upload links', (start) => {
   })
 
   it('are limited, by client', async () => {
-    const limited = await start({ env: { SIGN_RATE_POINTS: '2' } })
+    const limited = await start({ env: { SIGN_RATE_LIMIT: '2' } })
     const answers = []
     for (let i = 0; i < 3; i += 1) answers.push(await sign({ expiresIn: 60 }, limited))
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429])

@@ -44,7 +44,7 @@ describe('image-crop', () => {
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
       expect(error).to.have.property(
         'message',
-        `expected x and y within the 400 x 200 px of this picture for crop but received "${box}"`,
+        `expected x and y within the 400 x 200 px of this image for crop but received "${box}"`,
       )
     })
   }

@@ -175,7 +175,7 @@ describe('image-resize', () => {
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
     expect(error).to.have.property(
       'message',
-      'expected w and h that make at most 50000000 pixels over all frames but the output would have 75000000 (5000 x 5000 px, 3 frames). Request a smaller size.',
+      'expected w and h that result in at most 50000000 pixels over all frames but the output would have 75000000 (5000 x 5000 px, 3 frames). Request a smaller size.',
     )
     expect(await contained('w=50&h=40', { outputMaxPixels: 5999 })).to.have.property('status', 422)
   })

@@ -103,7 +103,7 @@ describe('image-rotate, image-flip and image-flop', () => {
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
     expect(error).to.have.property(
       'message',
-      'expected an angle that makes at most 5000 px a side but the output would have 5289 x 3556 px. Request a smaller size.',
+      'expected an angle that results in at most 5000 px a side but the output would have 5289 x 3556 px. Request a smaller size.',
     )
     const limits = { outputMaxPixels: 400 * 200 + 1 }
     expect(await rejection(transformed(wide, 'rotate=20', { limits }))).to.have.property('status', 422)

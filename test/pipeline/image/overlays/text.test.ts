@@ -257,7 +257,7 @@ describe('image-text', () => {
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 400, code: 'bad_parameter' })
       expect(error)
         .to.have.property('message')
-        .that.matches(/^expected a text that can be seen for text but received /)
+        .that.matches(/^expected a text with visible characters for text but received /)
     }
   })
 
@@ -373,7 +373,7 @@ describe('image-text', () => {
       for (const name of ['A b.ttf', 'a-B.ttf'])
         await copyFile(join(DEJAVU, 'DejaVuSans.ttf'), join(twice, name))
       const error = await rejection(withFonts(twice))
-      expect((error as Error).message).to.match(/the font a-b is .* already: rename one of them/)
+      expect((error as Error).message).to.match(/the font a-b is already defined by .*Rename one of them/)
     })
   })
 })
