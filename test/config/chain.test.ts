@@ -51,14 +51,14 @@ describe('chain.json', () => {
   for (const [what, text, reason] of [
     ['is not JSON', '{ order: [] }', /JSON/],
     ['is empty', '', /JSON/],
-    ['is no object', '[]', /object/],
+    ['is not an object', '[]', /object/],
     ['has an unknown member', '{"ordre": []}', /"ordre"/],
-    ['has an order that is no array', '{"order": "a"}', /order/],
-    ['has an order of other things than names', '{"order": ["a", 1]}', /order\[1\]/],
-    ['disables something that is no name', '{"disabled": [null]}', /disabled\[0\]/],
-    ['has options that are no object', '{"options": {"a": 1}}', /options\.a/],
-    ['passes over something that is no name', '{"ignoredParams": {}}', /ignoredParams/],
-    ['does something else at a limit', '{"onLimit": "ignore"}', /onLimit: .*"refuse"\|"original"/],
+    ['has an order that is not an array', '{"order": "a"}', /order/],
+    ['has an order of values that are not names', '{"order": ["a", 1]}', /order\[1\]/],
+    ['disables a value that is not a name', '{"disabled": [null]}', /disabled\[0\]/],
+    ['has options that are not an object', '{"options": {"a": 1}}', /options\.a/],
+    ['ignores a value that is not a name', '{"ignoredParams": {}}', /ignoredParams/],
+    ['has an unknown onLimit', '{"onLimit": "ignore"}', /onLimit: .*"refuse"\|"original"/],
   ] as const) {
     it(`is refused with its name and the reason when it ${what}`, async () => {
       const error = await load(text).then(

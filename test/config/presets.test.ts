@@ -30,10 +30,10 @@ describe('presets.json', () => {
 
   for (const [what, text, reason] of [
     ['is not JSON', '{ thumb: {} }', /JSON/],
-    ['is no object', '[]', /record/],
-    ['has a preset that is no object', '{"thumb": "w=200"}', /thumb: .*record/],
-    ['has a value that is none', '{"thumb": {"w": null}}', /thumb\.w: /],
-    ['has a list for a value', '{"thumb": {"w": [1]}}', /thumb\.w: /],
+    ['is not an object', '[]', /record/],
+    ['has a preset that is not an object', '{"thumb": "w=200"}', /thumb: .*record/],
+    ['has an invalid value', '{"thumb": {"w": null}}', /thumb\.w: /],
+    ['has a list as a value', '{"thumb": {"w": [1]}}', /thumb\.w: /],
     ['has a name with a space', '{"my thumb": {"w": 1}}', /my thumb.*expected 1 to 64 letters/],
     ['has a name that begins with a dot', '{".x": {"w": 1}}', /expected 1 to 64 letters/],
     ['has a name of 65 letters', `{"${'x'.repeat(65)}": {"w": 1}}`, /expected 1 to 64 letters/],

@@ -69,7 +69,7 @@ function assetOf(
 /** Streams that are not what the asset says, and how many bytes that is. */
 const NOT_WHOLE = [
   ['ends early', ['ab'], {}, 4],
-  ['is longer than it should be', ['abc', 'de'], {}, 4],
+  ['is longer than expected', ['abc', 'de'], {}, 4],
   ['is empty', [], {}, 4],
   ['ends within its range', ['ab'], { range: { start: 0, end: 2 } }, 3],
 ] as const

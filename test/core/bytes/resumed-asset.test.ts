@@ -120,7 +120,7 @@ describe('assets whose streams are resumed', () => {
   })
 
   for (const [what, fate, options] of [
-    ['between two tries', { bytes: 10, ending: 'fail' }, { pausesMs: [60_000] }],
+    ['between two attempts', { bytes: 10, ending: 'fail' }, { pausesMs: [60_000] }],
     ['while the source hangs', { bytes: 10, ending: 'hang' }, QUICK],
   ] as const) {
     it(`end at once when the reader aborts ${what}`, async () => {

@@ -29,13 +29,13 @@ function refused(work: () => unknown): { param: unknown; detail: string } {
 describe('the tags of a file', () => {
   for (const [what, received, expected] of [
     ['none', [], []],
-    ['some, in their order', ['b', 'a', 'größer'], ['b', 'a', 'größer']],
-    ['the same ones, once', ['b', 'a', 'b', 'a'], ['b', 'a']],
+    ['several, in their order', ['b', 'a', 'größer'], ['b', 'a', 'größer']],
+    ['repeated ones, stored once', ['b', 'a', 'b', 'a'], ['b', 'a']],
     ['those that differ in case or accents', ['a', 'A', 'ä', 'a\u0308'], ['a', 'A', 'ä', 'a\u0308']],
     ['of white space', [' ', ' a '], [' ', ' a ']],
     ['of 100 bytes', ['x'.repeat(100), 'ä'.repeat(50)], ['x'.repeat(100), 'ä'.repeat(50)]],
     ['50 of them', texts(50), texts(50)],
-    ['50 different ones, named often', [...texts(50), ...texts(50)], texts(50)],
+    ['50 different ones with repetitions', [...texts(50), ...texts(50)], texts(50)],
     ['whole emoji', ['👩‍👧', '🏳️‍🌈'], ['👩‍👧', '🏳️‍🌈']],
   ] as const)
     it(`may be ${what}`, () => {
@@ -51,7 +51,7 @@ describe('the tags of a file', () => {
     ['numbers', ['a', 1], 'tags[1]'],
     ['null among them', [null], 'tags[0]'],
     ['arrays', [['a']], 'tags[0]'],
-    ['objects that show themselves as texts', [{ toString: () => 'a' }], 'tags[0]'],
+    ['objects with toString()', [{ toString: () => 'a' }], 'tags[0]'],
     ['empty', ['a', 'b', ''], 'tags[2]'],
     ['of 101 bytes', ['x'.repeat(101)], 'tags[0]'],
     ['of 51 characters of two bytes', ['ä'.repeat(51)], 'tags[0]'],
@@ -89,8 +89,8 @@ describe('the metadata of a file', () => {
     ['names of 64 characters', { ['x'.repeat(64)]: 'a' }],
     ['values of 1024 bytes', { a: 'x'.repeat(1024), b: 'ä'.repeat(512) }],
     ['50 pairs', pairs(50)],
-    ['16 KiB, names and all', full()],
-    ['names that objects have', { constructor: 'a', toString: 'b', hasOwnProperty: 'c', length: '1' }],
+    ['16 KiB, names included', full()],
+    ['names of object members', { constructor: 'a', toString: 'b', hasOwnProperty: 'c', length: '1' }],
   ] as const)
     it(`may be ${what}`, () => {
       expect(checkMetadata(received)).to.deep.equal(received)
@@ -128,20 +128,20 @@ describe('the metadata of a file', () => {
     ['nothing', present, {}, present],
     ['a new name', present, { c: '3' }, { a: '1', b: '2', c: '3' }],
     ['another value', present, { a: 'x' }, { a: 'x', b: '2' }],
-    ['an empty value, which stays', present, { a: '' }, { a: '', b: '2' }],
-    ['a name away', present, { a: null }, { b: '2' }],
-    ['a name away that is not there', present, { c: null }, present],
-    ['a name away that nothing may have', present, { 'ä b': null }, present],
-    ['__proto__ away', present, named('__proto__', null), present],
-    ['all away', present, null, {}],
-    ['one in the place of another, where 50 are', pairs(50), { n0: null, n50: '' }, pairs(50, '', 1)],
+    ['an empty value, which is stored', present, { a: '' }, { a: '', b: '2' }],
+    ['the removal of a name', present, { a: null }, { b: '2' }],
+    ['the removal of a missing name', present, { c: null }, present],
+    ['the removal of an invalid name', present, { 'ä b': null }, present],
+    ['the removal of __proto__', present, named('__proto__', null), present],
+    ['the removal of all names', present, null, {}],
+    ['a replacement of a name when there are 50', pairs(50), { n0: null, n50: '' }, pairs(50, '', 1)],
     [
-      'one in the place of another, named first',
+      'a replacement of a name, the new one first',
       pairs(50),
       { m: '', n0: null },
       { m: '', ...pairs(49, '', 1) },
     ],
-    ['fewer, where there is too much of them', pairs(60), pairs(50, null as never), pairs(10, '', 50)],
+    ['a removal when there are too many', pairs(60), pairs(50, null as never), pairs(10, '', 50)],
   ] as const)
     it(`may be changed by ${what}`, () => {
       const copy = structuredClone(before)
@@ -152,8 +152,8 @@ describe('the metadata of a file', () => {
   for (const [what, before, change] of [
     ['one more than 50', pairs(50), { more: '' }],
     ['a byte more than 16 KiB', full(), { 'name-199': 'x'.repeat(1017) }],
-    ['nothing, where there is too much', pairs(51), {}],
-    ['a wrong one among right ones', present, { a: 'x', b: null, c: 1 }],
+    ['an empty change when there are too many', pairs(51), {}],
+    ['an invalid value among valid ones', present, { a: 'x', b: null, c: 1 }],
   ] as const)
     it(`must not be changed by ${what}`, () => {
       refused(() => mergeMetadata(before, change))

@@ -64,9 +64,9 @@ describe('EXIF', () => {
   const texts: Record<string, [written: string | Uint8Array, read: string | undefined]> = {
     'in any script': ['Фирма 会社', 'Фирма 会社'],
     'without control characters and marks of direction': ['a\x1b[31mb\r\nc\u202egnp', 'a[31mbcgnp'],
-    'up to its end': ['Maker\0\0\0more', 'Maker'],
-    'without what is no text': [Uint8Array.of(0x61, 0xff, 0xfe), 'a��'],
-    'not when it is empty': ['  ', undefined],
+    'up to a NUL': ['Maker\0\0\0more', 'Maker'],
+    'without invalid characters': [Uint8Array.of(0x61, 0xff, 0xfe), 'a��'],
+    'only when they are not empty': ['  ', undefined],
     'of at most 1000 characters': ['x'.repeat(5000), 'x'.repeat(1000)],
   }
   for (const [what, [written, read]] of Object.entries(texts)) {

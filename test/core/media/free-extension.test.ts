@@ -31,8 +31,8 @@ describe('the extension of an unknown file', () => {
       'browsers run such files',
       ['a.html', 'a.htm', 'a.xhtml', 'a.svg', 'a.xml', 'a.js', 'a.mjs', 'a.css', 'a.swf', 'a.jar', 'a.mht'],
     ],
-    ['the name has none', ['Makefile', '.hidden', 'v1.2', 'a.', 'step', '']],
-    ['it is no extension', ['a.b c', 'a.ä', 'a.x-y', 'a.1234567890abcdef', 'a.x/y', 'a.%2e']],
+    ['the name has no extension', ['Makefile', '.hidden', 'v1.2', 'a.', 'step', '']],
+    ['the ending is not an extension', ['a.b c', 'a.ä', 'a.x-y', 'a.1234567890abcdef', 'a.x/y', 'a.%2e']],
   ] as const)
     it(`is bin when ${what}`, async () => {
       for (const name of names) expect(await extensionOf(name), name).to.equal(kept('bin'))

@@ -20,10 +20,10 @@ describe('the target of a signed link', () => {
   }
 
   for (const [what, more] of [
-    ['the least of all', {}],
-    ['the most of all', { issuedAt: 36 ** 6, expiresInSeconds: EXPIRES_MAX_SECONDS, uses: USES_MAX }],
+    ['minimal values', {}],
+    ['maximal values', { issuedAt: 36 ** 6, expiresInSeconds: EXPIRES_MAX_SECONDS, uses: USES_MAX }],
     ['one byte', { maxBytes: 1 }],
-    ['as many bytes as can be counted', { maxBytes: Number.MAX_SAFE_INTEGER }],
+    ['the largest byte limit', { maxBytes: Number.MAX_SAFE_INTEGER }],
     ['a folder', { folder: 'a b/ü%/日本' }],
     ['types', { types: ['image', 'mp4'] }],
   ] as ReadonlyArray<[string, Partial<SignedLink>]>)

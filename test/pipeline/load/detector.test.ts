@@ -143,14 +143,10 @@ describe('a detector plugin', () => {
       { 'a.js': "export default { name: 'a', detect() {} }" },
       /one of sharp, ffmpeg, ffmpeg-audio for engine$/,
     ],
+    ['has an invalid version', { 'a.js': detector('[]', 'version: 0,') }, /an integer from 1 for version$/],
+    ['has invalid options', { 'a.js': detector('[]', 'options: 3,') }, /an object for options$/],
     [
-      'has a version that is none',
-      { 'a.js': detector('[]', 'version: 0,') },
-      /an integer from 1 for version$/,
-    ],
-    ['has options that are none', { 'a.js': detector('[]', 'options: 3,') }, /an object for options$/],
-    [
-      'has a member of another',
+      'has a member of another plugin kind',
       { 'a.js': detector('[]', "phase: 'effect',") },
       /a plugin with "detect" has no member phase/,
     ],
@@ -160,12 +156,12 @@ describe('a detector plugin', () => {
       /expected detect or transform but it has both/,
     ],
     [
-      'is told of events as well',
+      'is an event plugin as well',
       { 'a.js': detector('[]', 'on: {},') },
       /expected detect or on but it has both/,
     ],
     [
-      'is the second',
+      'is the second one',
       { 'a.js': detector('[]'), 'b.js': detector('[]').replace("'faces'", "'more-faces'") },
       /b\.js: faces is already the detector: disable one of them$/,
     ],

@@ -228,10 +228,10 @@ describe('loading plugins', () => {
   describe('broken plugins', () => {
     for (const [what, text, reason] of [
       ['has a syntax error', 'export default {', /cannot be loaded: /],
-      ['throws when it is loaded', "throw new Error('no licence')", /cannot be loaded: no licence/],
-      ['throws something that is no error', "throw 'tired'", /cannot be loaded: tired/],
+      ['throws during the import', "throw new Error('no licence')", /cannot be loaded: no licence/],
+      ['throws a value that is not an error', "throw 'tired'", /cannot be loaded: tired/],
       [
-        'imports what is not there',
+        'imports a missing module',
         "import 'no-such-package'\nexport default {}",
         /cannot be loaded: .*no-such-package/,
       ],
@@ -249,13 +249,13 @@ describe('loading plugins', () => {
       ],
       ['has an empty name', dropIn('x', { name: "''" }), /expected a name .* received ""/],
       ['has a name in capitals', dropIn('x', { name: "'Image'" }), /expected a name .* received "Image"/],
-      ['has a name with a blank', dropIn('x', { name: "'a b'" }), /expected a name .* received "a b"/],
+      ['has a name with a space', dropIn('x', { name: "'a b'" }), /expected a name .* received "a b"/],
       [
         'has a name with a dash at its end',
         dropIn('x', { name: "'a-'" }),
         /expected a name .* received "a-"/,
       ],
-      ['has a number for a name', dropIn('x', { name: '5' }), /expected a name .* received 5/],
+      ['has a number as its name', dropIn('x', { name: '5' }), /expected a name .* received 5/],
       [
         'has no engine',
         dropIn('x', { engine: undefined }),
@@ -278,7 +278,7 @@ describe('loading plugins', () => {
         /expected a function for transform but received undefined/,
       ],
       [
-        'has a transform that is no function',
+        'has a transform that is not a function',
         dropIn('x', { transform: "'blur'" }),
         /expected a function for transform/,
       ],
@@ -293,17 +293,17 @@ describe('loading plugins', () => {
         /expected an integer from 1 for version but received 1\.5/,
       ],
       [
-        'has a word for a version',
+        'has a word as its version',
         dropIn('x', { version: "'2'" }),
         /expected an integer from 1 for version but received "2"/,
       ],
       [
-        'has an always that is no boolean',
+        'has an always that is not a boolean',
         dropIn('x', { always: '1' }),
         /expected true or false for always but received 1/,
       ],
       [
-        'has a checkOptions that is no function',
+        'has a checkOptions that is not a function',
         dropIn('x', { checkOptions: 'true' }),
         /expected a function for checkOptions but received true/,
       ],
@@ -316,37 +316,37 @@ describe('loading plugins', () => {
         /: expected a size from 1, received 0/,
       ],
       [
-        'has a noOriginalFallback that is no boolean',
+        'has a noOriginalFallback that is not a boolean',
         dropIn('x', { noOriginalFallback: "'yes'" }),
         /expected true or false for noOriginalFallback but received "yes"/,
       ],
       [
-        'has a holds that is no function',
+        'has a holds that is not a function',
         dropIn('x', { holds: "'source'" }),
         /expected a function for holds but received "source"/,
       ],
       [
-        'has a newPass that is no boolean',
+        'has a newPass that is not a boolean',
         dropIn('x', { newPass: "'yes'" }),
         /expected true or false for newPass but received "yes"/,
       ],
       [
-        'has a resolve that is no function',
+        'has a resolve that is not a function',
         dropIn('x', { resolve: '{}' }),
         /expected a function for resolve/,
       ],
       [
-        'has an opening that is no function',
+        'has an opening that is not a function',
         dropIn('x', { opening: '{}' }),
         /expected a function for opening/,
       ],
       [
-        'has options that are no object',
+        'has options that are not an object',
         dropIn('x', { options: '[]' }),
         /expected an object for options but received \[\]/,
       ],
       [
-        'is for no array of media',
+        'has media that are not an array',
         dropIn('x', { media: "'image'" }),
         /expected an array of media groups for media/,
       ],
@@ -377,12 +377,12 @@ describe('loading plugins', () => {
         /a plugin has no member onn; did you mean "on"\?$/,
       ],
       [
-        'has a member that is near to nothing',
+        'has an unknown member without a suggestion',
         dropIn('x', { colour: "'red'" }),
         /a plugin has no member colour; there are name, engine, phase, .*, transform, on, detect$/,
       ],
       [
-        'has a member that a listener has not',
+        'has a member that event plugins do not have',
         "export default { name: 'x', phase: 'effect', on: {} }",
         /a plugin with "on" has no member phase; there are name, durable, options, targets, check, on$/,
       ],
@@ -412,7 +412,7 @@ describe('loading plugins', () => {
         /expected on to name events of original\.stored, .* but it names "original\.stolen"/,
       ],
       [
-        'has a handler that is no function',
+        'has a handler that is not a function',
         "export default { name: 'x', on: { 'original.stored': 'http://hook' } }",
         /expected a function for on\["original\.stored"\]/,
       ],
@@ -425,7 +425,7 @@ describe('loading plugins', () => {
     }
 
     for (const [what, name, spec, reason] of [
-      ['no object', 'x', 'null', 'an object for the parameter x'],
+      ['a value that is not an object', 'x', 'null', 'an object for the parameter x'],
       [
         'a name with a dash',
         'x-y',
@@ -449,7 +449,7 @@ describe('loading plugins', () => {
       ['no help', 'x', "{ type: 'flag' }", 'one line of help'],
       ['empty help', 'x', "{ type: 'flag', help: '' }", 'one line of help'],
       [
-        'aliases that are no array',
+        'aliases that are not an array',
         'x',
         "{ type: 'flag', help: 'X', aliases: 'y' }",
         'aliases of a-z, 0-9 and "_"',
@@ -461,7 +461,7 @@ describe('loading plugins', () => {
         'aliases of a-z, 0-9 and "_"',
       ],
       [
-        'an alias that is no word',
+        'an alias that is not a word',
         'x',
         "{ type: 'flag', help: 'X', aliases: [null] }",
         'aliases of a-z, 0-9 and "_"',
@@ -469,17 +469,12 @@ describe('loading plugins', () => {
       ['no bounds', 'x', "{ type: 'integer', help: 'X' }", 'min and max, in this order'],
       ['no upper bound', 'x', "{ type: 'integer', help: 'X', min: 1 }", 'min and max, in this order'],
       [
-        'an endless range',
+        'an infinite range',
         'x',
         "{ type: 'number', help: 'X', min: 0, max: Infinity }",
         'min and max, in this order',
       ],
-      [
-        'bounds the wrong way round',
-        'x',
-        "{ type: 'number', help: 'X', min: 2, max: 1 }",
-        'min and max, in this order',
-      ],
+      ['reversed bounds', 'x', "{ type: 'number', help: 'X', min: 2, max: 1 }", 'min and max, in this order'],
       [
         'bounds that are words',
         'x',
@@ -499,7 +494,7 @@ describe('loading plugins', () => {
         'names of a-z',
       ],
       [
-        'a list with a separator that is none of the two',
+        'a list with an unknown separator',
         'x',
         "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: '&', min: [0, 0], max: [9, 9] }",
         'a separator of',
@@ -511,46 +506,36 @@ describe('loading plugins', () => {
         'min and max, in this order, of each',
       ],
       [
-        'a list with bounds the wrong way round',
+        'a list with reversed bounds',
         'x',
         "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 10], max: [9, 9] }",
         'min and max, in this order, of each',
       ],
       [
-        'a list of which at least none are named',
+        'a list with an atLeast of 0',
         'x',
         "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9], atLeast: 0 }",
         'atLeast from 1 to 2',
       ],
       [
-        'a list of which more are named than there are',
+        'a list with an atLeast above its names',
         'x',
         "{ type: 'list', help: 'X', of: 'integer', names: ['a', 'b'], separator: ',', min: [0, 0], max: [9, 9], atLeast: 3 }",
         'atLeast from 1 to 2',
       ],
       [
-        'a bare value out of its bounds',
+        'a bare value outside its bounds',
         'x',
         "{ type: 'number', help: 'X', min: 0, max: 9, bare: 10 }",
         'a bare value that it accepts',
       ],
       ['no values', 'x', "{ type: 'enum', help: 'X' }", 'values of a-z, 0-9, ".", ":" and "-"'],
       ['an empty list of values', 'x', "{ type: 'enum', help: 'X', values: [] }", 'values of a-z'],
-      ['a value with a blank', 'x', "{ type: 'enum', help: 'X', values: ['a', 'b c'] }", 'values of a-z'],
+      ['a value with a space', 'x', "{ type: 'enum', help: 'X', values: ['a', 'b c'] }", 'values of a-z'],
+      ['a value in capitals', 'x', "{ type: 'enum', help: 'X', values: ['A'] }", 'values of a-z'],
+      ['a value that is a number', 'x', "{ type: 'enum', help: 'X', values: [1, 2] }", 'values of a-z'],
       [
-        'a value in capitals, which no query could name',
-        'x',
-        "{ type: 'enum', help: 'X', values: ['A'] }",
-        'values of a-z',
-      ],
-      [
-        'a value that is a number, which no query could name',
-        'x',
-        "{ type: 'enum', help: 'X', values: [1, 2] }",
-        'values of a-z',
-      ],
-      [
-        'a default past its bounds',
+        'a default outside its bounds',
         'x',
         "{ type: 'integer', help: 'X', min: 1, max: 2, default: 3 }",
         'a default that it accepts',
@@ -562,14 +547,14 @@ describe('loading plugins', () => {
         'a default that it accepts',
       ],
       [
-        'a default that is no value',
+        'a default that is not a value',
         'x',
         "{ type: 'enum', help: 'X', values: ['a'], default: 'b' }",
         'a default that it accepts',
       ],
-      ['a text without an end', 'x', "{ type: 'text', help: 'X' }", 'an integer maxLength from 1'],
+      ['a text without a maximum length', 'x', "{ type: 'text', help: 'X' }", 'an integer maxLength from 1'],
       [
-        'a text of no length',
+        'a text of maxLength 0',
         'x',
         "{ type: 'text', help: 'X', maxLength: 0 }",
         'an integer maxLength from 1',
@@ -580,7 +565,7 @@ describe('loading plugins', () => {
         "{ type: 'text', help: 'X', maxLength: 1, default: 'ab' }",
         'a default that it accepts',
       ],
-      ['a key of no group', 'x', "{ type: 'key', help: 'X' }", 'a media group as its group'],
+      ['a key without a group', 'x', "{ type: 'key', help: 'X' }", 'a media group as its group'],
       ['a key of an unknown group', 'x', "{ type: 'key', help: 'X', group: 'font' }", 'a media group'],
     ] as const) {
       it(`are reported with file and parameter when a parameter has ${what}`, async () => {

@@ -312,18 +312,18 @@ describe('audio output', () => {
   describe('is refused', () => {
     const BROKEN = 'expected an audio file that can be decoded but this one cannot'
     for (const [what, bytes, format, message] of [
-      ['of an empty file', async () => Buffer.alloc(0), 'mp3', BROKEN],
-      ['of zeros', async () => Buffer.alloc(100_000), 'flac', BROKEN],
-      ['of a playlist', async () => Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n'), 'm4a', BROKEN],
-      ['of a header alone', async () => source.subarray(0, 44), 'wav', BROKEN],
+      ['for an empty file', async () => Buffer.alloc(0), 'mp3', BROKEN],
+      ['for zeros', async () => Buffer.alloc(100_000), 'flac', BROKEN],
+      ['for a playlist', async () => Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n'), 'm4a', BROKEN],
+      ['for a header alone', async () => source.subarray(0, 44), 'wav', BROKEN],
       [
-        'of a video without sound',
+        'for a video without sound',
         video,
         'm4a',
         'expected an audio file with sound but found no audio stream',
       ],
       [
-        'of a score',
+        'for a MIDI file',
         async () => Buffer.from('MThd'),
         'midi',
         'expected a video or sound that can be read but this file is midi',
@@ -397,7 +397,7 @@ describe('audio output', () => {
       ['measured', { format: 'mp3', isNormalized: true }],
       ['drawn', { waveform: { format: 'json', width: 10, height: 10 } }],
     ] as const) {
-      it(`temporarily when there is no progress during ${what}`, async () => {
+      it(`temporarily when there is no progress while it is ${what}`, async () => {
         const elsewhere = await temporaryFolder()
         const engine = createAudioEngine({ folder, env: programEnvironment(), stallMs: 300 })
         const leftovers: Array<() => Promise<void>> = []

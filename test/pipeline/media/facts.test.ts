@@ -116,9 +116,9 @@ describe('facts from the headers of video and audio', () => {
   describe('are refused', () => {
     for (const [what, bytes, format] of [
       ['an empty file', Buffer.alloc(0), 'mp4'],
-      ['an empty song', Buffer.alloc(0), 'mp3'],
+      ['an empty audio file', Buffer.alloc(0), 'mp3'],
       ['zeros', Buffer.alloc(100_000), 'mp4'],
-      ['what is no video', Buffer.from('no video at all'), 'webm'],
+      ['a file that is not a video', Buffer.from('no video at all'), 'webm'],
       ['a playlist', Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n#EXT-X-ENDLIST\n'), 'm4a'],
     ] as const) {
       it(`for ${what}`, async () => {

@@ -121,9 +121,9 @@ describe('the ffmpeg engine', () => {
 
     const address = () => `127.0.0.1:${(listener.address() as AddressInfo).port}`
     const CRAFTED: Readonly<Record<string, () => string>> = {
-      'a playlist of a file beside it': () => playlist(join(folder, 'secret.ts')),
+      'a playlist of a local file': () => playlist(join(folder, 'secret.ts')),
       'a playlist of a file by its URL': () => playlist(`file://${join(folder, 'secret.ts')}`),
-      'a playlist of an address': () => playlist(`http://${address()}/secret.ts`),
+      'a playlist of a URL': () => playlist(`http://${address()}/secret.ts`),
       'a playlist of a playlist': () =>
         `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nhttp://${address()}/secret.m3u8\n`,
       'a list of files': () => `ffconcat version 1.0\nfile '${join(folder, 'secret.mp4')}'\n`,

@@ -134,7 +134,7 @@ describe('video-thumbnail', () => {
     ['white paper in PQ', 'smpte2084', [148, 148, 148], { r: 235, g: 235, b: 235 }],
     // 10.3 cd/m², a tenth of that screen's white: left as it is.
     ['grey in PQ', 'smpte2084', [77, 77, 77], { r: 99, g: 99, b: 99 }],
-    ['what only HDR shows, in PQ', 'smpte2084', [192, 192, 192], WHITE],
+    ['bright light in PQ', 'smpte2084', [192, 192, 192], WHITE],
     ['white paper in HLG', 'arib-std-b67', [191, 191, 191], { r: 235, g: 235, b: 235 }],
     // Its red is one that BT.709 has not: without a share of green.
     ['red of a wide gamut', 'bt2020-10', [200, 60, 60], { r: 239, g: 0, b: 55 }],
@@ -181,7 +181,7 @@ describe('video-thumbnail', () => {
   describe('refuses', () => {
     for (const [what, bytes] of [
       ['an empty file', Buffer.alloc(0)],
-      ['what is no video', Buffer.from('no video at all')],
+      ['a file that is not a video', Buffer.from('no video at all')],
       ['zeros', Buffer.alloc(100_000)],
     ] as const) {
       it(`${what}`, async () => {

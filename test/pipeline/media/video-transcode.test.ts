@@ -213,10 +213,10 @@ describe('a transcode of a video', () => {
   describe('is refused', () => {
     const BROKEN = 'expected a video that can be decoded but this one cannot'
     for (const [what, bytes, message] of [
-      ['of an empty file', async () => Buffer.alloc(0), BROKEN],
-      ['of zeros', async () => Buffer.alloc(100_000), BROKEN],
-      ['of sound', sound, 'expected a video stream but this file has only sound'],
-      ['of a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
+      ['for an empty file', async () => Buffer.alloc(0), BROKEN],
+      ['for zeros', async () => Buffer.alloc(100_000), BROKEN],
+      ['for an audio file', sound, 'expected a video stream but this file has only sound'],
+      ['for a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
     ] as const) {
       it(what, async () => {
         expect(await refusal(await bytes(), 'w=80')).to.include({ status: 422, message })

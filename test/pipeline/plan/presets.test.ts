@@ -67,19 +67,19 @@ describe('presets', () => {
       ['preset=dull', 'w=20'],
       ['preset=dull&glow', 'w=20&glow'],
     ] as const) {
-      it(`${query} is ${same}`, () => {
+      it(`${query} equals ${same}`, () => {
         expect(variantOf(query)).to.equal(variantOf(same))
         expect(variantOf(query, { accept: ACCEPTING })).to.equal(variantOf(same, { accept: ACCEPTING }))
       })
     }
 
-    it('have no name in a variant: an edited one makes other derivatives', () => {
+    it('are not named in a variant: an edited preset gives other derivatives', () => {
       const settings = { thumb: { w: 201, h: 100 } }
       expect(variantOf('preset=thumb')).to.equal('h=100&w=200')
       expect(variantOf('preset=thumb', { settings })).to.equal('h=100&w=201')
     })
 
-    it('are for the files whose plugins take all of their parameters', () => {
+    it('are for files whose plugins accept all of their parameters', () => {
       expect(variantOf('preset=silent', { format: 'txt' })).to.match(/^mute=1/)
       expect(variantOf('preset=wide', { format: 'txt' })).to.match(/^w=6000/)
       for (const query of ['preset=silent', 'preset=wide'])
@@ -99,7 +99,7 @@ describe('presets', () => {
       ['', undefined, 'there is no preset "" for image files; there are thumb, auto, glowing, dull'],
       ['constructor', undefined, /there is no preset "constructor"/],
     ] as const) {
-      it(`that are unknown are refused with the nearest: "${name}"`, () => {
+      it(`are refused with the nearest name when unknown: "${name}"`, () => {
         const problem = refusal(`preset=${name}&w=1`)
         expect(problem).to.include({ status: 400, code: 'unknown_preset' })
         expect(problem.message).to.match(detail instanceof RegExp ? detail : /^/)
@@ -112,26 +112,26 @@ describe('presets', () => {
       })
     }
 
-    it('are said to be none where there are none', () => {
+    it('are reported as missing when there are no presets', () => {
       expect(refusal('preset=a', { format: 'pdf' }).message).to.match(
         /for application files; there are no presets$/,
       )
     })
 
-    it('are suggested to whoever misspells the word', () => {
+    it('are suggested for a typing error in the word preset', () => {
       expect(refusal('preste=thumb').members).to.deep.equal({ param: 'preste', nearest: 'preset' })
     })
 
     for (const query of ['preset=thumb&preset=auto', 'preset=thumb&preset=thumb'])
-      it(`are one at most: ${query}`, () => {
+      it(`are limited to one: ${query}`, () => {
         expect(refusal(query)).to.include({ status: 400, code: 'bad_parameter' })
       })
   })
 
-  describe('of a client that takes nothing else', () => {
+  describe('of a client with presetsOnly', () => {
     const rules: ClientRules = { presetsOnly: true }
 
-    it('are as for everyone', () => {
+    it('work as for every client', () => {
       expect(variantOf('preset=thumb&v=2&utm_source=x', { rules })).to.equal('h=100&w=200')
       expect(variantOf('', { rules })).to.equal('')
     })
@@ -146,7 +146,7 @@ describe('presets', () => {
       })
   })
 
-  describe('that fit no plugins', () => {
+  describe('with errors', () => {
     const reasonsOf = (settings: PresetSettings): string[] => {
       try {
         checkPresets(settings, transforms)
@@ -172,7 +172,7 @@ describe('presets', () => {
       ['nothing', {}, /at least one parameter/],
       ['parameters of two groups', { mute: true, h: 5 }, /there is no parameter "mute" for image/],
     ] as const) {
-      it(`are refused by their name: with ${what}`, () => {
+      it(`are refused with their name: with ${what}`, () => {
         const [line = '', ...others] = reasonsOf({ fine: { w: 1 }, broken: parameters })
         expect(others).to.deep.equal([])
         expect(line).to.match(/^config\/presets\.json: broken: /)
@@ -180,7 +180,7 @@ describe('presets', () => {
       })
     }
 
-    it('are all told at once, with everything that is wrong', () => {
+    it('are reported all at once, with all errors', () => {
       const lines = reasonsOf({ one: { w: 0, h: 0, q: 5 }, fine: { w: 1 }, two: { nothing: 1 } })
       expect(lines.map((line) => line.split(': ')[1])).to.deep.equal(['one', 'one', 'two'])
     })
