@@ -47,8 +47,8 @@ export interface AppOptions extends LoadOptions {
   /** Whether the process is shutting down: then it is not ready. */
   isStopping?: () => boolean
   /**
-   * Set when this is one of several processes. Takes the reader of this process's metrics, and returns a reader for all
-   * processes.
+   * Set when this is one of several processes. Takes the reader of
+   * this process's metrics, and returns a reader for all processes.
    */
   shareMetrics?: (parts: MetricsReader['parts']) => MetricsReader['text']
 }
@@ -70,8 +70,7 @@ export interface App {
   close(): Promise<void>
 }
 
-// A part of the two seconds for a graceful shutdown after the last request. Jobs that do not end in this time run again
-// later.
+// A part of the two seconds for a graceful shutdown after the last request. Jobs that do not end in this time run again later.
 const JOBS_GRACE_MS = 1_500
 
 /**

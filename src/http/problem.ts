@@ -55,7 +55,7 @@ export function problemCode(res: Response): string | undefined {
   return codes.get(res)
 }
 
-/** For paths that no route matches. */
+/** Answers 404 for paths that no route matches. */
 export const notFound: RequestHandler = () => {
   throw routeNotFound()
 }
@@ -79,8 +79,7 @@ export function methodNotAllowed(...allowed: string[]): RequestHandler {
 }
 
 function sendProblem(res: Response, problem: Problem): void {
-  // Headers that a handler has already set describe another response. CORS headers remain, so that a page can read this
-  // one.
+  // Headers that a handler has already set describe another response. CORS headers remain, so that a page can read this one.
   for (const name of [
     'ETag',
     'Last-Modified',

@@ -35,10 +35,7 @@ export type ClaimAnswer =
 export interface LockPlace {
   redis: RedisConnection
   keyPrefix: string
-  /**
-   * The channel on which the name of a lock is published: when its holder ends or gives up, or when its last waiter
-   * leaves.
-   */
+  /** The channel on which the name of a lock is published: when its holder ends or gives up, or when its last waiter leaves. */
   channel: string
   leaseMs: number
 }

@@ -160,8 +160,8 @@ function withoutArguments(error: Error & { command?: unknown }): Error {
 }
 
 /**
- * Warnings for the operator about the settings of this Redis, one sentence each. @throws Problem 503 when it cannot be
- * reached
+ * Warnings for the operator about the settings of this Redis, one sentence each.
+ * @throws Problem 503 when it cannot be reached
  */
 export async function warnings(redis: RedisConnection): Promise<string[]> {
   const found: string[] = []

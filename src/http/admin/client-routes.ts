@@ -107,8 +107,8 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
 }
 
 /**
- * Leaves the server's response at a bucket's address to the log: in a response it would reveal what listens in the
- * service's network.
+ * Leaves the server's response at a bucket's address to the log: in
+ * a response it would reveal what listens in the service's network.
  */
 function withoutServerResponse(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
@@ -124,8 +124,8 @@ function withoutServerResponse(error: unknown): never {
 }
 
 /**
- * Reads `files` of the query. @throws Problem 400 for any other parameter, because a misspelled one could mean to
- * delete files, or not to
+ * Reads `files` of the query.
+ * @throws Problem 400 for any other parameter, because a misspelled one could mean to delete files, or not to
  */
 function readFilesFlag(req: Request<Names>): boolean {
   const query = queryPairs(req as Request)

@@ -23,7 +23,7 @@ const SEARCH_MAX_BYTES = 255
 
 export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signal'> {
   sort: string
-  /** As received. */
+  /** The cursor as received, still sealed. */
   cursor: string | undefined
 }
 

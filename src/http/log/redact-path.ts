@@ -42,8 +42,7 @@ export function redactPath(path: string, { secrets, isSecret }: SecretsKnown): s
   return withoutSecrets(withoutAccess(unsigned), { secrets, isSecret })
 }
 
-// The signature of a link or folder, at any position: a reader of the log could use the link, or read all files in the
-// folder.
+// The signature of a link or folder, at any position: a reader of the log could use the link, or read all files in the folder.
 const SIGNATURE = /\.[\w-]{43}/
 
 // The signed part of a link, complete or not.

@@ -30,10 +30,7 @@ export interface ReceiveOptions {
   store: (arriving: Arriving) => Promise<UploadedFile[]>
 }
 
-/**
- * Stores the files of a request, and responds with their records. The form may request file information and
- * derivatives.
- */
+/** Stores the files of a request, and responds with their records. The form may request file information and derivatives. */
 export type Receive = (req: Request, res: Response, options: ReceiveOptions) => Promise<void>
 
 export function createReception({

@@ -16,8 +16,8 @@ export async function receiveFile(
 }
 
 /**
- * Sends the bytes of a file. The caller must send nothing else until it resolves. @throws `signal.reason`; Error when
- * the channel closes
+ * Sends the bytes of a file. The caller must send nothing else until it resolves.
+ * @throws `signal.reason`; Error when the channel closes
  */
 export async function sendFile(channel: Duplex, asset: Asset, signal?: AbortSignal): Promise<void> {
   const bytes = await openWhole(asset, signal ? { signal } : {})

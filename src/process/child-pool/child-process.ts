@@ -78,10 +78,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     child.kill('SIGKILL')
   }
 
-  /**
-   * Resolves with the first message for which `choose` returns a value. @throws Problem 422 when the child ends before
-   * that
-   */
+  /** Resolves with the first message for which `choose` returns a value. @throws Problem 422 when the child ends before that */
   function nextMessage<T>(choose: (message: FromChild) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = () => {
@@ -162,8 +159,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
       } catch (error) {
         signal.throwIfAborted()
         if (error === failed || spent) throw cause ?? error
-        // A broken channel is often noticed before the exit of the child. If the child does not exit, the source has
-        // failed.
+        // A broken channel is often noticed before the exit of the child. If the child does not exit, the source has failed.
         const end = await Promise.race([ended, pause(ENDING_MS, undefined, { ref: false })])
         kill()
         throw end ?? error

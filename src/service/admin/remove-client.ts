@@ -80,10 +80,7 @@ export function createRemoveClient({
     return (await hasFiles(client)) ? client : undefined
   }
 
-  /**
-   * From now on its tokens are rejected. Each call repeats this: an earlier call may have died before other processes
-   * knew.
-   */
+  /** From now on its tokens are rejected. Each call repeats this: an earlier call may have died before other processes knew. */
   async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
     const { id } = client
     const mayDeleteFiles = files || client.removing?.files === true

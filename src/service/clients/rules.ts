@@ -77,8 +77,8 @@ interface CheckContext {
 }
 
 /**
- * How each rule is computed from a change that does not remove it. Undefined means that the rule is removed. @throws
- * Problem 400
+ * How each rule is computed from a change that does not remove it. Undefined means that the rule is removed.
+ * @throws Problem 400
  */
 type Checks = {
   [R in keyof RuleChanges]-?: (

@@ -65,8 +65,8 @@ export function checkedSettings(settings: StorageSettings): CheckedSettings {
 }
 
 /**
- * The endpoint of Amazon. Without an explicit one, the SDK would use the environment, which is for the installation's
- * bucket.
+ * The endpoint of Amazon. Without an explicit one, the SDK would
+ * use the environment, which is for the installation's bucket.
  */
 function amazon(region: string): string {
   return `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`

@@ -24,7 +24,7 @@ export async function originalOf(
 
 export type DescribedFile = FoundOriginal & {
   bucketUrl: string
-  /** Sorted by key. */
+  /** The derivatives, sorted by key. */
   derivatives: IndexedFile['derivatives']
 }
 

@@ -14,8 +14,8 @@ export interface Usage {
   /** Writes the counts to the store. A failed write is repeated with the next flush. */
   flush(): Promise<void>
   /**
-   * Of one client: its stored files without derivatives, and its usage per day. The last seconds of other processes may
-   * be missing.
+   * Of one client: its stored files without derivatives, and its usage
+   * per day. The last seconds of other processes may be missing.
    */
   of(
     clientId: string,
@@ -23,8 +23,8 @@ export interface Usage {
   ): Promise<{ stored: Totals; days: Array<{ day: Day } & Record<UsageName, number>> }>
 }
 
-// Where the index has no counters, counting a million originals takes four seconds. The result is then cached for
-// twenty times as long.
+// Where the index has no counters, counting a million originals takes
+// four seconds. The result is then cached for twenty times as long.
 const GOOD_FOR = 20
 
 export function createUsage({
