@@ -69,6 +69,7 @@ export function ownerOfName(name: string): JobOwner | undefined {
   return { client, ...(stranger === undefined ? {} : { stranger }) }
 }
 
+/** Turns of one queue. All processes on the same Redis share them. */
 export function bullTurns(queue: Queue, redis: RedisConnection): BullTurns {
   const waiting = queue.toKey('prioritized')
   const served = queue.toKey('served')

@@ -14,6 +14,7 @@ export interface OpenRow {
   owner?: JobOwner
 }
 
+/** A job that has ended. `endedAt` is in milliseconds since 1970. */
 export type EndedRow = { endedAt: number; attempts: number } & (
   | { state: 'done' }
   | { state: 'failed'; failure: JobFailure }

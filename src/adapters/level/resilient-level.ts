@@ -6,8 +6,10 @@ import { type DiskReserve, NO_RESERVE } from '../disk/disk-reserve.ts'
 import { makeSureOfRoom } from '../disk/full-disk.ts'
 import { isDamage, moveAside } from './damage.ts'
 
+/** One put or delete of a batch. */
 export type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
 
+/** See {@link ResilientLevel.write}. */
 export interface WriteOptions {
   durable?: boolean
   freesRoom?: boolean
@@ -37,6 +39,7 @@ export interface ResilientLevel {
 // remain closed, and could not be read either.
 const ROOM_BYTES = 8 * 1024 * 1024
 
+/** Settings of one store. */
 export interface ResilientLevelOptions {
   reserve?: DiskReserve
   /**

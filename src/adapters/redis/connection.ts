@@ -20,6 +20,7 @@ export interface RedisConnection {
   close(): Promise<void>
 }
 
+/** The address of a Redis server, and the verification of its certificate. */
 export interface RedisAddress {
   /** `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS. */
   url: string

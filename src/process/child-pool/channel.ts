@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { type Asset, assetFromBytes, openWhole } from '../../core/bytes/asset.ts'
 import type { FileHead } from './messages.ts'
 
+/** The metadata that is sent before the bytes of a file. */
 export function headOf({ size, mediaType, lastModified, truncated }: Asset): FileHead {
   return { size, mediaType, lastModified: lastModified.getTime(), ...(truncated ? { truncated } : {}) }
 }

@@ -12,6 +12,7 @@ import { CHANNEL } from './child.ts'
 import { createCpuMeter } from './cpu.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 
+/** Settings of each child. */
 export interface ChildOptions {
   /** The program of a child. It calls `workForParent`. */
   script: string
@@ -46,6 +47,7 @@ const START_MS = 60_000
 const ENDING_MS = 1000
 const PAGE_BYTES = 4096
 
+/** Starts a child and sends it the setup. Tasks wait until it is ready. */
 export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOptions): Child {
   const child = fork(script, [], {
     env,

@@ -60,6 +60,7 @@ export interface ShownClient {
   secrets?: ShownSecret[]
 }
 
+/** A scoped secret without its text. */
 export interface ShownSecret extends SecretScope {
   id: string
   name?: string

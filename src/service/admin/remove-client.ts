@@ -25,6 +25,7 @@ import type { HasFiles } from './has-files.ts'
  */
 export type RemoveClient = (id: string, options: RemoveClientOptions) => Promise<{ originals: number }>
 
+/** Permission, cancellation and progress of a removal. */
 export interface RemoveClientOptions {
   /** Whether files of the client may be deleted. */
   files: boolean

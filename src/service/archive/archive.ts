@@ -28,6 +28,7 @@ export interface ArchiveItem {
   name: string
 }
 
+/** The files of one archive, and the caller to whom they are delivered. */
 export interface ArchiveRequest {
   client: Client
   caller: Caller

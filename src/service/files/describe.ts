@@ -7,6 +7,7 @@ import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 
+/** A client, and a path that may mean one of its originals. */
 export interface FileRequest {
   client: Client
   path: PathCandidates
@@ -22,6 +23,7 @@ export async function originalOf(
   return found
 }
 
+/** An original, its URL in the bucket, and its derivatives. */
 export type DescribedFile = FoundOriginal & {
   bucketUrl: string
   /** The derivatives, sorted by key. */
