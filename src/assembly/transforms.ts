@@ -55,7 +55,7 @@ function limitsOf(config: Config): TransformLimits {
 // The memory of all concurrent transformations in this process. With it, the process
 // stays below 400 MB, including what glibc retains of earlier ones. Larger ones run
 // in a child process. So no thread is busy for longer than 10 s: 7 MP as GIF.
-const HERE_BYTES = 100_000_000
+const IN_PROCESS_BYTES = 100_000_000
 const TRANSFORMER = join(import.meta.dirname, '..', `transformer${extname(import.meta.filename)}`)
 // Threads of libuv's pool, which has four by default, that are left to file operations.
 const THREADS_FOR_FILES = 2
@@ -80,7 +80,7 @@ export function openTransformations(
     waiting: waitingShares({ atMost, perAddress }),
     waitMs: config.TRANSFORM_WAIT_SECONDS * 1000,
   }
-  const memory = { heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes }
+  const memory = { heavyFrom: IN_PROCESS_BYTES, heavyBytes: maxMemoryBytes }
   const admit = createAdmission({ ...lines, ...memory, atOnce }, { accounts })
   const look = createAdmission({ ...lines, ...memory, atOnce: LOOKS_AT_ONCE }, { accounts })
   metrics.watchTransforms(admit.load)
@@ -97,7 +97,7 @@ export function openTransformations(
     here,
     // Child processes only have the engines of Sluice.
     elsewhere: ownEngines ? createChildRunner(pool) : here,
-    room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
+    room: { bytes: IN_PROCESS_BYTES, atOnce: threadsForTransforms(config) },
     hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
     metrics,
   })

@@ -31,7 +31,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   const routes = Router({ strict: true, caseSensitive: true })
   const body = (req: Request) => jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
   const answered =
-    (work: (req: Request<Names>, gone: AbortSignal) => Promise<unknown>): RequestHandler =>
+    (work: (req: Request<Names>, signal: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
       const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutServerResponse)
       res.setHeader('Cache-Control', 'no-store')

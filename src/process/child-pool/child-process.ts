@@ -66,11 +66,11 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
   let spent = false
   /** Resolves with the reason when the child has ended or could not be started. */
   const ended = new Promise<Problem>((resolve) => {
-    const gone = () => {
+    const onEnd = () => {
       spent = true
       resolve(cause ?? causeOf(child, log))
     }
-    child.once('exit', gone).once('error', gone)
+    child.once('exit', onEnd).once('error', onEnd)
   })
 
   const kill = (why?: Problem) => {
