@@ -47,8 +47,8 @@ export interface AppOptions extends LoadOptions {
   /** Whether the process is shutting down: then it is not ready. */
   isStopping?: () => boolean
   /**
-   * Set when this is one of several processes. Takes the reader of this process's metrics, and returns a reader for all
-   * processes.
+   * Set when this is one of several processes. Takes the reader of
+   * this process's metrics, and returns a reader for all processes.
    */
   shareMetrics?: (parts: MetricsReader['parts']) => MetricsReader['text']
 }
@@ -70,8 +70,7 @@ export interface App {
   close(): Promise<void>
 }
 
-// A part of the two seconds for a graceful shutdown after the last request. Jobs that do not end in this time run again
-// later.
+// A part of the two seconds for a graceful shutdown after the last request. Jobs that do not end in this time run again later.
 const JOBS_GRACE_MS = 1_500
 
 /**
@@ -83,7 +82,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
   const { config } = options
   const prometheus = isWatched(config) ? prometheusMetrics() : undefined
-  const foundation = await openServices({
+  const services = await openServices({
     ...options,
     plugins: loaded.plugins,
     wrapStorage(storage) {
@@ -92,9 +91,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   })
   try {
-    return await openApp(foundation, { ...options, loaded, prometheus })
+    return await openApp(services, { ...options, loaded, prometheus })
   } catch (error) {
-    await foundation.close({ graceMs: 0 })
+    await services.close({ graceMs: 0 })
     throw error
   }
 }
@@ -105,7 +104,7 @@ type OpenAppOptions = AppOptions & {
 }
 
 async function openApp(
-  foundation: Services,
+  services: Services,
   { config, baseUrl, log, loaded, prometheus, shareMetrics, isStopping = () => false }: OpenAppOptions,
 ): Promise<App> {
   const {
@@ -129,18 +128,18 @@ async function openApp(
     signedLinks,
     resumables,
     commands,
-  } = foundation
+  } = services
   const { chain, ffmpeg, plugins } = loaded
   const metrics = prometheus ?? noMetrics
   const readMetrics = prometheus && (shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const known = findClient(FIRST_CLIENT_ID)
-  const credentials = await firstCredentials({ config, known, recovery: foundation.recovery, log })
+  const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
   await clients.ensureFirst(credentials)
-  foundation.delivery.work()
+  services.delivery.work()
 
   await ffmpeg.start(log)
 
-  const transformations = openTransformations(foundation, { config, baseUrl, log, loaded, metrics })
+  const transformations = openTransformations(services, { config, baseUrl, log, loaded, metrics })
   const { admit, derivations, jobs, plan, media, deliveries, findLateTruncation, pool } = transformations
   if (!isLeftToWorkers(config)) media.work()
   const informations = createFileInfos({
@@ -161,7 +160,7 @@ async function openApp(
     log,
   })
   eager.work()
-  const remotes = openRemotes(foundation, { config, log, loaded, transformations })
+  const remotes = openRemotes(services, { config, log, loaded, transformations })
   const list = createList({ index, buckets })
   const handle = createHttp({
     clients,
@@ -222,8 +221,8 @@ async function openApp(
   const control = config.REDIS_URL
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })
-  const following = foundation.followClients()
-  const upkeep = startMaintenance(foundation, { log })
+  const clientUpdates = services.followClients()
+  const maintenance = startMaintenance(services, { log })
   return {
     handle,
     handleParseErrors: (server) =>
@@ -235,16 +234,16 @@ async function openApp(
     readMetrics,
     async close() {
       await control?.close()
-      await following?.stop()
+      await clientUpdates?.stop()
       await resumables.stop()
-      await upkeep.stop()
+      await maintenance.stop()
       backends.jobs.pause()
       eager.stop()
       media.stop()
       await derivations.idle()
       await remotes.remotePictures.idle()
       await pool.close()
-      await foundation.close({ graceMs: JOBS_GRACE_MS })
+      await services.close({ graceMs: JOBS_GRACE_MS })
     },
   }
 }

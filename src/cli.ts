@@ -22,7 +22,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
 
 /** Runs a command and prints its result. Sets the exit code of the process. */
 async function perform(command: string, args: object, { json }: { json?: boolean }): Promise<void> {
-  const output = json ? jsonOutput(toStandardOutput) : humanOutput(forPeople(command))
+  const output = json ? jsonOutput(toStandardOutput) : humanOutput(humanFormat(command))
   const interrupt = new AbortController()
   let ended: number | undefined
   for (const [signal, code] of Object.entries(SIGNALS))
@@ -32,7 +32,7 @@ async function perform(command: string, args: object, { json }: { json?: boolean
     })
   try {
     const tell = async (item: unknown) => output.told(item)
-    output.answer(await doCommand(command, args, { signal: interrupt.signal, tell }))
+    output.answer(await runCommand(command, args, { signal: interrupt.signal, tell }))
     process.exitCode = output.findings > 0 ? FAILED : 0
   } catch (error) {
     fail(error as Error, output)
@@ -41,10 +41,10 @@ async function perform(command: string, args: object, { json }: { json?: boolean
 }
 
 /** Runs a command in the running server, else in this process. */
-async function doCommand(command: string, args: object, run: CommandRun): Promise<unknown> {
+async function runCommand(command: string, args: object, run: CommandRun): Promise<unknown> {
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
-  if (config.REDIS_URL) return doHere(config, command, args, run)
+  if (config.REDIS_URL) return runInProcess(config, command, args, run)
   for (const until = Date.now() + STARTING_MS; ; await pause(200, undefined, { signal: run.signal })) {
     try {
       return await callControl({ path: controlPath(config.DATA_DIR), command, args, run })
@@ -56,7 +56,7 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
         `DATA_DIR ${config.DATA_DIR} has no index. Set DATA_DIR to the value that the server has. If the index was deleted, start the server: it rebuilds the index from the bucket`,
       )
     try {
-      return await doHere(config, command, args, run)
+      return await runInProcess(config, command, args, run)
     } catch (error) {
       if (!(error instanceof (await app()).DataDirError) || Date.now() > until) throw error
     }
@@ -66,7 +66,12 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
 /** Loaded on demand: it takes half a second, and commands of a running server do not need it. */
 const app = () => import('./app.ts')
 
-async function doHere(config: Config, command: string, args: object, run: CommandRun): Promise<unknown> {
+async function runInProcess(
+  config: Config,
+  command: string,
+  args: object,
+  run: CommandRun,
+): Promise<unknown> {
   const { openOperator } = await app()
   const log = pino({ level: config.LOG_LEVEL === 'silent' ? 'silent' : 'error' }, pino.destination(2))
   const baseUrl = config.BASE_URL ?? `http://localhost:${config.PORT}`
@@ -82,7 +87,7 @@ function toStandardOutput(text: string): void {
   process.stdout.write(text)
 }
 
-function forPeople(command: string) {
+function humanFormat(command: string) {
   return {
     write: toStandardOutput,
     status: process.stderr.isTTY ? (text: string) => void process.stderr.write(text) : undefined,

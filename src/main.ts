@@ -24,9 +24,9 @@ const CLOSE_MS = 2_000
 const FLUSH_MS = 250
 // Ctrl-C under npm arrives twice: from the terminal and from npm.
 const DUPLICATE_SIGNAL_MS = 1_000
-// The backlog: connections that the system holds until the process accepts them. By default, it drops connections above
-// 511, and the client, or a health check, retries after 1 s, then 3 s. Linux limits it to net.core.somaxconn, 4096 by
-// default.
+// The backlog: connections that the system holds until the process accepts them. By
+// default, it drops connections above 511, and the client, or a health check, retries
+// after 1 s, then 3 s. Linux limits it to net.core.somaxconn, 4096 by default.
 const MAX_UNACCEPTED = 4096
 
 async function main(): Promise<void> {
@@ -147,8 +147,8 @@ async function listen(server: Server, { PORT, HOST }: Config): Promise<number> {
 }
 
 /**
- * Ends the process at once, as the default action of the signal. `process.exit` would wait for a running encoder, which
- * cannot be stopped.
+ * Ends the process at once, as the default action of the signal.
+ * `process.exit` would wait for a running encoder, which cannot be stopped.
  */
 function exitBySignal(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal)

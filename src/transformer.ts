@@ -21,8 +21,7 @@ export interface TransformerSetup {
 // Transforms images in a process that can be killed. `assembly/transforms.ts` starts it.
 workForParent(async (setup) => {
   const { folders, chain, maxMemoryBytes } = setup as TransformerSetup
-  // Video and audio steps run in the parent, since ffmpeg is already a separate process. Their plugins are loaded all
-  // the same.
+  // Video and audio steps run in the parent, since ffmpeg is already a separate process. Their plugins are loaded all the same.
   const none = { folder: join(tmpdir(), 'sluice-media'), env: {} }
   const ffmpeg = createFfmpeg(none)
   const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(none)]

@@ -47,8 +47,8 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
 }
 
 /**
- * Waits until the server is idle. Work after a response (storing a derivative, writing the log) is part of a request's
- * cost.
+ * Waits until the server is idle. Work after a response (storing
+ * a derivative, writing the log) is part of a request's cost.
  */
 export async function restingCpu(server) {
   let last = await server.cpuSeconds()

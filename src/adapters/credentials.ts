@@ -7,6 +7,7 @@ const credentialsFile = z.strictObject({
   secretClientToken: z.string().min(1),
 })
 
+/** The tokens of the first client, in plain text. */
 export type Credentials = z.infer<typeof credentialsFile>
 
 /**

@@ -110,8 +110,8 @@ async function openDisk({ config, baseUrl }: BackendsOptions, reserve: DiskReser
   })
 }
 
-// Modules that use the packages for S3 and Redis are loaded on demand: together they take 25 MB of memory and a third of
-// the start time.
+// Modules that use the packages for S3 and Redis are loaded on demand:
+// together they take 25 MB of memory and a third of the start time.
 async function openS3(bucket: string, config: Config): Promise<Buckets> {
   const { s3Buckets } = await import('../adapters/bucket/s3/s3.ts')
   const buckets = await s3Buckets({
@@ -135,7 +135,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
   const { DATA_DIR, DISK_RESERVE_BYTES: bytes } = config
   await openDataDir(DATA_DIR)
   const reserve = bytes > 0 ? await diskReserve({ path: join(DATA_DIR, 'reserve'), bytes, log }) : NO_RESERVE
-  // In reverse order of opening.
+  // Functions that close the stores, in reverse order of opening.
   const closings = [() => reserve.close()]
   const opened = async <T>(
     name: string,

@@ -8,8 +8,8 @@ const COMPLETE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 
 /**
- * Starts the periodic maintenance of a service: sweeps of abandoned work, and the comparison of index and buckets where
- * needed.
+ * Starts the periodic maintenance of a service: sweeps of abandoned
+ * work, and the comparison of index and buckets where needed.
  */
 export function startMaintenance(
   { complete, sweep, sweepPuts, sweepResumables }: Services,

@@ -33,28 +33,28 @@ export async function openMediaWorker(
   const loaded = await loadEverything(options)
   await loaded.ffmpeg.ensureInstalled()
   const prometheus = config.METRICS_PORT === undefined ? undefined : prometheusMetrics()
-  const foundation = await openServices({
+  const services = await openServices({
     ...options,
     plugins: loaded.plugins,
     wrapStorage: (storage) => (prometheus ? measuredStorage(storage, prometheus) : storage),
   })
   await loaded.ffmpeg.start(log)
-  const { derivations, media, pool } = openTransformations(foundation, {
+  const { derivations, media, pool } = openTransformations(services, {
     ...options,
     loaded,
     metrics: prometheus ?? noMetrics,
   })
   media.work()
-  const following = foundation.followClients()
+  const clientUpdates = services.followClients()
   return {
     readMetrics: prometheus?.text,
     async close() {
-      await following?.stop()
-      foundation.backends.jobs.pause()
+      await clientUpdates?.stop()
+      services.backends.jobs.pause()
       media.stop()
       await derivations.idle()
       await pool.close()
-      await foundation.close({ graceMs: GRACE_MS })
+      await services.close({ graceMs: GRACE_MS })
     },
   }
 }

@@ -11,8 +11,8 @@ import type { Services } from './services.ts'
 import type { Transformations } from './transforms.ts'
 
 /**
- * The services for files of other servers: uploads by URL, files stored at their first request, and transformations
- * without storing.
+ * The services for files of other servers: uploads by URL, files
+ * stored at their first request, and transformations without storing.
  */
 export function openRemotes(
   { backends, buckets, originals, upload }: Services,

@@ -29,10 +29,7 @@ import type { TransformerSetup } from '../transformer.ts'
 import type { Loaded } from './plugins.ts'
 import type { Services } from './services.ts'
 
-/**
- * The cost limits of one request: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a
- * core.
- */
+/** The cost limits of one request: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
 function limitsOf(config: Config): TransformLimits {
   const {
     IMAGE_MAX_BYTES,
@@ -55,12 +52,12 @@ function limitsOf(config: Config): TransformLimits {
   }
 }
 
-// The memory of all concurrent transformations in this process. With it, the process stays below 400 MB, including what
-// glibc retains of earlier ones. Larger ones run in a child process. So no thread is busy for longer than 10 s: 7 MP as
-// GIF.
-const HERE_BYTES = 100_000_000
+// The memory of all concurrent transformations in this process. With it, the process
+// stays below 400 MB, including what glibc retains of earlier ones. Larger ones run
+// in a child process. So no thread is busy for longer than 10 s: 7 MP as GIF.
+const IN_PROCESS_BYTES = 100_000_000
 const TRANSFORMER = join(import.meta.dirname, '..', `transformer${extname(import.meta.filename)}`)
-// Of libuv's default of four threads.
+// Threads of libuv's pool, which has four by default, that are left to file operations.
 const THREADS_FOR_FILES = 2
 
 // Reading a header may load the whole file, of 40 MB. One untrusted IP address may have two such reads at a time.
@@ -83,7 +80,7 @@ export function openTransformations(
     waiting: waitingShares({ atMost, perAddress }),
     waitMs: config.TRANSFORM_WAIT_SECONDS * 1000,
   }
-  const memory = { heavyFrom: HERE_BYTES, heavyBytes: maxMemoryBytes }
+  const memory = { heavyFrom: IN_PROCESS_BYTES, heavyBytes: maxMemoryBytes }
   const admit = createAdmission({ ...lines, ...memory, atOnce }, { accounts })
   const look = createAdmission({ ...lines, ...memory, atOnce: LOOKS_AT_ONCE }, { accounts })
   metrics.watchTransforms(admit.load)
@@ -100,7 +97,7 @@ export function openTransformations(
     here,
     // Child processes only have the engines of Sluice.
     elsewhere: ownEngines ? createChildRunner(pool) : here,
-    room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
+    room: { bytes: IN_PROCESS_BYTES, atOnce: threadsForTransforms(config) },
     hangMs: config.TRANSFORM_KILL_SECONDS * 1000,
     metrics,
   })
@@ -204,8 +201,8 @@ function transformsAtOnce(config: Config): number {
 }
 
 /**
- * Threads for transformations in this process. Some of libuv's threads are left to files, which would else wait for
- * transformations.
+ * Threads for transformations in this process. Some of libuv's threads
+ * are left to files, which would else wait for transformations.
  */
 function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
   return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)

@@ -49,7 +49,7 @@ export function resetWhenBrokenOff({ response }: Express): void {
   }
 }
 
-/** For paths that no route matches. */
+/** Answers 404 for paths that no route matches. */
 export const notFound: RequestHandler = () => {
   throw routeNotFound()
 }
@@ -73,8 +73,7 @@ export function methodNotAllowed(...allowed: string[]): RequestHandler {
 }
 
 function sendProblem(res: Response, problem: Problem): void {
-  // Headers that a handler has already set describe another response. CORS headers remain, so that a page can read this
-  // one.
+  // Headers that a handler has already set describe another response. CORS headers remain, so that a page can read this one.
   for (const name of [
     'ETag',
     'Last-Modified',

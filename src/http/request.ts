@@ -12,17 +12,13 @@ export function clientGone(res: Response): AbortSignal {
   const leave = () => {
     if (!res.writableFinished) controller.abort(new DOMException('the client has disconnected', 'AbortError'))
   }
-  // Requests on a connection are handled one at a time (connection/pipelining.ts), so the response closes with its
-  // connection.
+  // Requests on a connection are handled one at a time (connection/pipelining.ts), so the response closes with its connection.
   if (res.destroyed) leave()
   else res.once('close', leave)
   return controller.signal
 }
 
-/**
- * Whether the `Content-Type` is this media type, with or without parameters. Express's `is` returns false without a
- * body.
- */
+/** Whether the `Content-Type` is this media type, with or without parameters. Express's `is` returns false without a body. */
 export function isOfType({ headers }: Request, mediaType: string): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === mediaType
 }
@@ -53,8 +49,7 @@ export function wildcardSegments({ params }: Request): readonly string[] {
 /** Names and values of a query in their order. Repeated names remain repeated. */
 export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
 
-// A list of files has at most a dozen, an image with all parameters about thirty. Each pair costs 2 µs, and each is
-// checked.
+// A list of files has at most a dozen, an image with all parameters about thirty. Each pair costs 2 µs, and each is checked.
 const MAX_PAIRS = 200
 
 /** The query of a request. @throws Problem 400 for more than 200 pairs */

@@ -15,8 +15,8 @@ export interface Control {
 
 // Commands of an operator are short.
 const REQUEST_MAX_BYTES = 64 * 1024
-// The size of sun_path in struct sockaddr_un without the final NUL: 108 on Linux, 104 elsewhere. Longer names are
-// silently truncated.
+// The size of sun_path in struct sockaddr_un without the final NUL:
+// 108 on Linux, 104 elsewhere. Longer names are silently truncated.
 const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
 
 /** A request is one line. The reply is any number of lines with `told`, then one with `answer` or `problem`. */

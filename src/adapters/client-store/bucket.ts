@@ -71,8 +71,8 @@ export async function bucketClientStore(
   }
 
   /**
-   * Across all processes, one change per client at a time. Within this process, one change at a time, since it has one
-   * table.
+   * Across all processes, one change per client at a time. Within
+   * this process, one change at a time, since it has one table.
    */
   const change: ClientStore['change'] = (id, make) =>
     oneAtATime(id, (signal) =>

@@ -70,10 +70,7 @@ const formerRecord = z
     secrets: secretDigests.map((each) => ({ digest: each })),
   }))
 
-/**
- * The record of a client in the bucket. It has only the digests of secrets, and the secret key of an own bucket is
- * sealed.
- */
+/** The record of a client in the bucket. It has only the digests of secrets, and the secret key of an own bucket is sealed. */
 export function serializeClient(client: Client): Buffer {
   return Buffer.from(JSON.stringify(clientRecord.parse(client)))
 }

@@ -17,8 +17,7 @@ export function redisClientChanges(
       redis.send(async (client) => {
         const version = await client.get(key)
         if (version !== null) return version
-        // Always set a version. Without one, a first change that Redis loses before any process reads it would go
-        // unnoticed.
+        // Always set a version. Without one, a first change that Redis loses before any process reads it would go unnoticed.
         await client.set(key, randomUUID(), 'NX')
         return (await client.get(key)) ?? undefined
       }),

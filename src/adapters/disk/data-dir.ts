@@ -25,8 +25,8 @@ export async function makeDataDir(folder: string): Promise<void> {
 }
 
 /**
- * Creates the folder, and checks that this process may create files in it, before the first store fails. @throws
- * DataDirError
+ * Creates the folder, and checks that this process may create files in it, before the first store fails.
+ * @throws DataDirError
  */
 export async function openDataDir(folder: string): Promise<void> {
   await makeDataDir(folder)
@@ -45,10 +45,7 @@ export function unwritable(folder: string, cause: unknown): DataDirError {
   )
 }
 
-/**
- * The error and its remedy for failures that the operator can fix. LevelDB reports them only as text. Undefined for
- * others.
- */
+/** The error and its remedy for failures that the operator can fix. LevelDB reports them only as text. Undefined for others. */
 function knownCause(folder: string, cause: unknown): DataDirError | undefined {
   const text = joinedMessages(cause)
   const of = (what: string) =>
@@ -91,8 +88,8 @@ export async function signDataDir(folder: string, baseUrl: string, reserve = NO_
 }
 
 /**
- * The error for an operator when the index or the jobs cannot be opened. @param options.error of LevelDB; its cause has
- * the reason
+ * The error for an operator when the index or the jobs cannot be opened.
+ * @param options.error of LevelDB; its cause has the reason
  */
 export function storeUnusable(folder: string, { name, error }: { name: string; error: Error }): DataDirError {
   const known = knownCause(folder, error)

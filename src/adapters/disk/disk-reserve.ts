@@ -6,20 +6,22 @@ import { storageFull } from '../../core/problem.ts'
 import { isFull } from '../../core/storage/full-disk.ts'
 
 /**
- * A file that reserves space on a disk. It is shrunk in steps, so that deletes and the opening of stores work on a full
- * disk.
+ * A file that reserves space on a disk. It is shrunk in steps,
+ * so that deletes and the opening of stores work on a full disk.
  */
 export interface DiskReserve {
   /**
-   * Runs work that deletes, or opens a store. When the disk is full, the reserve is shrunk by one step and the work runs
-   * again. @throws Problem 503 storage_full when the reserve is empty
+   * Runs work that deletes, or opens a store. When the disk is full,
+   * the reserve is shrunk by one step and the work runs again.
+   * @throws Problem 503 storage_full when the reserve is empty
    */
   forced<T>(work: () => Promise<T>): Promise<T>
   /** False while the reserve is smaller than its full size because of `forced`. */
   isIntact(): boolean
   /**
-   * Resolves when an ordinary write may begin: at once while the reserve is intact. Otherwise the reserve is restored
-   * first. @throws Problem 503 storage_full while there is no space for it
+   * Resolves when an ordinary write may begin: at once while the
+   * reserve is intact. Otherwise the reserve is restored first.
+   * @throws Problem 503 storage_full while there is no space for it
    */
   restored(): Promise<void>
   /** Fills the file in the background, now and whenever it is too small and there is space. */

@@ -18,6 +18,7 @@ export interface ExchangeLimits {
   headerBytes: number
 }
 
+/** One request to a remote server. */
 export interface Exchange {
   url: URL
   /** The only IP addresses to connect to. */
@@ -31,6 +32,7 @@ export interface Exchange {
   ca?: string | undefined
 }
 
+/** A response whose headers were received. `body` is not decoded. */
 export interface Answer {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>

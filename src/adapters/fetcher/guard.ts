@@ -42,8 +42,8 @@ export function createGuard(access: readonly FetchAccess[], resolve: Resolve): G
       )
       const host = url.hostname.replace(/^\[|\]$/g, '')
       const addresses = isIP(host) ? [host] : await resolved(host, resolve)
-      // Addresses that are not public are left out. They are no error: behind DNS64, every name has an additional NAT64
-      // address.
+      // Addresses that are not public are left out. They are no error:
+      // behind DNS64, every name has an additional NAT64 address.
       const checked = addresses.filter((address) => mayConnect(address, allowed))
       if (checked.length === 0)
         throw notAllowed('a host with a public address', {
@@ -69,8 +69,8 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80
 }
 
-// A name that does not exist gets the same response as a private one. Otherwise callers could find the names of an
-// internal network.
+// A name that does not exist gets the same response as a private one.
+// Otherwise callers could find the names of an internal network.
 const NO_SUCH_NAME: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
 
 const TOO_SLOW: ReadonlySet<unknown> = new Set(['ETIMEOUT', 'ECANCELLED'])

@@ -6,6 +6,7 @@ import { createGuard, type Resolve } from './guard.ts'
 import { createNames } from './names.ts'
 import { notAllowed, remoteFailed } from './refusals.ts'
 
+/** Settings for all requests of a fetcher. */
 export interface GuardedFetcherOptions extends Partial<ExchangeLimits> {
   /** The access rules of every request. Those of each request are added. */
   access?: FetchAccess

@@ -3,6 +3,7 @@ import type { Resolve } from './guard.ts'
 import { addressesInHosts, watchedText } from './hosts-file.ts'
 import { namesToAsk } from './search-list.ts'
 
+/** Settings of name resolution. The defaults are those of the system. */
 export interface NamesOptions {
   /** Name servers as `address:port`; those of the system when absent. */
   servers?: readonly string[]

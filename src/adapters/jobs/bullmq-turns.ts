@@ -17,8 +17,8 @@ export interface BullTurns {
   /** Counts the job for its owner from now on. Call it after the job was added. */
   added(jobId: string, owner: JobOwner): Promise<void>
   /**
-   * Records that a job of this owner has begun. Call it before the job ends, so that the choice of the next job
-   * includes it.
+   * Records that a job of this owner has begun. Call it before
+   * the job ends, so that the choice of the next job includes it.
    */
   began(owner: JobOwner): Promise<void>
   openOf(owner: JobOwner): Promise<OpenJobs>
@@ -69,6 +69,7 @@ export function ownerOfName(name: string): JobOwner | undefined {
   return { client, ...(stranger === undefined ? {} : { stranger }) }
 }
 
+/** Turns of one queue. All processes on the same Redis share them. */
 export function bullTurns(queue: Queue, redis: RedisConnection): BullTurns {
   const waiting = queue.toKey('prioritized')
   const served = queue.toKey('served')

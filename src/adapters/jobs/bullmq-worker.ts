@@ -25,8 +25,8 @@ export interface BullData {
 }
 
 /**
- * Progress of one run. Each start of a job is a new run, whether it counts as an attempt or not. Progress of earlier
- * runs is void.
+ * Progress of one run. Each start of a job is a new run, whether it
+ * counts as an attempt or not. Progress of earlier runs is void.
  */
 export interface BullProgress {
   run: number
@@ -54,8 +54,8 @@ export interface BullWorker {
   /** Begins no more jobs. */
   pause(): void
   /**
-   * Waits `graceMs` for running jobs, then aborts them and puts them back. Closes its connections, whether Redis
-   * responds or not.
+   * Waits `graceMs` for running jobs, then aborts them and puts them
+   * back. Closes its connections, whether Redis responds or not.
    */
   close(graceMs: number): Promise<void>
 }

@@ -14,6 +14,7 @@ export interface OpenRow {
   owner?: JobOwner
 }
 
+/** A job that has ended. `endedAt` is in milliseconds since 1970. */
 export type EndedRow = { endedAt: number; attempts: number } & (
   | { state: 'done' }
   | { state: 'failed'; failure: JobFailure }
@@ -24,7 +25,7 @@ export type JobRow = OpenRow | EndedRow
 /** Jobs on the disk, one row each. */
 export interface JobTable {
   find(ref: JobRef): Promise<JobRow | undefined>
-  /** Durable when it resolves. */
+  /** Writes the row of a job. It is durable when this resolves. */
   write(ref: JobRef, row: JobRow): Promise<void>
   close(): Promise<void>
 }
@@ -33,8 +34,8 @@ export interface JobTable {
 const ALL = { gt: '', lt: '{' }
 
 /**
- * Opens a LevelDB folder. `open` has the jobs that have not ended, in no particular order. Ended jobs expire as `keep`
- * says.
+ * Opens a LevelDB folder. `open` has the jobs that have not ended,
+ * in no particular order. Ended jobs expire as `keep` says.
  */
 export async function openJobTable(
   folder: string,

@@ -59,8 +59,8 @@ export async function embeddedJobs({
   }
 
   /**
-   * A write to the disk has failed, for example because it is full. The job begins again from its last stored state, as
-   * after a restart.
+   * A write to the disk has failed, for example because it is full. The
+   * job begins again from its last stored state, as after a restart.
    */
   function putBack(line: Line, job: OpenJob, error: unknown): void {
     log.error(

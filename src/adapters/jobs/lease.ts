@@ -8,6 +8,7 @@ export interface Lease {
   end(): void
 }
 
+/** Creates a lease of `ms` milliseconds, which starts now. */
 export function createLease(ms: number): Lease {
   const controller = new AbortController()
   const lose = (reason: string) => controller.abort(new DOMException(reason, 'AbortError'))

@@ -45,6 +45,7 @@ interface ClientLine<T> {
   strangers: Map<string, { owner: JobOwner; items: T[] }>
 }
 
+/** Creates turns for items in memory. @param served is read and updated by `take` */
 export function createTurns<T>(served: Served): Turns<T> {
   const clients = new Map<string, ClientLine<T>>()
 

@@ -6,8 +6,10 @@ import { type DiskReserve, NO_RESERVE } from '../disk/disk-reserve.ts'
 import { makeSureOfRoom } from '../disk/full-disk.ts'
 import { isDamage, moveAside } from './damage.ts'
 
+/** One put or delete of a batch. */
 export type Row = BatchOperation<ClassicLevel<string, unknown>, string, unknown>
 
+/** See {@link ResilientLevel.write}. */
 export interface WriteOptions {
   durable?: boolean
   freesRoom?: boolean
@@ -24,7 +26,8 @@ export interface ResilientLevel {
   /**
    * Writes all rows atomically. When it resolves, the rows survive the end of the process. With `durable`, the default,
    * they also survive a power cut. Without it, they do so after the next durable write. With `freesRoom`, for a step of
-   * a delete, it may use the reserve of the disk. @throws Problem 503 while the disk is full
+   * a delete, it may use the reserve of the disk.
+   * @throws Problem 503 while the disk is full
    */
   write(rows: Row[], options?: WriteOptions): Promise<void>
   /** How often a damaged store was replaced by an empty one since it was opened. */
@@ -36,11 +39,12 @@ export interface ResilientLevel {
 // remain closed, and could not be read either.
 const ROOM_BYTES = 8 * 1024 * 1024
 
+/** Settings of one store. */
 export interface ResilientLevelOptions {
   reserve?: DiskReserve
   /**
-   * Set when the store can be filled again from another source: a damaged store is moved aside and replaced by an empty
-   * one.
+   * Set when the store can be filled again from another source:
+   * a damaged store is moved aside and replaced by an empty one.
    */
   refilled?: { log: Log }
 }

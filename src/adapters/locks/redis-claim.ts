@@ -23,6 +23,7 @@ export interface Claim {
   finish(outcome?: string): Promise<void>
 }
 
+/** `held`: the caller has the lock. `told`: the outcome of the awaited holder. Otherwise the caller waits. */
 export type ClaimAnswer =
   | 'held'
   | { told: string }
@@ -32,13 +33,11 @@ export type ClaimAnswer =
    */
   | { awaited: string; restMs: number }
 
+/** Where and how long the locks of an installation are held. */
 export interface LockPlace {
   redis: RedisConnection
   keyPrefix: string
-  /**
-   * The channel on which the name of a lock is published: when its holder ends or gives up, or when its last waiter
-   * leaves.
-   */
+  /** The channel on which the name of a lock is published: when its holder ends or gives up, or when its last waiter leaves. */
   channel: string
   leaseMs: number
 }

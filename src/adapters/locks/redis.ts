@@ -4,6 +4,7 @@ import type { RedisConnection } from '../redis/connection.ts'
 import { claimOn } from './redis-claim.ts'
 import { type Turn, takeTurn } from './redis-turn.ts'
 
+/** Locks with a connection of their own, for messages. */
 export interface RedisLocks extends Locks {
   /** Closes the connection that it has opened itself, not the one that it was given. */
   close(): Promise<void>

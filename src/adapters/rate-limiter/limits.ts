@@ -8,18 +8,14 @@ export interface Rate {
   seconds: number
 }
 
-/**
- * Creates the limiters by client and by IP address for each limited action. `open` creates one limiter with a unique
- * name.
- */
+/** Creates the limiters by client and by IP address for each limited action. `open` creates one limiter with a unique name. */
 export function openLimits(
   rateOf: (limited: LimitName) => Rate,
   open: (options: { name: string; points: number; seconds: number }) => RateLimiter,
 ): Limits {
   const limits = LIMIT_NAMES.map((name): [string, Limit] => {
     const { points, addressPoints, seconds } = rateOf(name)
-    // All limits of one action share one name, so with Redis they share one count: a changed limit includes earlier
-    // requests.
+    // All limits of one action share one name, so with Redis they share one count: a changed limit includes earlier requests.
     const ofPoints = new Map<number, RateLimiter>()
     const byClientWith = (own: number) => {
       const limiter = ofPoints.get(own) ?? open({ name, points: own, seconds })

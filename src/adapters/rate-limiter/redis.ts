@@ -23,8 +23,7 @@ export function redisRateLimiter(
       rejectIfRedisNotReady: true,
     }),
     timeoutMs: PATIENCE_MS,
-    // On the wrapper, not on the inner limiter: that one would consume a second point after a timeout, when its command
-    // fails.
+    // On the wrapper, not on the inner limiter: that one would consume a second point after a timeout, when its command fails.
     insuranceLimiter: new RateLimiterMemory(limit),
   })
   return withVerdicts(limiter, { points, seconds })

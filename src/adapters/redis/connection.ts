@@ -20,6 +20,7 @@ export interface RedisConnection {
   close(): Promise<void>
 }
 
+/** The address of a Redis server, and the verification of its certificate. */
 export interface RedisAddress {
   /** `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS. */
   url: string
@@ -160,8 +161,8 @@ function withoutArguments(error: Error & { command?: unknown }): Error {
 }
 
 /**
- * Warnings for the operator about the settings of this Redis, one sentence each. @throws Problem 503 when it cannot be
- * reached
+ * Warnings for the operator about the settings of this Redis, one sentence each.
+ * @throws Problem 503 when it cannot be reached
  */
 export async function warnings(redis: RedisConnection): Promise<string[]> {
   const found: string[] = []

@@ -17,11 +17,15 @@ const orNull = <T extends z.ZodType>(schema: T, expected: string) =>
     .optional()
 
 // A first limit for lengths. The exact limits, which messages name, are checked by the services.
-const MANY = 1000
+const LENGTH_MAX = 1000
 const list = <T extends z.ZodType>(element: T) =>
-  boundedArray(element, { max: MANY, expected: `at most ${MANY} items` })
+  boundedArray(element, { max: LENGTH_MAX, expected: `at most ${LENGTH_MAX} items` })
 const named = <T extends z.ZodType>(value: T) =>
-  boundedRecord(value, { max: MANY, expected: 'an object', expectedAtMost: `at most ${MANY} members` })
+  boundedRecord(value, {
+    max: LENGTH_MAX,
+    expected: 'an object',
+    expectedAtMost: `at most ${LENGTH_MAX} members`,
+  })
 
 // Each text describes the expected value in error messages.
 const rules = z.strictObject(

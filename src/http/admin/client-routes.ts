@@ -31,7 +31,7 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   const routes = Router({ strict: true, caseSensitive: true })
   const body = (req: Request) => jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
   const answered =
-    (work: (req: Request<Names>, gone: AbortSignal) => Promise<unknown>): RequestHandler =>
+    (work: (req: Request<Names>, signal: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
       const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutServerResponse)
       res.setHeader('Cache-Control', 'no-store')
@@ -107,8 +107,8 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
 }
 
 /**
- * Leaves the server's response at a bucket's address to the log: in a response it would reveal what listens in the
- * service's network.
+ * Leaves the server's response at a bucket's address to the log: in
+ * a response it would reveal what listens in the service's network.
  */
 function withoutServerResponse(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
@@ -125,8 +125,8 @@ function withoutServerResponse(error: unknown): never {
 }
 
 /**
- * Reads `files` of the query. @throws Problem 400 for any other parameter, because a misspelled one could mean to
- * delete files, or not to
+ * Reads `files` of the query.
+ * @throws Problem 400 for any other parameter, because a misspelled one could mean to delete files, or not to
  */
 function readFilesFlag(req: Request<Names>): boolean {
   const query = queryPairs(req as Request)

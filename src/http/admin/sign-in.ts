@@ -55,8 +55,9 @@ export function signInRoutes({
 }
 
 /**
- * Rejects requests from pages of other sites. @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header @throws
- * Problem 403
+ * Rejects requests from pages of other sites.
+ * @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+ * @throws Problem 403
  */
 function checkNotCrossSite({ headers }: Request): void {
   if (headers['sec-fetch-site'] !== 'cross-site') return

@@ -13,12 +13,12 @@ export function boundedInteger({
   return z.int(expected).min(min, expected).max(max, expected)
 }
 
-// Zod checks every element, and creates an issue for each, before it checks the length: a megabyte of invalid ones
-// takes seconds.
+// Zod checks every element, and creates an issue for each, before
+// it checks the length: a megabyte of invalid ones takes seconds.
 
 /**
- * An array whose length is checked before its elements. `min` and `max` are inclusive; `expected` is the text for error
- * messages.
+ * An array whose length is checked before its elements. `min` and
+ * `max` are inclusive; `expected` is the text for error messages.
  */
 export function boundedArray<T extends z.ZodType>(
   element: T,

@@ -25,6 +25,7 @@ const deletion = z.strictObject(
 )
 const restoration = z.strictObject({ paths: somePaths }, 'an object of paths')
 
+/** A batch delete: of paths, or of up to `limit` files of a folder. */
 export type Deletion = { isPermanent: boolean } & (
   | { paths: NamedPath[] }
   /** Undefined `folder`: the requested folder is outside the scope of the secret. */

@@ -9,10 +9,7 @@ export interface CursorPlace extends Pick<Grant, 'client' | 'folder'> {
   key: Buffer
 }
 
-/**
- * Encodes a position in a list. Sealed, since the position may contain the path of a file outside the scope of the
- * secret.
- */
+/** Encodes a position in a list. Sealed, since the position may contain the path of a file outside the scope of the secret. */
 export function cursorOf(position: string, { key, ...place }: CursorPlace): string {
   return seal(position, { key, place: placeOf(place) })
 }

@@ -21,9 +21,10 @@ const LIMIT: ParameterSpec = { type: 'integer', min: 1, max: 1000, help: '' }
 const DEFAULT_LIMIT = 100
 const SEARCH_MAX_BYTES = 255
 
+/** The validated query of a list. `sort` is the name of the order, as in the query. */
 export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signal'> {
   sort: string
-  /** As received. */
+  /** The cursor as received, still sealed. */
   cursor: string | undefined
 }
 

@@ -101,8 +101,12 @@ export function filesRoutes({
 
 /** The ETag of the members that a PATCH may change. */
 function etagOf({ originalName, tags = [], metadata = {} }: OriginalRecord): string {
-  const said = [originalName, tags, Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1))]
-  return `"${sha256(JSON.stringify(said)).slice(0, 32)}"`
+  const members = [
+    originalName,
+    tags,
+    Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1)),
+  ]
+  return `"${sha256(JSON.stringify(members)).slice(0, 32)}"`
 }
 
 /** 412: the file was changed since the ETag was issued. */

@@ -37,13 +37,12 @@ function originOf(segment: string): string {
 export function redactPath(path: string, { secrets, isSecret }: SecretsKnown): string {
   const unsigned = path
     .split('/')
-    .map((segment) => (spellings(segment).some((text) => SIGNATURE.test(text)) ? '…' : segment))
+    .map((segment) => (decodings(segment).some((text) => SIGNATURE.test(text)) ? '…' : segment))
     .join('/')
   return withoutSecrets(withoutAccess(unsigned), { secrets, isSecret })
 }
 
-// The signature of a link or folder, at any position: a reader of the log could use the link, or read all files in the
-// folder.
+// The signature of a link or folder, at any position: a reader of the log could use the link, or read all files in the folder.
 const SIGNATURE = /\.[\w-]{43}/
 
 // The signed part of a link, complete or not.
@@ -56,7 +55,7 @@ function withoutAccess(path: string): string {
   const gives = (text: string) => LINK.test(text) || RESUMABLE.test(text)
   if (gives(path)) return path.replace(LINK, '$1…').replace(RESUMABLE, '$1…~')
   // No route matches this spelling, but a reader of the log could correct it.
-  return spellings(path).some(gives) ? '/…' : path
+  return decodings(path).some(gives) ? '/…' : path
 }
 
 function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): string {
@@ -67,14 +66,14 @@ function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): stri
     [...new Set([text, ...(text.match(RUN) ?? [])])].some((word) => isSecret(word))
   const masked = path
     .split('/')
-    .map((segment) => (spellings(segment).some(hides) ? '…' : segment))
+    .map((segment) => (decodings(segment).some(hides) ? '…' : segment))
     .join('/')
   // A secret that itself contains slashes.
-  return spellings(masked).some(holds) ? '/…' : masked
+  return decodings(masked).some(holds) ? '/…' : masked
 }
 
 /** A text and the results of decoding it repeatedly. Invalid percent-encoding is left unchanged. */
-function spellings(text: string): string[] {
+function decodings(text: string): string[] {
   const all = [text]
   for (let last = text; last.includes('%') && all.length <= MAX_DECODINGS; all.push(last)) {
     const next = last.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -99,13 +99,13 @@ function ownTarget(
   // A signed URL is used without a secret. So all files that its path or parameters may mean must be in the folder.
   const { format } = meanings.full ?? meanings.short ?? {}
   if (!format || !isAllWithin(meanings, grant)) throw fileNotFound()
-  const parameters = [...new URLSearchParams(query)].filter(([name]) => !OF_DELIVERY.has(name))
+  const parameters = [...new URLSearchParams(query)].filter(([name]) => !DELIVERY_PARAMS.has(name))
   if (isTransformed) deliveries.plan({ ...grant, format, query: parameters, accept: '' })
   return target
 }
 
 // Parameters of the delivery, not of a transformation.
-const OF_DELIVERY: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
+const DELIVERY_PARAMS: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
 
 /** The expiry in seconds since 1970. A URL never outlives the secret that requested it. */
 function endOf(expiresIn: number | undefined, { until }: Grant): number | undefined {

@@ -3,7 +3,9 @@ import { badParameter, Problem, unsupportedMediaType } from '../../core/problem.
 import { truncate } from '../../core/text/truncate.ts'
 import { CHECKSUM_ALGORITHMS, type Checksum } from '../../service/upload/pieces.ts'
 
+/** The path of resumable uploads. */
 export const TUS_PATH = '/v1/tus'
+/** The supported version of the tus protocol. */
 export const TUS_VERSION = '1.0.0'
 
 /**

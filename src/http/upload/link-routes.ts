@@ -59,8 +59,8 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
 }
 
 /**
- * Separates a link from the name that its holder has appended. The name is not signed: it has no more effect than the name
- * in a form.
+ * Separates a link from the name that its holder has appended. The
+ * name is not signed: it has no more effect than the name in a form.
  */
 function named(url: string): { target: string; name: string } {
   const added = url.indexOf('&name=')

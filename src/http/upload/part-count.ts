@@ -16,32 +16,32 @@ export function createPartCount(contentType: string | undefined): PartCount | un
   const [, quoted, token] = /;\s*boundary=(?:"([^"\\]+)"|([^\s;"]+))/i.exec(contentType ?? '') ?? []
   const boundary = quoted ?? token
   if (boundary === undefined) return undefined
-  const mark = Buffer.from(`\r\n--${boundary}`, 'latin1')
+  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   // The body may begin with the first boundary, without CRLF before it.
-  let kept = Buffer.from('\r\n')
+  let rest = Buffer.from('\r\n')
   let begun = 0
   let ended = false
   return {
     begun: () => begun,
     push(chunk) {
       if (ended) return
-      const bytes = Buffer.concat([kept, chunk])
+      const bytes = Buffer.concat([rest, chunk])
       let at = 0
       for (;;) {
-        const found = bytes.indexOf(mark, at)
+        const found = bytes.indexOf(delimiter, at)
         if (found === -1) {
-          kept = bytes.subarray(Math.max(at, bytes.length - mark.length + 1))
+          rest = bytes.subarray(Math.max(at, bytes.length - delimiter.length + 1))
           return
         }
-        const behind = found + mark.length
-        if (behind + 2 > bytes.length) {
-          kept = bytes.subarray(found)
+        const after = found + delimiter.length
+        if (after + 2 > bytes.length) {
+          rest = bytes.subarray(found)
           return
         }
-        ended = bytes.toString('latin1', behind, behind + 2) === '--'
+        ended = bytes.toString('latin1', after, after + 2) === '--'
         if (ended) return
         begun += 1
-        at = behind
+        at = after
       }
     },
   }

@@ -16,6 +16,7 @@ import { rawFile } from './raw-body.ts'
 /** The files and annotations of a request, for the service that stores them. */
 export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'annotations' | 'signal'>>
 
+/** Who uploads, and how the body of the request is read and stored. */
 export interface ReceiveOptions {
   grant: Grant
   caller: Caller
@@ -30,10 +31,7 @@ export interface ReceiveOptions {
   store: (arriving: Arriving) => Promise<UploadedFile[]>
 }
 
-/**
- * Stores the files of a request, and responds with their records. The form may request file information and
- * derivatives.
- */
+/** Stores the files of a request, and responds with their records. The form may request file information and derivatives. */
 export type Receive = (req: Request, res: Response, options: ReceiveOptions) => Promise<void>
 
 export function createReception({
@@ -71,6 +69,7 @@ export function createReception({
 /** Responds with the records of stored files, and with the requested options. */
 export type StoredAnswer = (res: Response, options: StoredAnswerOptions) => Promise<void>
 
+/** The stored files, and the options that the request has set. */
 export interface StoredAnswerOptions {
   client: Client
   caller: Caller

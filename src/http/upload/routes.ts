@@ -29,8 +29,8 @@ interface Dependencies {
   minBytesPerSecond: number
 }
 
-// Enough for a URL of 2000 characters, twenty query strings of the same length and the JSON around them, each character
-// escaped.
+// Enough for a URL of 2000 characters, twenty query strings of the
+// same length and the JSON around them, each character escaped.
 const REMOTE_MAX_BYTES = 256 * 1024
 
 /**

@@ -21,6 +21,7 @@ const remoteUpload = z.strictObject(
   'an object of url, name, path, info, transforms, tags and metadata',
 )
 
+/** A validated request to store a file of another server. */
 export interface RemoteUploadBody {
   url: string
   /** Replaces the name from the remote server. */

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { type Asset, assetFromBytes, openWhole } from '../../core/bytes/asset.ts'
 import type { FileHead } from './messages.ts'
 
+/** The metadata that is sent before the bytes of a file. */
 export function headOf({ size, mediaType, lastModified, truncated }: Asset): FileHead {
   return { size, mediaType, lastModified: lastModified.getTime(), ...(truncated ? { truncated } : {}) }
 }
@@ -16,8 +17,8 @@ export async function receiveFile(
 }
 
 /**
- * Sends the bytes of a file. The caller must send nothing else until it resolves. @throws `signal.reason`; Error when
- * the channel closes
+ * Sends the bytes of a file. The caller must send nothing else until it resolves.
+ * @throws `signal.reason`; Error when the channel closes
  */
 export async function sendFile(channel: Duplex, asset: Asset, signal?: AbortSignal): Promise<void> {
   const bytes = await openWhole(asset, signal ? { signal } : {})

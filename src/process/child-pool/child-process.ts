@@ -12,6 +12,7 @@ import { CHANNEL } from './child.ts'
 import { createCpuMeter } from './cpu.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 
+/** Settings of each child. */
 export interface ChildOptions {
   /** The program of a child. It calls `workForParent`. */
   script: string
@@ -46,6 +47,7 @@ const START_MS = 60_000
 const ENDING_MS = 1000
 const PAGE_BYTES = 4096
 
+/** Starts a child and sends it the setup. Tasks wait until it is ready. */
 export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOptions): Child {
   const child = fork(script, [], {
     env,
@@ -64,11 +66,11 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
   let spent = false
   /** Resolves with the reason when the child has ended or could not be started. */
   const ended = new Promise<Problem>((resolve) => {
-    const gone = () => {
+    const onEnd = () => {
       spent = true
       resolve(cause ?? causeOf(child, log))
     }
-    child.once('exit', gone).once('error', gone)
+    child.once('exit', onEnd).once('error', onEnd)
   })
 
   const kill = (why?: Problem) => {
@@ -78,10 +80,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     child.kill('SIGKILL')
   }
 
-  /**
-   * Resolves with the first message for which `choose` returns a value. @throws Problem 422 when the child ends before
-   * that
-   */
+  /** Resolves with the first message for which `choose` returns a value. @throws Problem 422 when the child ends before that */
   function nextMessage<T>(choose: (message: FromChild) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = () => {
@@ -162,8 +161,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
       } catch (error) {
         signal.throwIfAborted()
         if (error === failed || spent) throw cause ?? error
-        // A broken channel is often noticed before the exit of the child. If the child does not exit, the source has
-        // failed.
+        // A broken channel is often noticed before the exit of the child. If the child does not exit, the source has failed.
         const end = await Promise.race([ended, pause(ENDING_MS, undefined, { ref: false })])
         kill()
         throw end ?? error

@@ -9,6 +9,7 @@ import { type FromChild, receivedError, sentError, type ToChild } from './messag
 /** Runs one task in a child. */
 export type Work = (task: unknown, given: Given) => Promise<Asset>
 
+/** The inputs of one task. */
 export interface Given {
   source: Asset
   /** Requests another file from the parent, by a name that the parent knows. */

@@ -30,6 +30,7 @@ export type FromChild =
 /** A serialized error: the public part of a Problem, or message and stack of any other error. */
 export type SentError = { problem: Omit<ProblemOptions, 'cause'> } | { message: string; stack: string }
 
+/** Serializes an error for the other process. */
 export function sentError(error: unknown): SentError {
   if (error instanceof Problem) {
     const { status, code, message: detail, members, headers } = error
@@ -41,6 +42,7 @@ export function sentError(error: unknown): SentError {
   return { message: error.message, stack: `${error.stack}${cause}` }
 }
 
+/** Restores an error of the other process. A Problem remains a Problem. */
 export function receivedError(sent: SentError): Error {
   if ('problem' in sent) return new Problem(sent.problem)
   return Object.assign(new Error(sent.message), { stack: sent.stack })

@@ -1,6 +1,7 @@
 import type { Children } from '../../core/ports/children.ts'
 import { type Child, type ChildOptions, openChild } from './child-process.ts'
 
+/** Settings of a pool. */
 export interface PoolOptions extends ChildOptions {
   /** Maximum of concurrent children. */
   most: number

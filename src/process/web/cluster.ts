@@ -40,7 +40,7 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
   /** Forwards every signal: a second one asks the processes not to wait. */
   function stop(signal: NodeJS.Signals): Promise<void> {
     for (const worker of running()) worker.process.kill(signal)
-    stopped ??= allEnd(graceMs)
+    stopped ??= allExit(graceMs)
     return stopped
   }
 
@@ -63,7 +63,7 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
     process.on(name, () => void stop(name).then(() => process.exit(0)))
   const ready = Array.from({ length: count }, () => once(cluster.fork(), 'message'))
   try {
-    const [[first]] = (await Promise.race([Promise.all(ready), oneEnds()])) as [[{ baseUrl: string }]]
+    const [[first]] = (await Promise.race([Promise.all(ready), anyExits()])) as [[{ baseUrl: string }]]
     cluster.on('exit', replace)
     return first.baseUrl
   } catch (error) {
@@ -74,13 +74,13 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
 }
 
 /** Rejects when any of the processes exits. */
-async function oneEnds(): Promise<never> {
+async function anyExits(): Promise<never> {
   await once(cluster, 'exit')
   throw new Error('a web process exited before all of them were ready')
 }
 
 /** Resolves when all processes have exited. After `graceMs` they are killed. */
-async function allEnd(graceMs: number): Promise<void> {
+async function allExit(graceMs: number): Promise<void> {
   const late = setTimeout(() => {
     for (const worker of running()) worker.process.kill('SIGKILL')
   }, graceMs)

@@ -43,8 +43,7 @@ export function createShutdown(server: Server): Shutdown {
       // The system resets connections that wait to be accepted. Right after the poll phase all are accepted.
       await afterPoll()
       isClosed = true
-      // `close` of node:http would also reset idle connections at once, including requests that their clients have just
-      // sent.
+      // `close` of node:http would also reset idle connections at once, including requests that their clients have just sent.
       const closed = new Promise((done) => NetServer.prototype.close.call(server, done))
       if (delayMs > 0) await Promise.race([closed, pause(LINGER_MS)])
       closeIdle(server)

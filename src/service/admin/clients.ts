@@ -16,10 +16,7 @@ import type { StorageSettings } from '../clients/storage-settings.ts'
 import type { ClientStorages } from './client-storage.ts'
 import type { RemoveClient, RemoveClientOptions } from './remove-client.ts'
 
-/**
- * The clients as an operator manages them, on the command line and over HTTP. Secrets are shown only when they are
- * created.
- */
+/** The clients as an operator manages them, on the command line and over HTTP. Secrets are shown only when they are created. */
 export interface ManagedClients {
   /** The first client first, then the others by age. */
   list(): Promise<ShownClient[]>
@@ -63,6 +60,7 @@ export interface ShownClient {
   secrets?: ShownSecret[]
 }
 
+/** A scoped secret without its text. */
 export interface ShownSecret extends SecretScope {
   id: string
   name?: string

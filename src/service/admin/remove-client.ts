@@ -25,6 +25,7 @@ import type { HasFiles } from './has-files.ts'
  */
 export type RemoveClient = (id: string, options: RemoveClientOptions) => Promise<{ originals: number }>
 
+/** Permission, cancellation and progress of a removal. */
 export interface RemoveClientOptions {
   /** Whether files of the client may be deleted. */
   files: boolean
@@ -80,10 +81,7 @@ export function createRemoveClient({
     return (await hasFiles(client)) ? client : undefined
   }
 
-  /**
-   * From now on its tokens are rejected. Each call repeats this: an earlier call may have died before other processes
-   * knew.
-   */
+  /** From now on its tokens are rejected. Each call repeats this: an earlier call may have died before other processes knew. */
   async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
     const { id } = client
     const mayDeleteFiles = files || client.removing?.files === true

@@ -13,6 +13,7 @@ export interface AdminSessions {
   check(authorization: string | undefined): void
 }
 
+/** A new session. `expiresAt` is in milliseconds since 1970, exclusive. */
 export interface AdminSession {
   token: string
   expiresAt: number

@@ -28,6 +28,7 @@ export interface ArchiveItem {
   name: string
 }
 
+/** The files of one archive, and the caller to whom they are delivered. */
 export interface ArchiveRequest {
   client: Client
   caller: Caller
@@ -45,10 +46,10 @@ type ManifestEntry =
   | { path: string; name: string; status: 'error'; code: number; reason: string }
 
 /**
- * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. When all items fail,
- * at least one of them because of an outage, the stream fails before its first byte with a Problem 503. A source that
- * breaks in the middle of an entry is resumed. If that is not possible, the stream fails: a complete archive never has
- * a truncated file.
+ * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest.
+ * When all items fail, at least one of them because of an outage, the stream fails before its
+ * first byte with a Problem 503. A source that breaks in the middle of an entry is resumed. If
+ * that is not possible, the stream fails: a complete archive never has a truncated file.
  */
 export type Archive = (request: ArchiveRequest) => Readable
 

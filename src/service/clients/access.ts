@@ -6,8 +6,8 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 
 /**
- * Identifies the client of a request, and its rights. While the files of a client move to another bucket, its requests
- * get 503.
+ * Identifies the client of a request, and its rights. While the
+ * files of a client move to another bucket, its requests get 503.
  */
 export interface ClientAccess {
   /**

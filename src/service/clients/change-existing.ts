@@ -4,8 +4,8 @@ import type { EventBus } from '../../core/ports/event-bus.ts'
 import { Problem } from '../../core/problem.ts'
 
 /**
- * Changes an existing client that is not being removed, and emits `client.changed`. @throws the errors of `make`;
- * Problem 404, 409, 503
+ * Changes an existing client that is not being removed, and emits `client.changed`.
+ * @throws the errors of `make`; Problem 404, 409, 503
  */
 export type ChangeKnown = (id: string, make: (client: Client) => Client | Promise<Client>) => Promise<Client>
 

@@ -77,8 +77,8 @@ interface CheckContext {
 }
 
 /**
- * How each rule is computed from a change that does not remove it. Undefined means that the rule is removed. @throws
- * Problem 400
+ * How each rule is computed from a change that does not remove it. Undefined means that the rule is removed.
+ * @throws Problem 400
  */
 type Checks = {
   [R in keyof RuleChanges]-?: (
@@ -167,7 +167,7 @@ function isClientLimit(name: string): name is ClientLimitName {
 function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds): PresetSettings | undefined {
   const presets = Object.entries(received)
   if (presets.length > PRESETS_MAX) throw badPresets([`expected at most ${PRESETS_MAX} presets`])
-  const odd = presets.flatMap(([name, parameters]) => {
+  const invalid = presets.flatMap(([name, parameters]) => {
     const shown = truncate(name)
     if (!PRESET_NAME.test(name))
       return `${shown}: expected a name of 1 to 64 letters, digits, ".", "_" and "-", the first of them a letter or digit`
@@ -178,7 +178,7 @@ function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds):
       ? `${shown}: expected values of at most ${PRESET_VALUE_MAX_LENGTH} characters`
       : []
   })
-  const wrong = odd.length > 0 ? odd : wrongPresets(received)
+  const wrong = invalid.length > 0 ? invalid : wrongPresets(received)
   if (wrong.length > 0) throw badPresets(wrong)
   return presets.length > 0 ? received : undefined
 }

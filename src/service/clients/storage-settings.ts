@@ -49,7 +49,7 @@ export function checkedSettings(settings: StorageSettings): CheckedSettings {
     })
   const publicUrl = settings.publicUrl === undefined ? undefined : checkedUrl(settings.publicUrl)
   return {
-    endpoint: settings.endpoint === undefined ? amazon(region) : checkedEndpoint(settings.endpoint),
+    endpoint: settings.endpoint === undefined ? amazonEndpoint(region) : checkedEndpoint(settings.endpoint),
     region,
     bucket,
     prefix: prefix
@@ -65,10 +65,10 @@ export function checkedSettings(settings: StorageSettings): CheckedSettings {
 }
 
 /**
- * The endpoint of Amazon. Without an explicit one, the SDK would use the environment, which is for the installation's
- * bucket.
+ * The endpoint of Amazon. Without an explicit one, the SDK would
+ * use the environment, which is for the installation's bucket.
  */
-function amazon(region: string): string {
+function amazonEndpoint(region: string): string {
   return `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }
 

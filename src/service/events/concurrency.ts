@@ -1,5 +1,6 @@
 import { NotYet } from '../../core/ports/jobs.ts'
 
+/** Limits of concurrent calls. Times in milliseconds. */
 export interface EventPlacesOptions {
   /** Concurrent calls per target. */
   perTarget: number

@@ -22,9 +22,8 @@ export interface EventDelivery {
 export type DeliveryPlan = WorkOptions & EventPlacesOptions
 
 /**
- * The retries of a durable plugin: the first call at once, then after 1 to 2 minutes, 2 to 4, and so on, the last one
- * after 17 to 34 hours. A receiver that restarts gets the event after two minutes, and one that is down overnight
- * misses nothing.
+ * The retries of a durable plugin: the first call at once, then after 1 to 2 minutes, 2 to 4, and so on, the last one after
+ * 17 to 34 hours. A receiver that restarts gets the event after two minutes, and one that is down overnight misses nothing.
  */
 export const RETRY_PLAN: DeliveryPlan = {
   attempts: 11,

@@ -15,6 +15,7 @@ export interface Outcome<T> {
   done: T | Problem
 }
 
+/** A requested path, with its meaning or the reason why it is invalid. */
 export interface NamedPath {
   path: string
   meanings: PathCandidates | Problem

@@ -7,6 +7,7 @@ import type { FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 
+/** A client, and a path that may mean one of its originals. */
 export interface FileRequest {
   client: Client
   path: PathCandidates
@@ -22,9 +23,10 @@ export async function originalOf(
   return found
 }
 
+/** An original, its URL in the bucket, and its derivatives. */
 export type DescribedFile = FoundOriginal & {
   bucketUrl: string
-  /** Sorted by key. */
+  /** The derivatives, sorted by key. */
   derivatives: IndexedFile['derivatives']
 }
 

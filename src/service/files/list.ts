@@ -7,6 +7,7 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { FileLists, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
 import { type Problem, unavailable } from '../../core/problem.ts'
 
+/** The filters, the order and the position of a list. */
 export interface ListRequest {
   client: Client
   state: ListedState
@@ -25,12 +26,14 @@ export interface ListRequest {
   signal: AbortSignal
 }
 
+/** A file of a list, with the parts of its key. */
 export interface NamedFile extends ListedFile {
   name: OriginalName
   /** The URL of the file in the bucket. */
   bucketUrl: string
 }
 
+/** One page of a list. */
 export interface ListPart {
   /** At most `limit` files. Fewer files, or none, do not mean that the list has ended. */
   files: NamedFile[]

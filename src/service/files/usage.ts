@@ -14,8 +14,8 @@ export interface Usage {
   /** Writes the counts to the store. A failed write is repeated with the next flush. */
   flush(): Promise<void>
   /**
-   * Of one client: its stored files without derivatives, and its usage per day. The last seconds of other processes may
-   * be missing.
+   * Of one client: its stored files without derivatives, and its usage
+   * per day. The last seconds of other processes may be missing.
    */
   of(
     clientId: string,
@@ -23,9 +23,9 @@ export interface Usage {
   ): Promise<{ stored: Totals; days: Array<{ day: Day } & Record<UsageName, number>> }>
 }
 
-// Where the index has no counters, counting a million originals takes four seconds. The result is then cached for
-// twenty times as long.
-const GOOD_FOR = 20
+// Where the index has no counters, counting a million originals takes
+// four seconds. The result is then cached for twenty times as long.
+const CACHE_FACTOR = 20
 
 export function createUsage({
   index,
@@ -41,7 +41,7 @@ export function createUsage({
     { clientId: string; day: Day; counts: Partial<Record<UsageName, number>> }
   >()
   let flushing: Promise<void> | undefined
-  const totals = new Map<string, { value: Totals; goodUntil: number }>()
+  const totals = new Map<string, { value: Totals; validUntil: number }>()
   let counting: Promise<unknown> = Promise.resolve()
 
   function add({ clientId, day, counts }: DayUsage): void {
@@ -75,11 +75,11 @@ export function createUsage({
   function totalsOf(clientId: string): Promise<Totals> {
     const answer = counting.then(async () => {
       const known = totals.get(clientId)
-      if (known && performance.now() < known.goodUntil) return known.value
+      if (known && performance.now() < known.validUntil) return known.value
       const startedAt = performance.now()
       const value = await index.totals(clientId)
       const endedAt = performance.now()
-      totals.set(clientId, { value, goodUntil: endedAt + GOOD_FOR * (endedAt - startedAt) })
+      totals.set(clientId, { value, validUntil: endedAt + CACHE_FACTOR * (endedAt - startedAt) })
       return value
     })
     counting = answer.catch(() => {})

@@ -8,7 +8,9 @@ import { unlessStatus } from '../../core/problem.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import type { DigestCheck } from './digest-check.ts'
 
+/** An original that the index has as stored or in the trash. */
 export type StoredOriginal = { record: OriginalRecord; trash?: Trash }
+
 /** Classifies an object that the index does not know. Undefined when another object leads to the same finding. */
 export async function suspicion(
   bucket: Bucket,
@@ -32,6 +34,7 @@ export async function suspicion(
 
 type Wrong = Pick<Finding, 'kind' | 'detail'>
 
+/** How an original in the bucket differs from its index entry. Undefined when they agree. */
 export async function wrongOriginal(
   bucket: Bucket,
   { record: known, trash }: StoredOriginal,
@@ -50,6 +53,7 @@ export async function wrongOriginal(
     : { kind: 'bytes differ', detail: `SHA-256 ${sha256}, ${known.sha256} in the index` }
 }
 
+/** How a derivative in the bucket differs from its index entry. Undefined when they agree. */
 export async function wrongDerivative(bucket: Bucket, known: DerivativeRecord): Promise<Wrong | undefined> {
   const asset = await bucket.find(known.key, known)
   if (!asset) return { kind: 'derivative missing' }

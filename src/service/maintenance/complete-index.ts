@@ -28,8 +28,8 @@ export function createCompletion({
   let waitUntil = 0
 
   /**
-   * True when lists are incomplete, or when the store was restarted: it may have lost its last steps, so deleted files
-   * may be listed again.
+   * True when lists are incomplete, or when the store was restarted: it
+   * may have lost its last steps, so deleted files may be listed again.
    */
   async function isNeeded(): Promise<boolean> {
     const { id, isCompared } = await index.run()

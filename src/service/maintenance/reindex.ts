@@ -13,7 +13,7 @@ import type { Originals } from '../originals/originals.ts'
 import { withEachClient } from './each-client.ts'
 import { CONCURRENCY, type Walk } from './scan.ts'
 
-/** Numbers of each kind. */
+/** The numbers of clients, originals and derivatives that a reindex has processed. */
 export interface ReindexReport {
   clients: number
   originals: Filled & {

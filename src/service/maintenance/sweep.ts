@@ -21,7 +21,7 @@ import { CONCURRENCY } from './scan.ts'
 export type Sweep = () => Promise<number>
 
 // Many changes may belong to unknown clients. The client records are read once for all of them.
-const HEARD_MS = 1000
+const CLIENTS_MAX_AGE_MS = 1000
 
 type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
 
@@ -86,7 +86,7 @@ export function createSweep({
     const { ref } = change
     try {
       // Another process may have just added the client.
-      if (!clients.find(ref.clientId)) await clients.refresh({ maxAgeMs: HEARD_MS })
+      if (!clients.find(ref.clientId)) await clients.refresh({ maxAgeMs: CLIENTS_MAX_AGE_MS })
       const client = clients.find(ref.clientId)
       if (client) await agree(client, ref.key)
       // The files of a removed client are deleted. Those of a client that is not known yet may differ from the index.

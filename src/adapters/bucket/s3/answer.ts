@@ -10,8 +10,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { type Problem, unavailable } from '../../../core/problem.ts'
 
-// The root elements of responses that would read as success or as an empty list when the root is another one: the SDK
-// ignores its name.
+// The root elements of responses that would read as success or as an
+// empty list when the root is another one: the SDK ignores its name.
 const ROOTS: ReadonlyMap<string, string> = new Map([
   [DeleteObjectsCommand.name, 'DeleteResult'],
   [ListObjectsV2Command.name, 'ListBucketResult'],
@@ -30,9 +30,9 @@ interface Answer {
 }
 
 /**
- * Rejects successful responses that do not come from an S3 store. A captive portal or a wrong endpoint answers 200 with
- * an HTML page. Such requests fail with Problem 503. Puts are checked by `confirmed`. A GET whose page has an ETag is
- * not detected.
+ * Rejects successful responses that do not come from an S3 store. A captive portal or
+ * a wrong endpoint answers 200 with an HTML page. Such requests fail with Problem
+ * 503. Puts are checked by `confirmed`. A GET whose page has an ETag is not detected.
  */
 export function refusePages(client: S3Client): void {
   client.middlewareStack.add(

@@ -8,8 +8,8 @@ import { checkLiteral, guardedLookup, type IsRefused } from './guard.ts'
 import { createPatience, type Patience } from './patience.ts'
 
 /**
- * Connection to S3. The SDK finds omitted values itself: in its environment variables, its files, or the role of the
- * machine.
+ * Connection to S3. The SDK finds omitted values itself: in its
+ * environment variables, its files, or the role of the machine.
  */
 export interface S3ConnectionOptions {
   /** The URL of an S3-compatible store: `https://storage.example`. */

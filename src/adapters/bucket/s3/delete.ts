@@ -6,16 +6,16 @@ import type { S3Clients } from './client.ts'
 // The maximum of S3 for one request. A slow store that exceeds our time limit continues the delete by itself, so the next
 // request has fewer objects to delete.
 const AT_ONCE = 1000
-// S3 also fails single keys temporarily: "InternalError, please try again". Ceph does so for a key that is being put at
-// that moment: with eight callers that put and delete one key, one delete of a thousand failed three times in a row
-// without a pause.
+// S3 also fails single keys temporarily: "InternalError, please try again". Ceph does
+// so for a key that is being put at that moment: with eight callers that put and delete
+// one key, one delete of a thousand failed three times in a row without a pause.
 const ATTEMPTS = 6
 // Doubled at each attempt. Each pause is a random part of it, so all pauses together take at most 0.3 s.
 const PAUSE_MS = 10
 
 /**
- * Deletes the objects with these names. A missing object is no error. @returns the names that may still exist, each
- * with its error
+ * Deletes the objects with these names. A missing object is no error.
+ * @returns the names that may still exist, each with its error
  */
 export async function deleteNames(
   clients: S3Clients,

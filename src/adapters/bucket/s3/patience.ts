@@ -29,6 +29,7 @@ export interface Patience {
   watch(): Watch
 }
 
+/** A running check that an operation makes progress. */
 export interface Watch {
   /** Aborts when nothing has moved for {@link SILENCE_MS}. */
   signal: AbortSignal
@@ -36,6 +37,7 @@ export interface Watch {
   stop(): void
 }
 
+/** Creates the time limits for one S3 store. Its clients share them. */
 export function createPatience(): Patience {
   let lostAt = NEVER
   const patience = () => (Date.now() - lostAt < SHORT_FOR_MS ? SHORT_SILENCE_MS : SILENCE_MS)

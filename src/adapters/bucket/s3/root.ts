@@ -16,8 +16,8 @@ export interface Root {
   /** The prefix of all names in this root: empty, or with a trailing slash. */
   prefix: string
   /**
-   * The prefix of the roots of other clients. Names with this prefix are not in this root, although they begin with
-   * `prefix`.
+   * The prefix of the roots of other clients. Names with this
+   * prefix are not in this root, although they begin with `prefix`.
    */
   excluded?: string
   /** The name of the object with this key. @throws Error for a key of another root */

@@ -10,6 +10,7 @@ import { normalPrefix, type Root, rootOf } from './root.ts'
 import { abortUploads } from './sweep.ts'
 import { upload } from './upload.ts'
 
+/** Settings of one bucket of S3. */
 export interface S3BucketOptions extends S3ConnectionOptions {
   bucket: string
   /** The root of the first client, see {@link rootOf}. Slashes at both ends are optional. Empty for the whole bucket. */

@@ -65,6 +65,7 @@ export async function upload(
   }
 }
 
+/** One object to store. `signal` aborts the upload until the request that completes it. */
 export interface UploadOptions {
   bucket: string
   name: string
