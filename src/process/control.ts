@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { anySignal } from '../core/async/any-signal.ts'
 import type { CommandRun, Commands } from '../core/command.ts'
 import type { Log } from '../core/log.ts'
-import { Problem } from '../core/problem.ts'
+import { Problem, type ProblemJson } from '../core/problem.ts'
 
 /** Commands that are taken through a socket. */
 export interface Control {
@@ -20,10 +20,7 @@ const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
 
 /** A line from the operator, and the lines that answer it: any number of `told`, then one of the others. */
 type Request = { command: string; args: unknown }
-type Reply =
-  | { told: unknown }
-  | { answer: unknown }
-  | { problem: { status: number; code: string; detail: string } }
+type Reply = { told: unknown } | { answer: unknown } | { problem: ProblemJson }
 
 /** Where the process that holds the data folder takes commands. */
 export function controlPath(dataDir: string): string {
@@ -132,9 +129,9 @@ async function send(socket: Socket, reply: Reply, signal: AbortSignal): Promise<
 
 const line = (reply: Reply) => `${JSON.stringify(reply)}\n`
 
-/** Whoever may use the socket may also read the log; still, a stack is for the log. */
-function publicFace(error: unknown): { status: number; code: string; detail: string } {
-  if (error instanceof Problem) return { status: error.status, code: error.code, detail: error.message }
+/** The operator may read the log, so the message of any error is sent. Stacks are only logged. */
+function publicFace(error: unknown): ProblemJson {
+  if (error instanceof Problem) return error.toJSON()
   const detail = error instanceof Error ? error.message : String(error)
   return { status: 500, code: 'internal', detail }
 }
@@ -175,7 +172,7 @@ export async function callControl({
       const reply = JSON.parse(text) as Reply
       if ('told' in reply) await tell(reply.told)
       else if ('answer' in reply) return reply.answer
-      else throw new Problem(reply.problem)
+      else throw Problem.fromJSON(reply.problem)
     }
     throw new Error('the server has ended in the middle of the command')
   } catch (error) {

@@ -35,11 +35,11 @@ export function checkKind(kind: string): void {
     throw new Error(`expected letters, digits and dashes for a job's kind but received "${kind}"`)
 }
 
-/** What may be told of an error: a Problem's public face, and nothing of any other. */
+/** The public part of a Problem. Of any other error, nothing is public. */
 export function failureOf(error: unknown): JobFailure {
   if (error instanceof Problem) {
-    const { status, code, message: detail, members } = error
-    return { status, code, detail, ...(Object.keys(members).length > 0 ? { members } : {}) }
+    const { headers, ...failure } = error.toJSON()
+    return failure
   }
   return { status: 500, code: 'internal', detail: 'something went wrong here' }
 }

@@ -111,13 +111,7 @@ function withoutFindings(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
   const { step, reason } = error.members
   const why = reason === 'unreachable' ? 'no S3 store answers there; the log has the reason' : reason
-  throw new Problem({
-    status: error.status,
-    code: error.code,
-    members: error.members,
-    cause: error,
-    detail: `the bucket cannot be used: could not ${step}: ${why}`,
-  })
+  throw error.with({ cause: error, detail: `the bucket cannot be used: could not ${step}: ${why}` })
 }
 
 /** @throws Problem 400 for anything else in the query: who misspells it means to delete files, or not to */

@@ -1,24 +1,24 @@
 import type { Log } from '../../core/log.ts'
-import { Problem, type ProblemOptions } from '../../core/problem.ts'
+import { Problem, type ProblemJson } from '../../core/problem.ts'
 
-/** Of a file whose bytes follow on the channel. */
+/** The properties of a file whose bytes follow on the channel. */
 export interface FileHead {
   size: number
   mediaType: string
   /** Milliseconds since 1970. */
   lastModified: number
-  /** Of a picture: the file ends before its picture does. */
+  /** Images only: the file ends before its image is complete. */
   truncated?: true
 }
 
-/** What a child is told. Bytes go through a channel of their own: as messages they would be copied twice. */
+/** Messages to a child process. Bytes use a separate channel: as messages they would be copied twice. */
 export type ToChild =
   | { setup: unknown }
   | { task: unknown; source: FileHead }
   | { asset: FileHead }
   | { noAsset: SentError }
 
-/** What it tells. */
+/** Messages from a child process. */
 export type FromChild =
   | { ready: true }
   | { broken: SentError }
@@ -27,21 +27,18 @@ export type FromChild =
   | { done: FileHead }
   | { failed: SentError }
 
-/** An error as it is sent: what a caller sees of a problem, and what the log sees of any other. */
-export type SentError = { problem: Omit<ProblemOptions, 'cause'> } | { message: string; stack: string }
+/** An error as a message: the public part of a problem, or the message and stack of any other error, for the log. */
+export type SentError = { problem: ProblemJson } | { message: string; stack: string }
 
 export function sentError(error: unknown): SentError {
-  if (error instanceof Problem) {
-    const { status, code, message: detail, members, headers } = error
-    return { problem: { status, code, detail, members, headers } }
-  }
+  if (error instanceof Problem) return { problem: error.toJSON() }
   if (!(error instanceof Error)) return { message: String(error), stack: '' }
-  // The cause is what the log is read for: the plugin's own words.
+  // The operator needs the cause most: it is the plugin's own error.
   const cause = error.cause instanceof Error ? `\nCaused by: ${error.cause.stack}` : ''
   return { message: error.message, stack: `${error.stack}${cause}` }
 }
 
 export function receivedError(sent: SentError): Error {
-  if ('problem' in sent) return new Problem(sent.problem)
+  if ('problem' in sent) return Problem.fromJSON(sent.problem)
   return Object.assign(new Error(sent.message), { stack: sent.stack })
 }

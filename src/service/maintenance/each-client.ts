@@ -3,7 +3,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 
-/** All clients as they are now, or the one that is asked for. @throws Problem 404 when there is none */
+/** All current clients, or only the requested one. @throws Problem 404 when there is no such client */
 export async function walkedClients(
   clients: ClientStore,
   clientId: string | undefined,
@@ -16,9 +16,9 @@ export async function walkedClients(
 }
 
 /**
- * Does something with the files of each of {@link walkedClients}, one after the other.
+ * Calls `work` for each of {@link walkedClients}, in turn.
  *
- * @throws Problem that names the client, whose bucket may be its own, and away
+ * @throws Problem that names the client: a client may have a bucket of its own, and only that one may be unavailable
  */
 export async function withEachClient(
   clients: ClientStore,
@@ -30,12 +30,6 @@ export async function withEachClient(
       await work(client)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      const { status, code, message } = error
-      throw new Problem({
-        status,
-        code,
-        detail: `files of the client ${client.id}: ${message}`,
-        cause: error,
-      })
+      throw error.with({ detail: `files of the client ${client.id}: ${error.message}`, cause: error })
     }
 }
