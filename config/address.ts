@@ -1,20 +1,20 @@
 import ipaddr from 'ipaddr.js'
 
-/** Where webhooks may go: an address of the web that names no user. */
+/** Whether the text is a valid webhook URL: http or https, without user name and password. */
 export function isEndpoint(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, username, password } = new URL(value)
   return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
-/** A port that something can listen on. */
+/** Whether the text is a port from 1 to 65535. */
 export function isPort(value: string): boolean {
   return /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 65_535
 }
 
 /**
- * A range of addresses. Four decimal parts, and nothing behind the mask: `10.1/16` and `10.1.2.3/8` open more than they
- * seem to.
+ * Whether the text is a range of IP addresses. IPv4 needs four decimal parts, and the bits behind the mask must be 0:
+ * `10.1/16` and `10.1.2.3/8` would allow more than they seem to.
  */
 export function isRange(value: string): boolean {
   if (value.includes('%') || !ipaddr.isValidCIDR(value)) return false
@@ -27,14 +27,17 @@ export function isRange(value: string): boolean {
   )
 }
 
-/** How many proxies there are in front, or their ranges; undefined for anything else. As Express takes them. */
+/**
+ * Parses the number of proxies in front, or their ranges; undefined for any other text. The result is a value of
+ * Express's `trust proxy`.
+ */
 export function readProxies(value: string): number | readonly string[] | undefined {
   if (/^(\d|10)$/.test(value)) return Number(value)
   const ranges = value.split(/[\s,]+/).filter((each) => each !== '')
   return ranges.length > 0 && ranges.every(isRange) ? ranges : undefined
 }
 
-/** The address of a Redis as it is, or undefined. */
+/** Returns a valid Redis URL unchanged; undefined for any other text. */
 export function readRedisUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined
   const { protocol, hostname, pathname, username, password } = new URL(value)
@@ -42,7 +45,7 @@ export function readRedisUrl(value: string): string | undefined {
   return fits && canDecode(username) && canDecode(password) ? value : undefined
 }
 
-/** An address that paths can be put behind, without slashes at its end, or undefined. */
+/** Returns a URL to which paths can be appended, without slashes at its end; undefined for an invalid one. */
 export function readBaseUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined
   const url = new URL(value)

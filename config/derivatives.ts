@@ -1,6 +1,6 @@
 import { integer } from './variable.ts'
 
-/** How many derivatives there may be, and how large: they are a cache, and the least recently used are evicted. */
+/** Limits on the number and size of derivatives. They are a cache: the least recently used ones are evicted. */
 export const DERIVATIVE_VARIABLES = {
   VARIANT_LIMIT: integer({
     min: 1,

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 
 /**
- * Reads a JSON file by its schema; a missing one is an empty object.
+ * Reads a JSON file by its schema; a missing file equals an empty object.
  *
- * @throws Error with the file's name and every key that is wrong, a line each
+ * @throws Error with the file's name and every invalid key, one per line
  */
 export async function readJsonFile<T>(file: string, schema: z.ZodType<T>): Promise<T> {
   try {
@@ -24,7 +24,7 @@ async function textOf(file: string): Promise<string> {
 
 function explained(issue: z.core.$ZodIssue): string {
   const { path } = issue
-  // Of a name, what is wrong with it is a level below.
+  // For an invalid name, the reason is one level below.
   const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
   return path.length > 0 ? `${z.core.toDotPath(path)}: ${message}` : message
 }

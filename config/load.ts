@@ -3,7 +3,7 @@ import type { Variable } from './variable.ts'
 
 type ValueOf<V> = V extends Variable<infer T> ? T : never
 
-// Those without a default; BASE_URL follows from the port that is listened on in the end.
+// Variables without a default. BASE_URL defaults to the port that the server gets.
 type Optional =
   | 'BASE_URL'
   | 'CLIENT_TOKEN'
@@ -21,17 +21,17 @@ type Optional =
   | 'FETCH_ALLOW_ADDRESSES'
   | Extract<VariableName, `AWS_${string}` | `WEBHOOK_${string}`>
 
-/** Every variable's value, by its name. Frozen. */
+/** The value of every variable, by its name. Frozen. */
 export type Config = Readonly<
   { [N in Exclude<VariableName, Optional>]: ValueOf<(typeof VARIABLES)[N]> } & {
     [N in Optional]?: ValueOf<(typeof VARIABLES)[N]>
   }
 >
 
-/** Variables as the process has them. */
+/** Variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Bad values in the environment: all of them, a line each. */
+/** Invalid values in the environment. The message lists all of them, one per line. */
 export class ConfigError extends Error {
   constructor(lines: readonly string[]) {
     super(lines.join('\n'))
@@ -40,9 +40,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment. An empty value counts as absent.
+ * Reads the environment. An empty value counts as unset.
  *
- * @throws ConfigError that names every bad value
+ * @throws ConfigError that names every invalid value
  */
 export function loadConfig(environment: Environment = process.env): Config {
   const values: Record<string, unknown> = {}
@@ -62,17 +62,17 @@ export function loadConfig(environment: Environment = process.env): Config {
     }
   }
   errors.push(...contradictions(environment, values))
-  // A missing secret alone is no error yet: chain.json may have it, which is read and checked later.
+  // A missing secret alone is not an error yet: chain.json, which is checked later, may have it.
   if (errors.length > 0 && environment.WEBHOOK_URL && !environment.WEBHOOK_SECRET)
     errors.push('WEBHOOK_SECRET: expected beside WEBHOOK_URL, received none')
   if (errors.length > 0) throw new ConfigError(errors)
   return Object.freeze(values) as Config
 }
 
-// S3 takes 10,000 parts, and ours have 8 MiB.
+// S3 accepts 10,000 parts, and ours have 8 MiB.
 const S3_MAX_BYTES = 10_000 * 8 * 1024 ** 2
 
-/** What is wrong with values that are right by themselves. */
+/** Returns the errors between values that are valid on their own. */
 function contradictions(given: Environment, values: Record<string, unknown>): string[] {
   const lines: string[] = []
   for (const pair of [
@@ -102,7 +102,10 @@ function contradictions(given: Environment, values: Record<string, unknown>): st
   return lines
 }
 
-/** One row per variable: name, default, what is accepted, what it is for. For `--help` and docs/reference/configuration.md. */
+/**
+ * Describes every variable: name, default, accepted values, purpose. For `--help` and
+ * docs/reference/configuration.md.
+ */
 export function describeVariables(): ReadonlyArray<{
   name: string
   default: string

@@ -1,30 +1,31 @@
 import type { Environment } from './load.ts'
 
-// Where programs are, and their libraries: those of a buildpack lie elsewhere. Never FFREPORT, which has files written.
-const HANDED_DOWN = ['PATH', 'LD_LIBRARY_PATH'] as const
+// The paths of programs and their libraries, which a buildpack installs elsewhere. Never FFREPORT, which makes ffmpeg
+// write files.
+const INHERITED = ['PATH', 'LD_LIBRARY_PATH'] as const
 
 // Settings of Node, libvips, glibc and fontconfig. None of them is a secret.
 const NODE_VARIABLES =
   /^(NODE_OPTIONS|NODE_ENV|NODE_V8_COVERAGE|UV_THREADPOOL_SIZE|HOME|TMPDIR|TZ|LANG|LC_ALL|LD_PRELOAD)$/
 const LIBRARY_VARIABLES = /^(MALLOC|VIPS|FONTCONFIG)_/
 
-/** What programs that the service starts get of its environment, which holds secrets. */
+/** The environment of programs that the service starts. It must not contain the service's secrets. */
 export function programEnvironment(environment: Environment = process.env): Readonly<Record<string, string>> {
-  return inherited(environment, isOfPrograms)
+  return inherited(environment, isForPrograms)
 }
 
-/** The environment of the processes that transform pictures: Node, with libvips and plugins. */
+/** The environment of the processes that transform images: Node, with libvips and plugins. */
 export function transformerEnvironment(
   environment: Environment = process.env,
 ): Readonly<Record<string, string>> {
   return inherited(
     environment,
-    (name) => isOfPrograms(name) || NODE_VARIABLES.test(name) || LIBRARY_VARIABLES.test(name),
+    (name) => isForPrograms(name) || NODE_VARIABLES.test(name) || LIBRARY_VARIABLES.test(name),
   )
 }
 
-function isOfPrograms(name: string): boolean {
-  return (HANDED_DOWN as readonly string[]).includes(name)
+function isForPrograms(name: string): boolean {
+  return (INHERITED as readonly string[]).includes(name)
 }
 
 function inherited(environment: Environment, isInherited: (name: string) => boolean) {

@@ -3,16 +3,16 @@ import { integer, type Variable } from './variable.ts'
 type RateVariable<N extends string> = `${N}_RATE_${'POINTS' | 'ADDRESS_POINTS' | 'SECONDS'}`
 
 interface RateOptions {
-  /** Of what, and whose: `Archives of one client`. */
+  /** The subject of the limit, with its owner: `Archives of one client`. */
   help: string
   unit: string
-  /** By default: of one client, of one address, and the window of both. */
+  /** Defaults: points of one client, points of one IP address, and the window of both. */
   points: number
   addressPoints: number
   seconds: number
-  /** Of what is counted by address, where that is not the same. */
+  /** The subject of the limit by address, when it differs. */
   addressHelp?: string
-  /** The most points that may be configured. Default: a million. */
+  /** Maximum of the points. Default: a million. */
   max?: number
 }
 
@@ -45,8 +45,9 @@ function rate<const N extends string>(
 }
 
 /**
- * How often what costs much may be asked for. By address by default only what anybody may ask for who has a URL; and
- * generously, since many share one: an office, or all callers behind a proxy that TRUST_PROXY does not name.
+ * Rate limits of expensive requests. By default, an IP address is limited only for requests that need a public URL
+ * alone. These limits are generous, since many callers share an address: an office, or all callers behind a proxy
+ * that TRUST_PROXY does not include.
  */
 export const RATE_VARIABLES = {
   ...rate('UPLOAD', {
@@ -66,7 +67,8 @@ export const RATE_VARIABLES = {
   ...rate('CPU', {
     help: 'CPU time of new pictures of one client',
     unit: 'milliseconds',
-    // For one address one core on average: a page with a hundred new pictures of 12 megapixels takes 20 to 100 s.
+    // For one address this is one core on average: a page with a hundred new images of 12 megapixels takes 20 to 100
+    // s.
     points: 1_800_000,
     addressPoints: 300_000,
     seconds: 300,
@@ -76,7 +78,7 @@ export const RATE_VARIABLES = {
   ...rate('FETCH', {
     help: 'Files of other servers that one client has fetched',
     unit: 'requests',
-    // A fifth: one address must not take public URLs from all other visitors of a client.
+    // A fifth: one address must not use up the public URLs of a client for all other visitors.
     points: 50,
     addressPoints: 10,
     seconds: 5,

@@ -7,7 +7,7 @@ import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 
 const GIB = 1024 ** 3
 
-/** Every environment variable of the service. Those without a default may be absent. */
+/** Every environment variable of the service. Variables without a default may be unset. */
 export const VARIABLES = {
   PORT: integer({ min: 0, max: 65535, default: 3000, help: 'Port to listen on; 0 takes a free one' }),
   HOST: text({
@@ -85,7 +85,7 @@ export const VARIABLES = {
     min: 1,
     max: 3600,
     unit: 'seconds',
-    // nginx and Node give 60; a browser sends its headers at once.
+    // nginx and Node have 60 s; a browser sends its headers at once.
     default: 30,
     help: 'Time for the address and headers of a request',
   }),
@@ -100,7 +100,7 @@ export const VARIABLES = {
     min: 1,
     max: 86_400,
     unit: 'seconds',
-    // A transformation that waits for its turn, and moves nothing, takes a minute at worst.
+    // A transformation that waits for its turn transfers nothing, for a minute at most.
     default: 120,
     help: 'Time after which a connection is closed on which nothing moves in the middle of a request or its answer',
   }),
@@ -108,7 +108,7 @@ export const VARIABLES = {
     min: 0,
     max: 1024 ** 2,
     unit: 'bytes',
-    // As Kestrel has it: a modem of 2,400 baud.
+    // The default of Kestrel: a modem of 2,400 baud.
     default: 240,
     help: 'Least pace of a body, on average after 5 s and while there is room for more of it; 0 refuses none',
   }),
@@ -116,7 +116,7 @@ export const VARIABLES = {
     min: 0,
     max: 1_000_000,
     unit: 'requests',
-    // An office of 85 browsers with six connections each, all of them in use at the same moment.
+    // An office of 85 browsers with six connections each, all of them in use at the same time.
     default: 512,
     help: 'Requests of one IP address that a process answers at the same time; further ones are a 429, 0 is no limit. Callers behind TRUST_PROXY are counted by their own address, and requests with the secret of a client separately',
   }),
@@ -124,7 +124,7 @@ export const VARIABLES = {
     min: 0,
     max: 1024 ** 2,
     unit: 'bytes',
-    // A phone on EDGE reads some 4,000 bytes/s; audio of 16 kbit/s is 2,000.
+    // A phone on EDGE reads some 4,000 bytes/s; audio of 16 kbit/s needs 2,000.
     default: 1024,
     help: 'Least pace at which a client must read a file or an archive, on average after a pause of 2 minutes. A slower client is disconnected; 0 disconnects none',
   }),
@@ -132,7 +132,8 @@ export const VARIABLES = {
     min: 1,
     max: 3600,
     unit: 'seconds',
-    // Load balancers in front keep theirs for 60 s: it is they who should close.
+    // Load balancers in front have an idle timeout of 60 s. The load balancer should close the connection, not the
+    // server.
     default: 75,
     help: 'Time for which a connection is kept for the next request; longer than a proxy in front keeps it',
   }),
@@ -157,7 +158,7 @@ export const VARIABLES = {
     min: 1,
     max: 86_400,
     unit: 'seconds',
-    // The client waits on a connection on which nothing moves, and that ends after IDLE_TIMEOUT_SECONDS.
+    // The client waits on an idle connection, which is closed after IDLE_TIMEOUT_SECONDS.
     default: 100,
     help: 'Time for fetching a file of another server that is stored; shorter than IDLE_TIMEOUT_SECONDS',
   }),

@@ -1,7 +1,7 @@
 import { readBaseUrl, readRedisUrl } from './address.ts'
 import { integer, oneOf, text } from './variable.ts'
 
-/** Where files are kept, and what is known of them. */
+/** Storage of files, index and credentials. */
 export const STORAGE_VARIABLES = {
   DATA_DIR: text({
     pattern: /^[^\0]+$/,

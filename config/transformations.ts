@@ -1,6 +1,6 @@
 import { integer, oneOf } from './variable.ts'
 
-/** What may be transformed, and what transformations may take. */
+/** Limits and settings of transformations. */
 export const TRANSFORMATION_VARIABLES = {
   AUTO_FORMAT: oneOf({
     words: ['accept', 'webp', 'avif'],
@@ -23,7 +23,7 @@ export const TRANSFORMATION_VARIABLES = {
   }),
   IMAGE_MAX_PIXELS: integer({
     min: 1,
-    // What sharp takes.
+    // The limit of sharp.
     max: 268_402_689,
     unit: 'pixels',
     default: 50_000_000,

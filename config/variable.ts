@@ -1,14 +1,14 @@
-/** One environment variable: how it is read, and what people are told of it. */
+/** An environment variable: its parser and its documentation. */
 export interface Variable<T> {
-  /** One line: what it is for. */
+  /** Its purpose, in one line. */
   help: string
-  /** What is accepted, for messages: `a whole number of bytes from 1`. */
+  /** The accepted values, for messages: `a whole number of bytes from 1`. */
   expected: string
-  /** As shown to people; the value itself is what `read` makes of it. Undefined: none. */
+  /** The default as text, which `read` parses. Undefined without a default. */
   default?: string
-  /** Never shown. */
+  /** Set for values that messages and logs must not show. */
   secret?: boolean
-  /** The value, or undefined when the text is not of the expected form. */
+  /** Returns the value, or undefined when the text is invalid. */
   read(text: string): T | undefined
 }
 
@@ -38,7 +38,7 @@ export function integer({
   }
 }
 
-/** One of a few words, as they are written. */
+/** One of these words, case-sensitive. */
 export function oneOf<const W extends string>({
   words,
   ...rest
@@ -54,7 +54,7 @@ export function oneOf<const W extends string>({
   }
 }
 
-/** Text that a pattern matches. */
+/** A text that matches a pattern. */
 export function text({
   pattern,
   ...rest
@@ -62,7 +62,7 @@ export function text({
   return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) }
 }
 
-/** Texts that are each right, at least one; with spaces between unless told otherwise. */
+/** A list of at least one valid text, separated by spaces by default. */
 export function listOf({
   item,
   separator = /\s+/,

@@ -62,7 +62,7 @@ await command(async () => {
   console.log(await measure({ ...options, temporary }))
 })
 
-/** What measures a group of works, and what --only takes. Not before the packages are sure to be here. */
+/** Loads the benchmark of a group, and the names that --only accepts. Call it only after the packages were installed. */
 async function benchOf(group) {
   if (group === 'images') {
     const { benchImages, OPERATION_NAMES } = await import('./bench/images/bench.js')
@@ -95,7 +95,7 @@ function checked({ only, runs, quick, photo, profile }, names) {
   }
 }
 
-/** Installs what package-lock.json beside ipx's server names, unless it is there. */
+/** Installs the packages of ipx from its own package-lock.json, unless they are installed. */
 async function ensureIpx() {
   if (existsSync(join(ipxFolder, 'node_modules/.package-lock.json'))) return
   say('Installing ipx into scripts/bench/ipx ...')

@@ -34,7 +34,7 @@ await command(async () => {
   })
 })
 
-/** The five steps of a file's life; each throws when the server does anything but what is documented. */
+/** The five steps of the demo. Each throws when the server does not behave as documented. */
 async function demo({ url, secret, folder }) {
   const authorization = { Authorization: secret }
   const save = (name, bytes) => {
@@ -61,7 +61,7 @@ async function demo({ url, secret, folder }) {
   try {
     await transformAndZip(record, { url, authorization, save })
   } finally {
-    // Also when the server has said no in between: the demo leaves nothing behind.
+    // Also after a failure: the demo leaves no files behind.
     await step(
       'delete',
       () =>
@@ -104,7 +104,7 @@ async function transformAndZip(record, { url, authorization, save }) {
   save('archive.zip', archive)
 }
 
-/** Does one step and prints its name, its time and what came of it. */
+/** Runs one step, and prints its name, its time and its result. */
 async function step(name, work, describe) {
   const start = performance.now()
   try {
@@ -117,7 +117,7 @@ async function step(name, work, describe) {
   }
 }
 
-/** A fetch that throws unless the answer has the status that is expected. */
+/** A fetch that throws unless the response has the expected status. */
 async function request(url, { status = 200, ...init } = {}) {
   const answer = await fetch(url, init).catch((error) => {
     throw new Error(
@@ -145,7 +145,7 @@ function expect(holds, what) {
   if (!holds) throw new Error(`expected ${what}`)
 }
 
-/** A gradient with a circle in it: a picture in which a wrong size, turn or crop is seen at once. */
+/** A gradient with a circle: a wrong size, rotation or crop is easy to see. */
 function makePicture() {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="800">
     <linearGradient id="sky" x2="1" y2="1"><stop stop-color="#0b3d91"/><stop offset="1" stop-color="#ffb347"/></linearGradient>
@@ -159,16 +159,16 @@ function namesIn(zip) {
   return zipDirectory(zip).map(({ name }) => name)
 }
 
-/** Undefined for port 0, which stands for a free one. */
+/** Undefined for port 0, which means a free port. */
 function localServer(port) {
   return Number(port) > 0 ? `http://localhost:${port}` : undefined
 }
 
-/** The address that the holder of the data folder has left there; undefined when none is running. */
+/** The URL of the running server, from the file that it writes into the data folder. Undefined when no server runs. */
 function runningServer() {
   try {
     const { pid, baseUrl } = JSON.parse(readFileSync(join(dataDir, 'holder.json'), 'utf8'))
-    // Signal 0 only asks whether the process is there: kill(2).
+    // Signal 0 only checks whether the process exists: kill(2).
     process.kill(pid, 0)
     return baseUrl
   } catch {

@@ -4,7 +4,8 @@ import { FORMATS } from '../src/core/media/formats.ts'
 import { FORMATS_BY_NAME, ZIPS_BY_NAME } from '../src/core/media/further-formats.ts'
 import { root } from './ready/run.js'
 
-// npm run formats: writes docs/reference/formats.md. With -- --check it writes nothing, and exits with 1 when it is not up to date.
+// npm run formats: writes docs/reference/formats.md. With -- --check it writes nothing, and exits with 1 when the page
+// is out of date.
 const byName = new Set([...FORMATS_BY_NAME, ...ZIPS_BY_NAME].map(([name]) => name))
 const rows = FORMATS.map(
   ({ name, group, mediaType, extension }) =>

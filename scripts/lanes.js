@@ -1,84 +1,117 @@
-import { closeSync, createReadStream, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { root, run } from './ready/run.js'
+import { root } from './ready/run.js'
 
-/**
- * What the names of the tests of each lane begin with; one that fits several is in the lane of the longest. A lane is a process
- * with servers of its own, beside the others: most tests wait for most of their time, and a single lane would leave three
- * quarters of two cores idle. The lanes take about as long as one another.
- */
-const LANES = [
-  ['process/'],
-  ['http/'],
-  ['', 'http/peers/', 'http/video', 'process/crash/crash.', 'process/crash/random-work.'],
+/** Processes that run test files at the same time: most tests wait for a part of their time, and two would leave cores idle. */
+const LANES = 3
+
+/** The slowest files, which begin first: one that began last would run alone at the end. The report at the end names the slowest. */
+const SLOWEST_FIRST = [
+  'process/crash/crash.test.ts',
+  'process/crash/tus.test.ts',
+  'process/web/hostile/attacks.test.ts',
+  'process/cli/cli.test.ts',
+  'process/cli/shared.test.ts',
+  'process/memory/memory.test.ts',
+  'http/peers/hls.test.ts',
+  'http/peers/transcoded.test.ts',
+  'adapters/jobs/bullmq.test.ts',
+  'process/outage/s3-outage.test.ts',
+  'process/crash/changes.test.ts',
+  'process/web/processes.test.ts',
+  'process/web/several-processes.test.ts',
+  'pipeline/media/audio.test.ts',
 ]
 
 /**
- * Runs all tests below `test/`, with these options of mocha. What the first lane prints is seen as it comes, what the others
- * print once it has ended.
+ * Runs all tests below `test/`, with these options of mocha. Each lane is a process that runs one file after another, with Redis
+ * and S3 servers of its own. The output of a file is printed when the file has ended.
  *
  * @param {{ folder: string, options: string[], env: Record<string, string>, isLong?: boolean }} asked `folder`: an empty one, for files of the run
- * @returns the totals of all lanes, and the exit code of one that has failed, or 0
+ * @returns the totals of all files, and exit code 1 when a test has failed, else 0
  * @throws {Error} when a lane stops before its end
  */
 export async function runLanes({ folder, options, env, isLong = false }) {
+  const waiting = testFiles(isLong)
   const sizes = isLong ? { SLUICE_TEST_LONG: '1' } : {}
-  const running = lanes(isLong).map((files, i) =>
-    runLane(files, join(folder, String(i)), { options, env: { ...env, ...sizes }, seen: i === 0 }),
-  )
-  const totals = []
-  for (const lane of running) {
-    const { code, printed, noted } = await lane
-    if (printed !== undefined) await pipeline(createReadStream(printed), process.stdout, { end: false })
-    if (!existsSync(noted)) throw new Error(`The tests stopped before their end, with exit code ${code}.`)
-    totals.push({ code, ...JSON.parse(readFileSync(noted, 'utf8')) })
-  }
-  const sum = (name) => totals.reduce((all, lane) => all + lane[name], 0)
-  return {
-    code: totals.find(({ code }) => code !== 0)?.code ?? 0,
-    passes: sum('passes'),
-    failures: sum('failures'),
-    pending: sum('pending'),
-    failed: totals.flatMap(({ failed }) => failed),
-    unsteady: totals.flatMap(({ unsteady }) => unsteady),
-    leftOpen: totals.flatMap(({ leftOpen }) => leftOpen),
-    files: totals.flatMap(({ files }) => files).sort((one, other) => other.seconds - one.seconds),
-  }
+  const totals = { passes: 0, failures: 0, pending: 0, failed: [], files: [], leftOpen: [] }
+  const lane = (number) =>
+    runLane(join(folder, `${number}.txt`), { waiting, options, env: { ...env, ...sizes }, totals })
+  const lanes = Array.from({ length: Math.min(LANES, waiting.length) }, (_, number) => lane(number))
+  const broken = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+  if (broken) throw broken.reason
+  totals.files.sort((one, other) => other.seconds - one.seconds)
+  return { ...totals, code: totals.failures > 0 ? 1 : 0 }
 }
 
-/** Runs mocha on these files. @param at what the names of its own files begin with */
-async function runLane(files, at, { options, env, seen }) {
-  const printed = seen ? undefined : `${at}.txt`
-  const noted = `${at}.json`
-  const output = printed === undefined ? undefined : openSync(printed, 'w')
-  const where = output === undefined ? { isApart: true } : { stdio: ['ignore', output, output] }
-  const args = [
-    // A second try, since many tests measure time and other work may take the machine away from them.
-    ...['--forbid-only', '--retries', '1'],
-    ...['--reporter', 'scripts/totals-reporter.js', '--reporter-option', `totals=${noted}`],
-    ...options,
-    ...files,
-  ]
-  try {
-    const code = await run('node_modules/.bin/mocha', args, { env, ...where })
-    return { code, printed, noted }
-  } finally {
-    if (output !== undefined) closeSync(output)
+/** Runs waiting files in a process until none is left. @param path of a new file, for what the process prints */
+async function runLane(path, { waiting, options, env, totals }) {
+  const output = openSync(path, 'a+')
+  let shown = 0
+  const show = ({ isSilent = false } = {}) => {
+    const bytes = Buffer.alloc(fstatSync(output).size - shown)
+    readSync(output, bytes, 0, bytes.length, shown)
+    shown += bytes.length
+    if (!isSilent) process.stdout.write(bytes)
   }
+  const child = fork(join(root, 'scripts', 'lane.js'), options, {
+    cwd: root,
+    env,
+    execArgv: nodeOptions(options),
+    // A file rather than a pipe: a process that a test leaves behind keeps no reader waiting.
+    stdio: ['ignore', output, output, 'ipc'],
+  })
+  let file
+  let hasEnded = false
+  const next = () => {
+    file = waiting.shift()
+    child.send(file === undefined ? { end: true } : { file })
+  }
+  child.on('message', ({ result, ended, leftOpen }) => {
+    if (result !== undefined) {
+      // With --grep, most files have no test to run.
+      const isSilent = result.passes + result.failures + result.pending === 0
+      if (!isSilent) console.log(`\n${file} (${result.seconds} s)`)
+      show({ isSilent })
+      for (const name of ['passes', 'failures', 'pending']) totals[name] += result[name]
+      totals.failed.push(...result.failed)
+      totals.files.push({ file, seconds: result.seconds })
+      next()
+    }
+    if (ended) hasEnded = true
+    if (leftOpen !== undefined) totals.leftOpen.push(...leftOpen)
+  })
+  const stop = (signal) => child.kill(signal)
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  next()
+  const [code, signal] = await once(child, 'exit')
+  process.off('SIGINT', stop).off('SIGTERM', stop)
+  show()
+  closeSync(output)
+  if (hasEnded) return
+  // The other lanes end with their current files.
+  waiting.length = 0
+  const how = signal ? `by ${signal}` : `with exit code ${code}`
+  throw new Error(`The tests stopped before their end, ${how}${file ? `, in ${file}` : ''}.`)
+}
+
+/** Those of Node, as .mocharc.json names them. */
+function nodeOptions(options) {
+  const { loadOptions } = createRequire(import.meta.url)('mocha/lib/cli/options.cjs')
+  return (loadOptions(options)['node-option'] ?? []).map((option) => `--${option}`)
 }
 
 const isSized = (name) => readFileSync(join(root, 'test', name), 'utf8').includes("/support/sized.ts'")
 
-/** The files of each lane: all but those below test/long; with `isLong` those, and the tests that have a full size. */
-function lanes(isLong) {
-  const tests = readdirSync(join(root, 'test'), { recursive: true })
+/** All but those below test/long; with `isLong` those, and the tests that have a full size. */
+function testFiles(isLong) {
+  const names = readdirSync(join(root, 'test'), { recursive: true })
     .filter((name) => /\.test\.[jt]s$/.test(name))
     .filter((name) => (isLong ? name.startsWith('long/') || isSized(name) : !name.startsWith('long/')))
-  const starts = LANES.flatMap((lane) => lane.map((start) => ({ lane, start })))
-  starts.sort((one, other) => other.start.length - one.start.length)
-  const laneOf = (name) => starts.find(({ start }) => name.startsWith(start))?.lane
-  return LANES.map((lane) => tests.filter((name) => laneOf(name) === lane))
-    .filter((files) => files.length > 0)
-    .map((files) => files.map((name) => join('test', name)).sort())
+    .sort()
+  const first = SLOWEST_FIRST.filter((name) => names.includes(name))
+  return [...new Set([...first, ...names])].map((name) => join('test', name))
 }

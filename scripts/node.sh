@@ -1,22 +1,23 @@
 #!/bin/sh
-# Node, with what has to be in its environment before it starts; what is there already stays.
+# Starts Node with environment variables that must be set before its start. Variables that are already set stay unchanged.
 #
 #   sh scripts/node.sh <script> [argument...]
 set -eu
 
-# glibc keeps for each arena what large pictures have taken, and makes eight for each core: 440 MB in place of 230.
+# Each arena of glibc retains the memory of large images, and by default there are eight arenas per core: 440 MB instead of 230.
 : "${MALLOC_ARENA_MAX:=2}"
 
-# glibc gives what has been freed back to the system only from the end of its heap, except for what it has mapped by itself. By
-# default it maps less and less: after 2,000 readers that stood still 310 to 370 MB stayed in place of 170. It begins with 128 KiB.
+# glibc returns freed memory to the system only from the end of its heap, except for separately mapped blocks. By default, the
+# threshold for mapped blocks begins at 128 KiB and grows: after 2,000 stalled readers, 310 to 370 MB remained instead of 170.
+# This keeps it at 128 KiB.
 : "${MALLOC_MMAP_THRESHOLD_:=131072}"
 
-# libuv starts so many threads with the first file that is read in the background. Pictures are made on one more of them than
+# The number of threads that libuv starts with the first asynchronous file operation. Images are transformed on one more than
 # there are cores, and two are left to files.
 : "${UV_THREADPOOL_SIZE:=$(($(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 3))}"
 
-# The pieces of an upload are garbage at once, and are let go when the space of young objects is full: 220 MB in place of 245
-# while 1 GiB goes to S3. The last one counts, so that the operator's own stays.
+# The chunks of an upload become garbage at once, and are collected when the space of young objects is full: 220 MB instead of
+# 245 while 1 GiB is sent to S3. Node uses the last value of an option, so the operator's own value wins.
 NODE_OPTIONS="--max-semi-space-size=4 ${NODE_OPTIONS:-}"
 
 export MALLOC_ARENA_MAX MALLOC_MMAP_THRESHOLD_ UV_THREADPOOL_SIZE NODE_OPTIONS

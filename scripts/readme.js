@@ -15,7 +15,7 @@ const HELP = `npm run readme
 Writes the generated tables of docs/reference, each between its two marks, from the data that the program itself reads.
 With -- --check it writes nothing, and exits with 1 when a table is not up to date.`
 
-/** The page of docs/reference that each table is on. */
+/** The page of docs/reference for each table. */
 const PAGES = {
   variables: 'configuration.md',
   parameters: 'image-parameters.md',
@@ -23,7 +23,7 @@ const PAGES = {
   'audio parameters': 'audio-parameters.md',
 }
 
-/** The text of each table by its name. */
+/** The text of each table, by name. */
 async function tables() {
   const programs = { folder: tmpdir(), env: {} }
   const plugins = await loadPlugins({
@@ -69,7 +69,7 @@ function table(head, rows) {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** What is no code must be no HTML either: `<sourceName>` would be a tag, which nobody sees. */
+/** Escapes "<" outside of code: `<sourceName>` would be an invisible HTML tag. */
 function shown(cell) {
   const parts = cell.replaceAll('|', '\\|').split('`')
   return parts.map((part, i) => (i % 2 === 0 ? part.replaceAll('<', '\\<') : part)).join('`')

@@ -8,10 +8,10 @@ import { checkNode } from './ready/node-version.js'
 import { command, root } from './ready/run.js'
 
 const server = join(root, 'dist/src/main.js')
-// npm leaves the lock out of a package, and the compiler with the development packages.
+// A published package has no package-lock.json and no compiler, so it cannot be built.
 const isClone = existsSync(join(root, 'package-lock.json'))
 
-// npm start: installs and builds what is missing or out of date, then is the server. `--help` is the server's own.
+// npm start: installs and builds whatever is missing or out of date, then becomes the server. `--help` is the server's own.
 await command(async () => {
   checkNode()
   if (!isClone) {
@@ -26,6 +26,6 @@ await command(async () => {
   })
 })
 
-// In this process, so that signals, arguments and exit code are the server's own, with nothing to pass on.
+// Runs in this process, so signals, arguments and exit code need not be forwarded.
 process.argv[1] = server
 await import(pathToFileURL(server).href)

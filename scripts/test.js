@@ -13,9 +13,9 @@ const HELP = `npm test [-- [--coverage] <options of mocha>]        for example: 
 
 Runs every test. Installs the npm packages when they are missing, and the programs that the tests use (unzip, bsdtar, 7z,
 python3, openssl, Redis, Ceph, curl, wget, aria2, ffmpeg, Chromium, nginx, Varnish) from Debian's packages when it may;
-builds; prints as its last line the totals. A skipped test counts as a failed one; one that fails is tried once more, and
-named. --long runs the slow tests instead: the attacks below test/long, and the full size of the tests that are smaller
-by default. With --coverage it takes a third longer and prints a table of what the tests have run.`
+builds; prints as its last line the totals. A skipped test counts as a failed one. --long runs the slow tests instead: the
+attacks below test/long, and the full size of the tests that are smaller by default. With --coverage it takes a third longer
+and prints a table of what the tests have run.`
 
 /** The programs that tests call, each with the Debian package that brings it. */
 const PROGRAMS = {
@@ -66,24 +66,18 @@ async function test(options) {
       isLong: options.includes('--long'),
       options: options.filter((option) => option !== '--coverage' && option !== '--long'),
     })
-    const { code, passes, failures, pending, failed, unsteady, leftOpen, files } = totals
+    const { code, passes, failures, pending, failed, leftOpen, files } = totals
     if (isCovered) await run('node_modules/.bin/c8', ['report', '--temp-directory', coverage])
     const slowest = files.slice(0, SLOWEST).map(({ file, seconds }) => `${seconds} s ${file}`)
     console.log(`\nThe slowest files: ${slowest.join(', ')}`)
     // Once more, where whoever looks at the end of a long log finds them.
-    tell('Passed only at its second try', unsteady)
-    tell('Failed', failed)
+    for (const { title, message } of failed) console.log(`\nFailed: ${title}\n  ${message.slice(0, 500)}`)
     if (leftOpen.length > 0)
       say(`Left open by a test, so that a process had to be ended: ${leftOpen.join(', ')}.`)
-    if (code !== 0 && failures === 0) say(`No test has failed, but the run ended with exit code ${code}.`)
     console.log(`\n${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`)
     // No test at all has failed, too.
     return code || (pending > 0 || passes === 0 ? 1 : 0)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function tell(what, tests) {
-  for (const { title, message } of tests) console.log(`\n${what}: ${title}\n  ${message.slice(0, 500)}`)
 }

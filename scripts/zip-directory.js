@@ -1,5 +1,5 @@
 /**
- * The entries of a ZIP archive without zip64, from the directory at its end.
+ * The entries of a ZIP archive without zip64, from its central directory.
  *
  * @see APPNOTE.TXT sections 4.3.12 and 4.3.16
  */

@@ -39,41 +39,45 @@ export { loadEverything } from './assembly/plugins.ts'
 export type { Storage } from './assembly/services.ts'
 
 export interface AppOptions extends LoadOptions {
-  /** Where clients reach this process; without a slash at its end. */
+  /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
   /** See {@link ServicesOptions}. */
   wrapStorage?: ServicesOptions['wrapStorage']
-  /** Whether the process is about to end: then it is not ready. */
+  /** Whether the process is shutting down: then it is not ready. */
   isStopping?: () => boolean
-  /** Where this is one of several processes: makes, of what this one has measured, what all have. */
+  /**
+   * Set when this is one of several processes. Takes the reader of this process's metrics, and returns a reader for all
+   * processes.
+   */
   shareMetrics?: (parts: MetricsReader['parts']) => MetricsReader['text']
 }
 
-/** A running service without a socket. */
+/** A running service, without a listening socket. */
 export interface App {
   handle: RequestListener
-  /** Has a server answer as the service does also what it cannot read as a request. */
+  /** Makes a server respond in the service's format to requests that cannot be parsed. */
   handleParseErrors(server: Server): void
   clients: Clients
-  /** What an operator may ask for. */
+  /** The commands of an operator. */
   commands: Commands
-  /** The first client's tokens. */
+  /** The tokens of the first client. */
   credentials: Credentials
   sweep: Sweep
-  /** What has been measured, where it can be read: by all processes when they share. */
+  /** The metrics as text, of all processes when they share. Undefined when metrics are off. */
   readMetrics: MetricsReader['text'] | undefined
-  /** Lets work in progress end, then gives the data folder back. */
+  /** Lets work in progress end, then closes everything. */
   close(): Promise<void>
 }
 
-// Of the two seconds that an orderly end may take once the requests have ended; what is left runs again later.
+// A part of the two seconds for a graceful shutdown after the last request. Jobs that do not end in this time run again
+// later.
 const JOBS_GRACE_MS = 1_500
 
 /**
- * Puts the service together, on what `assembly/services.ts` opens.
+ * Builds the service on the services of `assembly/services.ts`.
  *
- * @throws DataDirError when the data folder cannot be used or another process holds it, PluginError for a broken plugin
+ * @throws DataDirError when the data folder cannot be used or another process holds it; PluginError for a broken plugin
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const loaded = await loadEverything(options)
@@ -214,7 +218,7 @@ async function openApp(
       readMetrics && config.METRICS_TOKEN ? { token: config.METRICS_TOKEN, read: readMetrics } : undefined,
   })
 
-  // The embedded index is this process's alone: who wants to know of it has to ask here.
+  // Only this process can open the embedded index, so commands are sent to it.
   const control = config.REDIS_URL
     ? undefined
     : await openControl({ path: controlPath(config.DATA_DIR), commands, log })

@@ -13,14 +13,14 @@ import { callControl, controlPath, NotRunning } from './process/control.ts'
 import { projectRoot } from './process/project-root.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
 
-// A server that is just starting holds its folder before it takes commands.
+// A server that is starting already holds its folder, but does not accept commands yet.
 const STARTING_MS = 5000
 
 const FAILED = 1
-// As shells count: 128 and the signal's number.
+// Exit codes as in shells: 128 plus the signal's number.
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** Does a command and shows what comes of it; the process ends with a code that says how it went. */
+/** Runs a command and prints its result. Sets the exit code of the process. */
 async function perform(command: string, args: object, { json }: { json?: boolean }): Promise<void> {
   const output = json ? jsonOutput(toStandardOutput) : humanOutput(forPeople(command))
   const interrupt = new AbortController()
@@ -40,7 +40,7 @@ async function perform(command: string, args: object, { json }: { json?: boolean
   }
 }
 
-/** By the server that runs, else by this process. */
+/** Runs a command in the running server, else in this process. */
 async function doCommand(command: string, args: object, run: CommandRun): Promise<unknown> {
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
@@ -63,7 +63,7 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
   }
 }
 
-/** A server's commands need nothing of this, and it takes half a second to read. */
+/** Loaded on demand: it takes half a second, and commands of a running server do not need it. */
 const app = () => import('./app.ts')
 
 async function doHere(config: Config, command: string, args: object, run: CommandRun): Promise<unknown> {
@@ -96,6 +96,6 @@ function fail(error: Error, output: CommandOutput): void {
 }
 
 keepFilesPrivate()
-// Who reads may leave early: `sluice check | head`.
+// The reader may close the pipe early: `sluice check | head`.
 process.stdout.on('error', () => process.exit(FAILED))
 await commandLine({ perform, storageSecret: storageSecret() }).parseAsync()

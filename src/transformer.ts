@@ -11,17 +11,18 @@ import { runInChild } from './pipeline/run/remote-runner.ts'
 import { createRunner } from './pipeline/run/run.ts'
 import { workForParent } from './process/child-pool/child.ts'
 
-/** What a transformer is told by the process that starts it: what that one has loaded its own plugins from. */
+/** The setup message from the parent: the sources from which the parent has loaded its own plugins. */
 export interface TransformerSetup {
   folders: readonly PluginFolder[]
   chain: ChainSettings
   maxMemoryBytes: number
 }
 
-// The process in which pictures are made that may have to be given up: `assembly/transforms.ts` starts it.
+// Transforms images in a process that can be killed. `assembly/transforms.ts` starts it.
 workForParent(async (setup) => {
   const { folders, chain, maxMemoryBytes } = setup as TransformerSetup
-  // Steps of videos and sound stay with the parent, whose ffmpeg is a process of its own already; their plugins are loaded all the same.
+  // Video and audio steps run in the parent, since ffmpeg is already a separate process. Their plugins are loaded all
+  // the same.
   const none = { folder: join(tmpdir(), 'sluice-media'), env: {} }
   const ffmpeg = createFfmpeg(none)
   const all: readonly Engine[] = [sharpEngine, ffmpeg, createAudioEngine(none)]

@@ -9,7 +9,7 @@ import { watchHeap } from './process/web/heap.ts'
 import { serveMetrics } from './process/web/metrics-server.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
 
-// What is being made is put back within that time, or taken over by another when its lock has run out.
+// Time limit to put running jobs back. Otherwise another worker takes them over when their locks have expired.
 const CLOSE_MS = 8_000
 
 async function main(): Promise<void> {
@@ -19,8 +19,7 @@ async function main(): Promise<void> {
     process.stdout.write(workerUsage(describeVariables()))
     return
   }
-  if (argument !== undefined)
-    throw new Error(`expected no arguments but received "${argument}"; --help tells more`)
+  if (argument !== undefined) throw new Error(`expected no arguments but received "${argument}" (see --help)`)
 
   watchHeap()
   const environment = loadConfig()
@@ -40,13 +39,13 @@ async function main(): Promise<void> {
   const stop = async (signal: NodeJS.Signals) => {
     if (isStopping) return
     isStopping = true
-    log.info({ signal }, 'stopping: what is being made is put back')
+    log.info({ signal }, 'stopping; running jobs return to the queue')
     await Promise.race([worker.close(), pause(CLOSE_MS)])
     process.exit(0)
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.stdout.write('Sluice: the worker is ready, for videos and sound\n')
+  process.stdout.write('Sluice: the worker is ready for video and audio jobs\n')
   log.info({ concurrency: config.MEDIA_CONCURRENCY }, 'ready')
 }
 

@@ -5,7 +5,7 @@ const SOUNDS = ['mp3', 'm4a', 'ogg', 'opus', 'wav', 'flac'] as const
 const WAVEFORMS = ['json', 'png'] as const
 const LOSSLESS: readonly string[] = ['wav', 'flac']
 
-/** What sound, or a waveform of it, is written as. */
+/** The output format and bit rate of audio, or the format of a waveform. */
 export default definePlugin({
   name: 'audio-format',
   engine: 'ffmpeg-audio',

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** The loudness of podcasts and streamed music, by EBU R128. */
+/** Normalizes to the loudness of podcasts and streamed music, by EBU R128. */
 export default definePlugin({
   name: 'audio-loudness',
   engine: 'ffmpeg-audio',

@@ -1,12 +1,12 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { resolveTrim, TRIM_PARAMS, trim } from '../../src/core/plugin-api/trim-params.ts'
 
-/** A part of a sound: from one moment up to another. */
+/** Trims audio to the part between two times. */
 export default definePlugin({
   name: 'audio-trim',
   engine: 'ffmpeg-audio',
   phase: 'prepare',
-  // What is cut off is not to be heard.
+  // The original would contain the parts that were cut off.
   noOriginalFallback: true,
   params: TRIM_PARAMS,
   resolve: resolveTrim,

@@ -1,7 +1,7 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
-/** How far sound swings over time, for players that show it: numbers, or a picture with `f=png`. */
+/** A waveform for players: JSON, or an image with `f=png`. */
 export default definePlugin({
   name: 'audio-waveform',
   engine: 'ffmpeg-audio',

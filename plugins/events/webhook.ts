@@ -5,10 +5,10 @@ import { parseCidr } from '../../src/core/net/ip-ranges.ts'
 import { defineEventPlugin, type EventContext } from '../../src/core/plugin-api/event-plugin.ts'
 import { Problem } from '../../src/core/problem.ts'
 
-// A receiver that needs longer should put the event aside, answer, and work afterwards.
+// A receiver that needs longer should queue the event, respond, and process it afterwards.
 const TIMEOUT_MS = 10_000
 
-/** One text, or several, each of which fits. */
+/** One valid text, or a list of them. */
 function texts<T extends string>(fits: (text: string) => boolean, expectation: string) {
   const text = z.custom<T>((value) => typeof value === 'string' && fits(value), expectation)
   return z.preprocess((value) => [value].flat(), z.array(text))
@@ -16,12 +16,12 @@ function texts<T extends string>(fits: (text: string) => boolean, expectation: s
 
 const settings = z
   .strictObject({
-    /** Endpoints, each told by itself. None: the plugin does nothing. */
+    /** Endpoints; each is notified separately. The plugin does nothing without any. */
     url: texts(isEndpoint, 'expected http or https URLs without user name for url'),
-    /** All sign: more than one while receivers change over. */
+    /** Every secret signs: use several while receivers change to a new one. */
     secret: texts(isSecret, 'expected whsec_ and 24 to 64 bytes in base64 for secret'),
     events: texts<EventName>(isEventName, `expected events to be among ${EVENT_NAMES.join(', ')}`),
-    /** Ranges that are not public and may be told all the same. */
+    /** Address ranges that are not public but may be notified. */
     allowAddresses: texts(isCidr, 'expected ranges like 10.1.0.0/16 for allowAddresses'),
   })
   .refine(
@@ -30,7 +30,7 @@ const settings = z
   )
 
 /**
- * Tells others over HTTP what happened, signed.
+ * Sends events over HTTP, signed.
  *
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
@@ -64,7 +64,7 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
   const { secret, allowAddresses } = read(options)
   const { host } = new URL(target)
   const payload = JSON.stringify({ type, timestamp: occurredAt.toISOString(), data })
-  // Of this try, not of the event: receivers refuse what is older than minutes.
+  // The time of this attempt, not of the event: receivers reject timestamps that are minutes old.
   const timestamp = Math.floor(Date.now() / 1000)
   const { status, body } = await fetch({
     url: target,
@@ -78,7 +78,7 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
     body: payload,
     signal,
     timeoutMs: TIMEOUT_MS,
-    // Nothing of it is read: however long it is, the status counts.
+    // The body is not read, so its length does not matter. Only the status counts.
     maxBytes: Number.MAX_SAFE_INTEGER,
     access: accessTo(target, allowAddresses),
   }).catch((error) => {
@@ -89,7 +89,7 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
   else if (status < 200 || status > 299) throw refused(host, status)
 }
 
-/** The status 502 has the event sent again. */
+/** Because of the status 502, the event is sent again. */
 function refused(host: string, status: number): Problem {
   return new Problem({ status: 502, code: 'remote_status', detail: `${host} has answered ${status}` })
 }
@@ -99,7 +99,7 @@ function accessTo(url: string, addresses: readonly string[]) {
   return { ports: port === '' ? [] : [Number(port)], addresses }
 }
 
-/** An address that is refused, with what the operator can do; any other error as it is. */
+/** For an address that is refused, returns an error that tells the operator what to do; any other error unchanged. */
 function withRemedy(error: unknown, url: string): unknown {
   if (!(error instanceof Problem) || error.code !== 'url_not_allowed') return error
   const why = error.cause instanceof Error ? error.cause.message : error.message

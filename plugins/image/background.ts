@@ -1,7 +1,10 @@
 import { CLEAR, colorOf } from '../../src/core/media/color.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** Puts a colour beneath all that is transparent: of the source, and what turning, padding and rounding have left. */
+/**
+ * Puts a colour beneath all transparent parts: those of the source, and those that rotation, padding and rounded
+ * corners create.
+ */
 export default definePlugin({
   name: 'image-background',
   engine: 'sharp',
@@ -13,10 +16,10 @@ export default definePlugin({
   holds: () => 'outcome',
   async transform(image, { bg = CLEAR }, { source, settle }) {
     if (!source.hasAlpha) return image
-    // Sharp flattens before it resizes: what that leaves empty has to be there first.
+    // sharp flattens before it resizes, so the parts that the resize leaves empty must be rendered first.
     const { draft } = await settle(image)
     const background = colorOf(bg)
-    // Settled again: the encoder's own flattening, on white, would replace this one.
+    // Settle again: otherwise the encoder's own flattening, on white, would replace this one.
     if (background.alpha === 1) return settle(draft.flatten({ background }))
     const input = { create: { width: 1, height: 1, channels: 4 as const, background } }
     return settle(draft.composite([{ input, tile: true, blend: 'dest-over' }]))

@@ -2,16 +2,16 @@ import sharp, { type Sharp } from 'sharp'
 import type { Size } from '../../src/core/geometry/box.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-// Six megapixels take 36 ms and 3.3 ms more for each px of sigma; to make them small and large again takes 160 to 200 ms,
+// Six megapixels take 36 ms and 3.3 ms more per px of sigma. To scale them down and up again takes 160 to 200 ms,
 // whatever the sigma.
 const DIRECT_MAX_SIGMA = 40
-// Of the small picture: enough that none of its pixels shows in the large one.
+// The sigma in the small image: enough that its pixels are not visible in the large one.
 const SMALL_SIGMA = 10
 const MAX_SIGMA = 1000
 
 /**
- * Gaussian blur of the picture in the size in which it is sent. Of each frame by itself: to sharp all frames are one tall
- * picture, and it would mix the edge of one with that of the next.
+ * Gaussian blur of the image in its output size. Each frame is blurred separately: for sharp all frames are one tall
+ * image, and it would mix the edges of adjacent frames.
  */
 export default definePlugin({
   name: 'image-blur',
@@ -36,11 +36,11 @@ export default definePlugin({
   },
 })
 
-/** Makes it small, blurs that, and makes it large again: of a wide blur, nobody sees the difference. */
+/** Scales down, blurs, and scales up again: with a large sigma the difference is not visible. */
 async function blurSmall(image: Sharp, size: Size, sigma: number): Promise<Sharp> {
   const shrunk = (side: number) => Math.max(1, Math.round((side * SMALL_SIGMA) / sigma))
   const small = { width: shrunk(size.width), height: shrunk(size.height), fit: 'fill' } as const
-  // A file, since it keeps what pixels lose: the transparency of grey, a profile.
+  // Through a file, which preserves what pixels lose: the transparency of grey images, a profile.
   const blurred = await image.resize(small).blur(SMALL_SIGMA).png().toBuffer()
   const large = { width: size.width, height: size.height, fit: 'fill', kernel: 'cubic' } as const
   return sharp(blurred).keepIccProfile().resize(large)

@@ -2,13 +2,10 @@ import { type Box, clippedBox } from '../../src/core/geometry/box.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
-// Past any picture that is transformed: 50 megapixels in one line.
+// Above any image that is transformed: 50 megapixels in one line.
 const MAX = 50_000_000
 
-/**
- * Takes a part, in pixels of the upright picture (of what is left of it, where it is trimmed as well). An SVG is drawn in
- * its own size for it.
- */
+/** Crops to a part, in pixels of the upright image after a trim. For this, an SVG is drawn in its own size. */
 export default definePlugin({
   name: 'image-crop',
   engine: 'sharp',

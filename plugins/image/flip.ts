@@ -1,7 +1,7 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { comesAfter } from './one-pass.mts'
 
-/** Mirrors top and bottom, after what comes before: sharp would do it before it cuts and turns. */
+/** Mirrors top and bottom, after the earlier steps: sharp would do it before it crops and rotates. */
 export default definePlugin({
   name: 'image-flip',
   engine: 'sharp',
@@ -11,7 +11,7 @@ export default definePlugin({
   async transform(image, _params, context) {
     if (comesAfter(context, 'image-resize')) return image.flip()
     const { source, settle } = context
-    // Sharp would turn all frames of an animation over as one, the last frame first.
+    // sharp would flip all frames of an animation as one image, with the last frame first.
     if (source.pages > 1) return settle(image, (frame) => frame.flip())
     return (await settle(image)).draft.flip()
   },

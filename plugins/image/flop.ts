@@ -1,7 +1,7 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { comesAfter } from './one-pass.mts'
 
-/** Mirrors left and right, after what comes before: sharp would do it before it cuts and turns. */
+/** Mirrors left and right, after the earlier steps: sharp would do it before it crops and rotates. */
 export default definePlugin({
   name: 'image-flop',
   engine: 'sharp',

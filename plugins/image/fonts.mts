@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join, resolve } from 'node:path'
 
-/** A font as sharp takes it. */
+/** A font as sharp expects it. */
 export interface Font {
   file: string
-  /** As Pango reads it, a size can follow: `DejaVu Sans, Bold`. */
+  /** The name in Pango's syntax; a size can follow: `DejaVu Sans, Bold`. */
   description: string
 }
 
@@ -20,12 +20,12 @@ const SHIPPED: ReadonlyMap<string, string> = new Map([
   ['mono-bold', join(DEJAVU, 'DejaVuSansMono-Bold.ttf')],
 ])
 
-/** Fonts that come with Sluice; latin, greek and cyrillic letters and more. */
+/** The shipped fonts, with Latin, Greek and Cyrillic letters and more. */
 export const SHIPPED_FONTS = [...SHIPPED.keys()]
 
 /**
- * The fonts in a folder, by the names that URLs give them: `inter-bold` for `Inter Bold.ttf`.
- * @throws Error naming a file that is no font, or two that have one name
+ * Reads the fonts in a folder, by their names in URLs: `inter-bold` for `Inter Bold.ttf`.
+ * @throws Error that names a file that is not a font, or two files with the same font name
  */
 export function fontsIn(folder: string): ReadonlyMap<string, Font> {
   const fonts = new Map<string, Font>()
@@ -44,7 +44,7 @@ export function fontsIn(folder: string): ReadonlyMap<string, Font> {
   return fonts
 }
 
-/** A font by its name, of a folder, else of those that come with Sluice. */
+/** Finds a font by its name, in the folder or among the shipped ones; undefined when there is none. */
 export function fontNamed(name: string, folder: string | undefined): Font | undefined {
   const shipped = SHIPPED.get(name)
   const fonts = folder === undefined ? undefined : known(`folder ${resolve(folder)}`, () => fontsIn(folder))
@@ -52,7 +52,7 @@ export function fontNamed(name: string, folder: string | undefined): Font | unde
   return shipped === undefined ? undefined : known(shipped, () => readFont(shipped))
 }
 
-// Fonts are read once: what has been added to a folder is known after a restart, as it is to the parameter.
+// Fonts are read once. A new file in a folder is found after a restart, which also adds it to the accepted values.
 const memory = new Map<string, unknown>()
 
 function known<T>(key: string, read: () => T): T {
@@ -72,12 +72,12 @@ function readFont(file: string): Font {
 
 const FAMILY = 1
 const STYLE = 2
-// Of the table's platforms, the one that every font of today has: UTF-16, its language English.
+// Of the table's platforms, the one that every current font has: UTF-16, in English.
 const WINDOWS = 3
 const ENGLISH = 0x409
 
 /**
- * What a font is called, by its `name` table.
+ * Reads the names of a font from its `name` table.
  * @see https://learn.microsoft.com/typography/opentype/spec/name
  */
 function namesOf(font: Buffer): { family: string; style: string } {

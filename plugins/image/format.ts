@@ -6,22 +6,23 @@ import { definePlugin, type PlanRequest } from '../../src/core/plugin-api/plugin
 import { badParameter, type Problem } from '../../src/core/problem.ts'
 import { notTransformable } from '../../src/core/transform-problems.ts'
 
-// What sharp writes, by Sluice's names.
+// The formats that sharp writes, by Sluice's names.
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const
 type OutputFormat = (typeof FORMATS)[number]
 type FormatName = OutputFormat | 'svg' | 'auto'
 
 const DEFAULT_QUALITY = 75
-// A page of a TIFF is another picture, a frame of an animation another moment.
+// These formats have pages: the pages of a TIFF, the frames of an animation.
 const PAGED = ['tiff', 'gif', 'webp']
 const WITH_QUALITY = ['jpeg', 'webp', 'avif', 'tiff']
 
-// A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP: more is not to be spent on what nobody asked for by name.
+// A photo of 4 MP takes a core 2.7 s as AVIF, 0.4 s as WebP. Above this size, f=auto selects WebP if the client
+// accepts it.
 const AUTO_AVIF_MAX_PIXELS = 4_000_000
-// Over all frames: seven encodings of so many take a core ten seconds as AVIF, six as WebP.
+// Limits over all frames: seven encodings of this many pixels take a core ten seconds as AVIF, six as WebP.
 const SEARCH_MAX_PIXELS = { avif: 2_000_000, others: 8_000_000 }
 
-/** Encodes the picture: in the format asked for, else in that of the source. */
+/** Encodes the image in the requested format, by default in that of the source. */
 export default definePlugin({
   name: 'image-format',
   engine: 'sharp',
@@ -81,7 +82,7 @@ export default definePlugin({
   },
   resolve({ f: asked, q, lossless, maxbytes, a, page, icc }, request) {
     const { format, options } = request
-    if (asked === 'svg') return asItIs(request)
+    if (asked === 'svg') return uploadedSvg(request)
     const moving = isAnimated(format.name) && a === '1' && page === undefined
     const f = asked === 'auto' ? bestAccepted(request, { moving, lossless }) : asked
     const outputs = outputsOf(f, format.name)
@@ -100,7 +101,7 @@ export default definePlugin({
       q: withQuality && !usualQuality ? q : undefined,
       lossless: lossless && WITH_QUALITY.includes(output) ? lossless : undefined,
       maxbytes: withQuality ? maxbytes : undefined,
-      // Its first page is the still of an animation.
+      // The first page of an animation equals its first frame.
       a: isAnimated(format.name) && isAnimated(output) && (page ?? 1) === 1 && !moving ? '0' : '1',
       page: page === 1 ? undefined : page,
       icc: output === 'gif' || format.name === 'gif' || format.name === 'svg' ? 'srgb' : icc,
@@ -122,7 +123,7 @@ export default definePlugin({
     if (width * height * pages > maxPixels) {
       throw tooLargeToSearch(output, { width, height, pages, maxPixels })
     }
-    // One draft for all tries: a copy would have all its pixels once more.
+    // One draft for all tries: a clone would hold all pixels once more.
     const { draft } = await settle(image)
     let last = from
     const bytesOf = async (quality: number) => {
@@ -160,8 +161,9 @@ function encoded(
 }
 
 /**
- * JPEG, and TIFF that holds JPEG, have no transparency: white is what a page shows through it. Sharp flattens before it
- * resizes, whatever the order of calls; what the resize leaves empty is white already and only has to lose its alpha.
+ * JPEG, and TIFF with JPEG compression, have no transparency, so transparent parts become white. sharp flattens
+ * before it resizes, whatever the order of calls. Parts that the resize leaves empty are white already, and only lose
+ * their alpha.
  */
 function opaque(image: Sharp): Sharp {
   return image.flatten({ background: '#fff' }).removeAlpha()
@@ -177,14 +179,14 @@ function qualityOf(output: OutputFormat, { quality }: PlanRequest['options']): n
   return (quality as Partial<Record<OutputFormat, number>> | undefined)?.[output] ?? DEFAULT_QUALITY
 }
 
-/** PNG for a source that cannot be written as it is (SVG): it keeps the edges and the transparency. */
+/** PNG for a source format that cannot be written (SVG), as it preserves edges and transparency. */
 function usualFormat(source: string): string {
   return source === 'svg' ? 'png' : source
 }
 
 /**
- * What is written. Under `auto`, as it is resolved, the size decides: AVIF, or in its place the second one where that
- * would take too long.
+ * The output formats in question. For a resolved `auto`, the size decides: AVIF, or the second one when AVIF would
+ * take too long.
  */
 function outputsOf(resolved: FormatName | undefined, source: string): [OutputFormat, ...OutputFormat[]] {
   if (resolved === 'auto') return ['avif', 'webp']
@@ -201,8 +203,8 @@ function tooLargeToSearch(
   )
 }
 
-/** An SVG as it was uploaded: nothing else can be asked of it then. */
-function asItIs({ format, named }: PlanRequest): 'original' {
+/** Returns the uploaded SVG, without any other parameter. */
+function uploadedSvg({ format, named }: PlanRequest): 'original' {
   if (format.name !== 'svg') {
     const expected = `one of ${FORMATS.join(', ')}, auto`
     throw badParameter({ param: 'f', expected, received: 'svg, which only an SVG can be sent as' })
@@ -214,8 +216,8 @@ function asItIs({ format, named }: PlanRequest): 'original' {
 }
 
 /**
- * AVIF, WebP or the source's format, the first that can hold the picture; else PNG, which holds any. What may be an
- * animation stays one, which rules out AVIF; what must be lossless is far smaller, and sooner done, as WebP.
+ * Returns AVIF, WebP or the source's format, the first that can hold the image, otherwise PNG, which can hold any. A
+ * possible animation stays one, which excludes AVIF. A lossless image is far smaller as WebP, and faster to encode.
  */
 function bestAccepted(
   { accept, format, tooSmall }: PlanRequest,

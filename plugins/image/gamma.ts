@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** Brightens the middle tones and leaves black and white as they are: each value to the power of 1 / gamma. */
+/** Brightens the middle tones, and leaves black and white unchanged: each value to the power of 1 / gamma. */
 export default definePlugin({
   name: 'image-gamma',
   engine: 'sharp',
@@ -9,6 +9,6 @@ export default definePlugin({
     gamma: { type: 'number', min: 1, max: 3, help: 'Brightens the middle tones; 1 changes nothing' },
   },
   resolve: ({ gamma }) => (gamma === 1 ? undefined : { gamma }),
-  // With one number, sharp undoes after a resize what it has done before it: nothing would be seen.
+  // With one number, sharp applies the gamma before a resize and reverts it after: it would have no visible effect.
   transform: (image, { gamma }) => image.gamma(1, gamma),
 })

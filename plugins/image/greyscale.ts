@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** Takes the colours away, and keeps how bright they look. */
+/** Removes the colours, and preserves the perceived brightness. */
 export default definePlugin({
   name: 'image-greyscale',
   engine: 'sharp',

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** Changes a picture in the LCh colour space, where lightness, chroma and hue are apart. */
+/** Adjusts an image in the LCh colour space, which separates lightness, chroma and hue. */
 export default definePlugin({
   name: 'image-modulate',
   engine: 'sharp',
@@ -27,7 +27,7 @@ export default definePlugin({
       unit: 'percent',
       help: 'Added to the lightness of every pixel',
     },
-    // Sharp turns by whole degrees only.
+    // sharp rotates the hue by whole degrees only.
     hue: { type: 'integer', min: 1, max: 360, unit: 'degrees', help: 'Turns every colour around the wheel' },
   },
   resolve({ saturation, brightness, lightness, hue: asked }) {
@@ -37,8 +37,8 @@ export default definePlugin({
   },
   transform(image, { saturation, brightness, lightness = 0, hue = 0 }, { source, settle }) {
     const modulated = image.modulate({ saturation, brightness, lightness, hue })
-    // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would be
-    // changed as well.
+    // For a format without transparency, sharp puts white beneath transparent parts before everything else. This
+    // white would change as well.
     return source.hasAlpha ? settle(modulated) : modulated
   },
 })

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** Turns every colour into its opposite; what is transparent stays so. */
+/** Inverts every colour; transparency does not change. */
 export default definePlugin({
   name: 'image-negate',
   engine: 'sharp',
@@ -8,8 +8,8 @@ export default definePlugin({
   params: { negate: { type: 'flag', help: 'The negative: every colour becomes its opposite' } },
   transform(image, _, { source, settle }) {
     const negative = image.negate({ alpha: false })
-    // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would be
-    // changed as well.
+    // For a format without transparency, sharp puts white beneath transparent parts before everything else. This
+    // white would change as well.
     return source.hasAlpha ? settle(negative) : negative
   },
 })

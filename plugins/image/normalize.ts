@@ -2,8 +2,8 @@ import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
 /**
- * Stretches the luminance over the whole range: what is darker than the lower percentile becomes black, what is lighter
- * than the upper one white. Over all frames of an animation, so that it does not flicker.
+ * Stretches the luminance over the whole range: values below the lower percentile become black, values above the
+ * upper one white. Over all frames of an animation, so that it does not flicker.
  */
 export default definePlugin({
   name: 'image-normalize',
@@ -34,8 +34,8 @@ export default definePlugin({
   holds: () => 'outcome',
   transform(image, { normalize_lower: lower, normalize_upper: upper }, { source, settle }) {
     const stretched = image.normalise({ lower, upper })
-    // Sharp puts white beneath what is transparent before all else, for a format without transparency: it would count as
-    // the lightest part of the picture.
+    // For a format without transparency, sharp puts white beneath transparent parts before everything else. This
+    // white would count as the lightest part of the image.
     return source.hasAlpha ? settle(stretched) : stretched
   },
 })

@@ -1,13 +1,14 @@
 import type { TransformContext } from '../../src/core/plugin-api/plugin.ts'
 
-// In the order in which sharp carries out what they ask for, whatever the order of calls.
+// The order in which sharp applies these operations, whatever the order of calls.
 const BEFORE = ['image-orient', 'image-crop', 'image-resize', 'image-flip', 'image-flop', 'image-rotate']
 
 /**
- * Whether what a plugin asks for comes truly after all that this pass has asked for already, without a pass of its own: for
- * one that mirrors, turns by quarters or adds a border. Not of animations, whose frames sharp takes for one picture.
+ * Whether sharp would apply the operation of a plugin after everything else in this pass, so that it needs no new
+ * pass. For a mirror, a rotation by quarters, or a border. Always false for animations, whose frames are one image
+ * for sharp.
  *
- * @param last the last of those that sharp carries out before it
+ * @param last the last operation that sharp applies before it
  */
 export function comesAfter(
   { pass, source }: Pick<TransformContext<'sharp'>, 'pass' | 'source'>,

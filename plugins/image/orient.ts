@@ -1,8 +1,8 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 /**
- * Turns a photo upright as its EXIF orientation says; what is sent has no metadata left that could say it again. It is
- * turned as it is opened: every other step sees it upright, wherever this one stands in the chain.
+ * Applies the EXIF orientation; the output has no metadata that would repeat it. The image is rotated when it is
+ * opened, so every other step gets it upright, whatever the position of this plugin in the chain.
  */
 export default definePlugin({
   name: 'image-orient',

@@ -4,17 +4,17 @@ import { COMPASS, type CompassWord } from '../../src/core/geometry/focus.ts'
 import { EMPTY } from '../../src/core/media/color.ts'
 import type { Engines } from '../../src/core/plugin-api/plugin.ts'
 
-/** Red, green, blue and transparency of each pixel. */
+/** Red, green, blue and alpha of each pixel. */
 export interface Layer extends Size {
   data: Buffer
 }
 
 /**
- * Lays a layer over every frame of a picture, which keeps its channels: one without transparency gets none.
+ * Lays a layer over every frame of an image. The channels do not change: an image without transparency gets none.
  *
- * @param source what is known of the picture, in its size as it is now
+ * @param source facts about the image, with its present size
  * @param layer no larger than a frame
- * @param place `tile`: again and again, from the top left
+ * @param place `tile`: repeated, from the top left
  * @param margin to the edges, in px
  */
 export async function laidOver(
@@ -39,7 +39,7 @@ function placed(frame: Size, layer: Size, { place, margin }: { place: CompassWor
   return { left: offset(frame.width - layer.width, x), top: offset(frame.height - layer.height, y) }
 }
 
-/** To sharp all frames are one tall picture: a layer as large as a frame, again and again, lies on each of them. */
+/** For sharp all frames are one tall image: a layer as large as a frame, repeated, covers each of them. */
 async function ofEachFrame(single: OverlayOptions, { width, height }: Size): Promise<OverlayOptions> {
   const input = await sharp({ create: { width, height, channels: 4, background: EMPTY } })
     .composite([single])

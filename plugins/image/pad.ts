@@ -5,7 +5,7 @@ import { comesAfter } from './one-pass.mts'
 
 const MAX = 5000
 
-/** Adds a border around the picture as it is by then; transparent, or of the colour `bg`. */
+/** Adds a border around the image of the earlier steps; transparent, or of the colour `bg`. */
 export default definePlugin({
   name: 'image-pad',
   engine: 'sharp',
@@ -45,7 +45,7 @@ function fourSides([top = 0, right = top, bottom = top, left = right]: readonly 
   return [top, right, bottom, left]
 }
 
-/** The shortest way to say the same. */
+/** The shortest equal list. */
 function fewest([top, right, bottom, left]: Sides): number[] {
   if (left !== right) return [top, right, bottom, left]
   if (bottom !== top) return [top, right, bottom]

@@ -3,7 +3,10 @@ import type { Point, Size } from '../../src/core/geometry/box.ts'
 import { type FocusWord, focusOfBoxes } from '../../src/core/geometry/focus.ts'
 import type { Opened, TransformContext } from '../../src/core/plugin-api/plugin.ts'
 
-/** What a cut of this size keeps, where the picture itself has to tell; undefined where it need not. */
+/**
+ * The point on which to centre a crop of this size when it depends on the image content: `auto` and `face`. Undefined
+ * for any other focus.
+ */
 export async function focusIn(
   draft: Sharp,
   cut: Size,
@@ -11,23 +14,24 @@ export async function focusIn(
   { source, frames, detect }: TransformContext<'sharp'>,
 ): Promise<Point | undefined> {
   if (func !== 'auto' && func !== 'face') return undefined
-  // Of an animation, what its first frame shows.
+  // For an animation, its first frame decides.
   const [still] = source.pages > 1 ? await frames(draft) : [{ draft, source }]
   if (!still) return undefined
   const boxes = func === 'face' && detect ? await detect(still) : []
   const seen = focusOfBoxes(boxes, cut, source)
   if (seen) return seen
   const inside = { width: LOOKED_AT, height: LOOKED_AT, fit: 'inside', withoutEnlargement: true } as const
-  // A copy of what goes on: a frame is nobody else's, and copying it would copy all of them.
+  // A clone of the shared draft. A separate frame belongs to this function, and a clone of it would copy the bytes of
+  // all frames.
   const own = still.draft === draft ? draft.clone() : still.draft
   const [small] = await frames(own.resize(inside))
   return small && attention(small, cut, source)
 }
 
-// libvips looks at 32 x 32 pixels; these tell it apart to a third of a percent.
+// libvips evaluates 32 x 32 pixels. At this size, its result is precise to a third of a percent.
 const LOOKED_AT = 320
 
-/** Where libvips would cut. */
+/** The point on which libvips would centre the crop. */
 async function attention(small: Opened<'sharp'>, cut: Size, source: Size): Promise<Point | undefined> {
   const { width, height } = small.source
   const box = {

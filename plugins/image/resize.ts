@@ -13,8 +13,8 @@ import { focusIn } from './picture-focus.mts'
 const MAX_SIDE = 5000
 
 /**
- * Resizes, and cuts to a shape or to a part. A picture is enlarged only with `enlarge`. An SVG has no pixels of
- * its own: sharp draws it in the requested size, within the limits.
+ * Resizes, and crops to an aspect ratio or to a part. Enlarges only with `enlarge`. An SVG has no pixels of its own:
+ * sharp draws it in the requested size, within the limits.
  */
 export default definePlugin({
   name: 'image-resize',
@@ -97,7 +97,7 @@ export default definePlugin({
   },
 
   opening: ({ w, h }) => ({ fitted: w !== undefined || h !== undefined }),
-  // All of a picture of which a part is enlarged, or in which the part is looked for.
+  // The whole source is held when a part of it is enlarged, or when the part must be detected.
   holds: ({ zoom, enlarge, func }) =>
     enlarge || zoom > 1 || func === 'auto' || func === 'face' ? 'source' : undefined,
 
@@ -118,12 +118,12 @@ export default definePlugin({
       zoom,
       maxScale: isVector ? largestDrawing(source, limits) : enlarge ? Number.POSITIVE_INFINITY : 1,
       maxSide: limits.outputMaxSide,
-      // The limits of a drawing are hard.
+      // The limits of a drawing are strict, so its sides are rounded down.
       whole: isVector ? Math.floor : Math.round,
     })
-    const made = canvas ?? size
-    if (made.width > source.width || made.height > source.height)
-      checkOutput(made, { pages: source.pages, limits, expected: 'w and h that make' })
+    const outputSize = canvas ?? size
+    if (outputSize.width > source.width || outputSize.height > source.height)
+      checkOutput(outputSize, { pages: source.pages, limits, expected: 'w and h that make' })
     const known = { ...source, ...size, dpr, format: isVector ? 'png' : source.format }
     const framed = { ...known, framed: true as const }
     if (!isWhole(taken, source)) {
@@ -133,7 +133,7 @@ export default definePlugin({
       const focus = (await focusIn(image, taken, func, context)) ?? { x: fx, y: fy }
       const part = boxAround(focus, taken, source)
       if (enlarges) {
-        // Else sharp would hold all of a picture of which but a part is asked for: enlarged, that is any number of pixels.
+        // Otherwise sharp would enlarge the whole image before the crop, which could be any number of pixels.
         const { draft } = await context.settle(image)
         return {
           draft: draft.extract(cutBeforeResizing(part, source)).resize({ ...size, fit: 'fill' }),
@@ -152,8 +152,9 @@ export default definePlugin({
 })
 
 /**
- * How sharp draws the whole of an SVG. Its own sides may be no whole numbers, and only sharp knows them: sharp's own fits
- * keep its shape. Not where the limit has made it smaller than the box that it is to cover.
+ * Options with which sharp draws the whole of an SVG. Its own sides may not be whole numbers, and only sharp knows
+ * them, so sharp's own fits preserve the aspect ratio. The exception is an SVG that the limit has made smaller than
+ * the box it must cover.
  */
 function drawn(
   size: Size,
@@ -170,7 +171,7 @@ function drawn(
   return { ...box, fit: width && height ? fit : 'inside', background: EMPTY }
 }
 
-/** In the middle, on nothing. */
+/** The margins around a centred image, transparent. */
 function around(size: Size, canvas: Size) {
   const left = Math.floor((canvas.width - size.width) / 2)
   const top = Math.floor((canvas.height - size.height) / 2)

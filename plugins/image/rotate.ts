@@ -4,7 +4,7 @@ import { EMPTY } from '../../src/core/media/color.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { comesAfter } from './one-pass.mts'
 
-/** Turns a picture clockwise. Multiples of 90 keep every pixel; of other angles the corners are transparent. */
+/** Rotates an image clockwise. Multiples of 90 preserve every pixel. Other angles leave transparent corners. */
 export default definePlugin({
   name: 'image-rotate',
   engine: 'sharp',
@@ -32,7 +32,7 @@ export default definePlugin({
       if (comesAfter(context, 'image-flop'))
         return { draft: image.rotate(angle), source: { ...source, ...size } }
       if (pages > 1) return settle(image, (frame) => frame.rotate(angle))
-      // After what comes before, and of pixels that are held already.
+      // After the earlier steps, and from pixels that are in memory already.
       const settled = await settle(image)
       return { draft: settled.draft.rotate(angle), source: { ...settled.source, ...size } }
     }

@@ -3,7 +3,7 @@ import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
 const MAX_SIGMA = 10
 
-/** Sharpens the edges: those of each frame by itself, since to sharp all frames are one tall picture. */
+/** Sharpens the edges. Each frame is sharpened separately, since for sharp all frames are one tall image. */
 export default definePlugin({
   name: 'image-sharpen',
   engine: 'sharp',
@@ -22,7 +22,7 @@ export default definePlugin({
     sharpen_sigma === undefined ? { sharpen, sharpen_sigma } : { sharpen: undefined, sharpen_sigma },
   holds: () => 'outcome',
   async transform(image, { sharpen_sigma }, { source, settle }) {
-    // As sharp as it looks in pixels of the URL; sharp ends at 10.
+    // In pixels of the URL, so that dpr does not change the effect. The limit of sharp is 10.
     const sigma = sharpen_sigma && Math.min(MAX_SIGMA, sharpen_sigma * source.dpr)
     const sharpened = (frame: Sharp) => (sigma === undefined ? frame.sharpen() : frame.sharpen({ sigma }))
     return source.pages === 1 ? sharpened(image) : settle(image, sharpened)

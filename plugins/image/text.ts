@@ -7,19 +7,19 @@ import { badParameter } from '../../src/core/problem.ts'
 import { type Font, fontNamed, fontsIn, SHIPPED_FONTS } from './fonts.mts'
 import { type Layer, laidOver } from './overlay.mts'
 
-// Of smaller letters nothing may be left to see.
+// Smaller letters may not be visible at all.
 const MIN_SIZE = 4
 
 /**
- * Writes a text over the picture, over every frame of an animation. It is broken into lines that fit the picture, and
- * made smaller where it would not fit.
+ * Draws a text over the image, and over every frame of an animation. The text is broken into lines that fit the
+ * image, and made smaller when it does not fit.
  */
 export default definePlugin({
   name: 'image-text',
   engine: 'sharp',
   phase: 'compose',
   noOriginalFallback: true,
-  // Lines as long as the outcome is wide, and places in it: its size has to be known.
+  // The lines and the position depend on the size of the outcome.
   newPass: true,
   params: {
     text: { type: 'text', maxLength: 200, help: 'A text over the picture' },
@@ -65,16 +65,18 @@ export default definePlugin({
     if (!font) throw new Error(`the font ${text_font} is gone`)
     const frame = { width: source.width, height: source.height }
     const size = sizeOf(params.text_size * source.dpr, text)
-    // So that no letter touches the edge, nor the margin takes much of a small picture.
+    // The margin separates letters from the edge, and stays small in a small image.
     const margin = Math.floor(Math.min(size / 2, frame.width / 10, frame.height / 10))
     const room = { width: frame.width - 2 * margin, height: frame.height - 2 * margin }
     const { alpha, ...color } = colorOf(params.text_color)
-    const markup = marked(text, color, alpha * (params.text_opacity / 100))
-    const layer = await written(markup, { font, size, room, align: alignment(place) }).catch((cause) => {
-      if (!/no text to render/.test(String(cause))) throw cause
-      // Blanks of odd kinds.
-      throw badParameter({ param: 'text', expected: 'a text that can be seen', received: text })
-    })
+    const markup = asPangoMarkup(text, color, alpha * (params.text_opacity / 100))
+    const layer = await renderedWithin(markup, { font, size, room, align: alignment(place) }).catch(
+      (cause) => {
+        if (!/no text to render/.test(String(cause))) throw cause
+        // Only unusual white space.
+        throw badParameter({ param: 'text', expected: 'a text that can be seen', received: text })
+      },
+    )
     return laidOver(image, source, { layer, place, margin })
   },
 })
@@ -84,10 +86,13 @@ function folderOf(fonts: unknown): string {
   throw new Error(`expected the option fonts to be a folder but received ${JSON.stringify(fonts)}`)
 }
 
-// What the letters may cover, each as a square of its size: 4 MP are 16 MB. Letters of some scripts are ten times as wide.
+// Limit of the area of all letters, each as a square of its size: 4 MP are 16 MB. Letters of some scripts are ten
+// times as wide.
 const MAX_LETTER_PIXELS = 4_000_000
 
-/** The size asked for, or a smaller one where many letters would cover too much before it is known whether they fit. */
+/**
+ * Returns the requested size, or a smaller one for many letters, which would cover too much before the fit is known.
+ */
 function sizeOf(asked: number, text: string): number {
   return Math.floor(Math.min(asked, Math.sqrt(MAX_LETTER_PIXELS / [...text].length)))
 }
@@ -105,11 +110,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** The text as Pango's markup, without any of its own. */
-function marked(text: string, { r, g, b }: { r: number; g: number; b: number }, opacity: number): string {
+/** Returns the text as Pango markup. Markup in the text itself is escaped. */
+function asPangoMarkup(
+  text: string,
+  { r, g, b }: { r: number; g: number; b: number },
+  opacity: number,
+): string {
   const digits = [r, g, b].map((part) => part.toString(16).padStart(2, '0')).join('')
   const escaped = text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '')
-  // From 1 to 65535, whole.
+  // An integer from 1 to 65535.
   const alpha = Math.max(1, Math.round(opacity * 65_535))
   return `<span foreground="#${digits}" alpha="${alpha}">${escaped}</span>`
 }
@@ -120,16 +129,16 @@ interface Lines {
   align: 'left' | 'centre' | 'right'
 }
 
-// Smaller letters break into other lines, so that how small they have to be is found by trying.
+// Smaller letters give other line breaks, so the size that fits is found by trial.
 const TRIES = 4
 
-/** The text in a size in which it fits the room: the one given, or a smaller one. */
-async function written(markup: string, lines: Lines & { size: number }): Promise<Layer> {
+/** Renders the text in a size that fits: the given one, or a smaller one. */
+async function renderedWithin(markup: string, lines: Lines & { size: number }): Promise<Layer> {
   const { room } = lines
   let { size } = lines
   let layer = await drawn(markup, { ...lines, size })
   for (let tries = 1; tries < TRIES && !fits(layer, room) && size > MIN_SIZE; tries += 1) {
-    // Half as large, there are half as many lines.
+    // At half the size there are half as many lines.
     const smaller = Math.min(room.width / layer.width, Math.sqrt(room.height / layer.height))
     size = Math.max(MIN_SIZE, Math.floor(size * Math.min(smaller, 0.99)))
     layer = await drawn(markup, { ...lines, size })
@@ -146,7 +155,7 @@ async function drawn(markup: string, { font, size, room, align }: Lines & { size
     text: markup,
     font: `${font.description} ${size}`,
     fontfile: font.file,
-    // A point is a pixel.
+    // One point is one pixel.
     dpi: 72,
     rgba: true,
     width: room.width,

@@ -6,15 +6,15 @@ import { unusableAsset, wrapAssetError } from '../../src/core/problem.ts'
 import { type Layer, laidOver } from './overlay.mts'
 
 /**
- * Lays another picture of the same client over this one: of an animation its first frame, upright, over every frame.
- * It is as wide as asked, in percent of the outcome, but never higher than that.
+ * Lays another image of the same client over this one: the first frame of an animation, upright, over every frame. It
+ * has the requested width, in percent of the outcome, but is never higher than the outcome.
  */
 export default definePlugin({
   name: 'image-watermark',
   engine: 'sharp',
   phase: 'compose',
   noOriginalFallback: true,
-  // Percent of the outcome, and places in it: its size has to be known.
+  // The size and the position depend on the size of the outcome.
   newPass: true,
   params: {
     wm: { type: 'key', group: 'image', help: 'Watermark: another picture of yours' },
@@ -60,15 +60,15 @@ export default definePlugin({
 })
 
 async function drawnWithin(mark: Sharp, { width, height }: Size, opacity: number): Promise<Layer> {
-  // What is seen of each pixel is its own transparency times this one's.
-  const veil = {
+  // The visible opacity of each pixel is its own, multiplied by that of this one.
+  const opacityMask = {
     input: Buffer.from([0, 0, 0, Math.round(opacity * 2.55)]),
     tile: true,
     blend: 'dest-in',
   } as const
   const { data, info } = await mark
     .resize({ width, height, fit: 'inside' })
-    .composite([{ ...veil, raw: { width: 1, height: 1, channels: 4 } }])
+    .composite([{ ...opacityMask, raw: { width: 1, height: 1, channels: 4 } }])
     .raw()
     .toBuffer({ resolveWithObject: true })
   return { data, width: info.width, height: info.height }

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** What a video is written as. */
+/** The output format of a video. */
 export default definePlugin({
   name: 'video-format',
   engine: 'ffmpeg',

@@ -1,17 +1,17 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
-// The ladder has sizes, rates, key frames and a container of its own.
+// The ladder sets sizes, rates, key frames and container itself.
 const LADDERS_OWN = ['w', 'h', 'q_a', 'kf', 'kf_boost', 'f']
 
-/** A video to be streamed: HTTP Live Streaming, in several sizes, each cut into segments of 4 s. @see RFC 8216 */
+/** HTTP Live Streaming: a video in several sizes, each in segments of 4 s. @see RFC 8216 */
 export default definePlugin({
   name: 'video-hls',
   engine: 'ffmpeg',
   phase: 'encode',
   media: ['video'],
   entry: 'master.m3u8',
-  // A file in the place of a playlist would be of no use.
+  // A player cannot use the original in place of a playlist.
   noOriginalFallback: true,
   params: {
     hls: {

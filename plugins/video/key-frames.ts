@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** Where players may begin, and where a video can be cut. */
+/** The positions where players may start, and where a video can be cut. */
 export default definePlugin({
   name: 'video-key-frames',
   engine: 'ffmpeg',

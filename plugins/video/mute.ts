@@ -1,12 +1,12 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** A video without its sound. */
+/** Removes the audio of a video. */
 export default definePlugin({
   name: 'video-mute',
   engine: 'ffmpeg',
   phase: 'effect',
   media: ['video'],
-  // What was said is not to be heard.
+  // The original would contain the audio.
   noOriginalFallback: true,
   params: { mute: { type: 'flag', help: 'Without sound' } },
   transform(video) {

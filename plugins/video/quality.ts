@@ -1,6 +1,6 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** What looks well on most screens and streams well over most connections. */
+/** A good compromise of quality and bandwidth for most screens and connections. */
 export default definePlugin({
   name: 'video-quality',
   engine: 'ffmpeg',

@@ -1,9 +1,9 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-// A player needs something to show; the largest is that of pictures.
+// Small sides would be of no use in a player. The maximum is that of images.
 const SIDE = { type: 'integer', min: 16, max: 5000, unit: 'px' } as const
 
-/** Fits a video into a box, with its shape kept, both sides even, and never enlarged. */
+/** Scales a video down to fit into a box. It preserves the aspect ratio, makes both sides even, and never enlarges. */
 export default definePlugin({
   name: 'video-resize',
   engine: 'ffmpeg',

@@ -1,17 +1,17 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
-// Its tiles have a size and a format of their own, and no sound.
+// Its tiles have a fixed size and format, and no audio.
 const ITS_OWN = ['w', 'h', 'q_a', 'kf', 'kf_boost', 'f', 'mute', 'hls']
 
-/** What a player shows while somebody looks for a moment: one picture with many small ones, and which stands for when. */
+/** Previews for the seek bar of a player: one image with many small ones, and a list of their times. */
 export default definePlugin({
   name: 'video-storyboard',
   engine: 'ffmpeg',
   phase: 'encode',
   media: ['video'],
   entry: 'storyboard.vtt',
-  // A video in the place of text would be of no use.
+  // A player cannot use the original in place of the list.
   noOriginalFallback: true,
   params: {
     storyboard: {

@@ -3,21 +3,21 @@ import { badParameter } from '../../src/core/problem.ts'
 
 const STEPS_PER_SECOND = 10
 
-/** One frame of a video, as a picture: what else the query names is done to that. */
+/** One frame of a video as an image. The other parameters of the query apply to this image. */
 export default definePlugin({
   name: 'video-thumbnail',
   engine: 'ffmpeg',
   phase: 'prepare',
   media: ['video'],
   makes: 'jpeg',
-  // A video in the place of a picture would be of no use.
+  // A page cannot use a video in place of an image.
   noOriginalFallback: true,
   params: {
     thumbnail: { type: 'flag', help: 'One frame as a picture, a JPEG; any image parameter may follow' },
     duration: {
       type: 'integer',
       min: 0,
-      // A day.
+      // One day.
       max: 864_000,
       unit: 'tenths of a second',
       default: 0,

@@ -1,13 +1,13 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { resolveTrim, TRIM_PARAMS, trim } from '../../src/core/plugin-api/trim-params.ts'
 
-/** A part of a video: from one moment up to another. */
+/** Trims a video to the part between two times. */
 export default definePlugin({
   name: 'video-trim',
   engine: 'ffmpeg',
   phase: 'prepare',
   media: ['video'],
-  // What is cut off is not to be seen.
+  // The original would contain the parts that were cut off.
   noOriginalFallback: true,
   params: TRIM_PARAMS,
   resolve: resolveTrim,

@@ -1,12 +1,12 @@
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-/** The middle of a video, upright as a telephone is held. */
+/** Crops a video to the middle of each frame, 9:16, for phones. */
 export default definePlugin({
   name: 'video-vertical',
   engine: 'ffmpeg',
   phase: 'geometry',
   media: ['video'],
-  // What is cut off is not to be seen.
+  // The original would contain the parts that were cut off.
   noOriginalFallback: true,
   params: {
     vt: { type: 'flag', aliases: ['vertical'], help: 'The middle of each frame, 9:16' },

@@ -11,15 +11,15 @@ import { zip } from './works/zip.js'
 
 const WORKS = [cold, repeated, upload, zip]
 
-/** What can be asked for by name. */
+/** The names that --only accepts. */
 export const WORK_NAMES = WORKS.map(({ name }) => name)
 
 /**
- * Measures and compares.
+ * Measures and compares all works.
  *
  * @param {{only?: string[], runs: number, size: 'full' | 'quick', photo?: string, profile?: string, temporary: string}}
  *   options `temporary` is an empty folder
- * @returns {Promise<string>} a table in Markdown, below a line on the machine
+ * @returns {Promise<string>} a table in Markdown, below a line about the machine
  */
 export async function bench({ only = WORK_NAMES, runs, size, photo, profile, temporary }) {
   if (profile) mkdirSync(profile, { recursive: true })
@@ -32,14 +32,14 @@ export async function bench({ only = WORK_NAMES, runs, size, photo, profile, tem
   return `${machine({ runs })}\n\n${table(results)}`
 }
 
-/** All runs of a work's contenders in turn: what else the machine does meets each of them. */
+/** Runs a work's contenders in turn, so that other load of the machine affects all of them. */
 async function compare(work, { runs, ...options }) {
   const contenders = work.contenders.filter(({ isInstalled }) => isInstalled?.() ?? true)
   const rounds = []
   for (let i = 1; i <= runs; i += 1) {
     const round = new Map()
     const outcomes = new Map()
-    // Another one begins each time.
+    // Each round begins with another contender.
     const first = i % contenders.length
     for (const contender of [...contenders.slice(first), ...contenders.slice(0, first)]) {
       const { figures, outcome, ownShare } = await measure(work, contender, options)
@@ -58,10 +58,10 @@ function told({ rate, cpuMs }, ownShare) {
   return `${rate.toFixed(1)}/s, ${cpuMs.toFixed(2)} ms of CPU, ${share}`
 }
 
-// Another version of an encoder may need a little more or less.
+// Different versions of an encoder may produce slightly different sizes.
 const ABOUT = 0.05
 
-/** @throws {Error} when this contender's outcome is not Sluice's; of `about` only nearly */
+/** @throws {Error} when this contender's outcome differs from Sluice's; for `about`, by more than {@link ABOUT} */
 function expectSameWork(work, contender, outcomes) {
   const [expected, received] = [work.contenders[0].name, contender].map((name) => outcomes.get(name))
   const [{ about: a = 1, ...exact }, { about: b = 1, ...same }] = [expected, received]

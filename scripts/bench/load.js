@@ -1,13 +1,15 @@
 import { Pool } from 'undici'
 
 /**
- * Sends `count` requests over a fixed number of connections, each the next when it has its answer, and waits for all.
+ * Sends `count` requests over a fixed number of connections, the next one on each when the last was answered, and waits
+ * for all.
  *
  * @param {{url: string, connections: number, count: number, request: (i: number) => object}} options `request` as
  *   undici's `dispatch` takes it
  * @returns {Promise<{seconds: number, latencies: Float64Array, ownShare: number}>} latencies in milliseconds, in
- *   ascending order; how much of a core this process took meanwhile: near 1, and it was what limited the server
- * @throws {Error} for an answer other than 200
+ *   ascending order; `ownShare`: how much of a core this process used. When it is near 1, this process was the
+ *   bottleneck
+ * @throws {Error} for a response other than 200
  */
 export async function load({ url, connections, count, request }) {
   const pool = new Pool(url, { connections, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000 })
@@ -31,7 +33,7 @@ export async function load({ url, connections, count, request }) {
   return { seconds, latencies: latencies.sort(), ownShare: (user + system) / 1e6 / seconds }
 }
 
-/** One request, for its bytes. */
+/** Sends one request. @returns the bytes of its response */
 export async function bytesOf(url, request) {
   const pool = new Pool(url)
   const chunks = []
@@ -43,7 +45,7 @@ export async function bytesOf(url, request) {
   return Buffer.concat(chunks)
 }
 
-/** The least that undici does for a request: whoever asks must not be slower than who answers. */
+/** Uses the minimum of undici for a request: the client must not be slower than the server. */
 function exchange(pool, request, keep = () => {}) {
   return new Promise((resolve, reject) => {
     let status = 0

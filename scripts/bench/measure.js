@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesOf, load } from './load.js'
 
-// A server has come to rest when it has taken no time for so long.
+// A server is idle when it has used no CPU time for this long.
 const REST_MS = 100
 
 /**
- * One run of one contender: a process of its own on an empty folder, warmed up.
+ * One run of one contender: a separate process on an empty folder, after a warm-up.
  *
  * @returns {Promise<{figures: object, outcome: object, ownShare: number}>} figures of the requests after the warm-up:
- *   `rate` a second, or megabytes a second; `cpuMs` of the server a request; `p50Ms`, `p99Ms`; `peakBytes` since the
- *   server's start. What came of a request, as the work tells it. `ownShare` as in load.js
+ *   `rate` in requests, or megabytes, per second; `cpuMs` of the server per request; `p50Ms`, `p99Ms`; `peakBytes`
+ *   since the server's start. `outcome` of a request, as the work describes it. `ownShare` as in load.js
  */
 export async function measure(work, contender, { size, photos, temporary, nodeOptions }) {
   const { warmUp, requests } = work.counts[size]
@@ -46,7 +46,10 @@ export async function measure(work, contender, { size, photos, temporary, nodeOp
   }
 }
 
-/** What is done behind an answer (a derivative is stored, a log written) is part of what a request costs. */
+/**
+ * Waits until the server is idle. Work after a response (storing a derivative, writing the log) is part of a request's
+ * cost.
+ */
 export async function restingCpu(server) {
   let last = await server.cpuSeconds()
   for (;;) {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import sharp from 'sharp'
 
 const [WIDTH, HEIGHT] = [3000, 2000]
-// From the large shapes of a picture to its grain: pixels a row, and how far they go from the middle grey.
+// From the large shapes of an image to its grain: pixels per row, and the maximum distance from the middle gray.
 const LAYERS = [
   { width: 12, contrast: 127 },
   { width: 120, contrast: 60 },
@@ -11,7 +11,7 @@ const LAYERS = [
   { width: WIDTH, contrast: 10 },
 ]
 
-/** Pictures to work on, in a folder of their own: the one that is given, or made ones. @returns {Promise<string[]>} */
+/** Photos in a folder of their own: the given one, or generated ones. @returns {Promise<string[]>} their paths */
 export async function photosIn(folder, given) {
   const photos = join(folder, 'photos')
   mkdirSync(photos)
@@ -28,7 +28,7 @@ export async function photosIn(folder, given) {
   return paths
 }
 
-/** Noise that costs about what a photo does: a JPEG of it has some 2 MB. The same each time. */
+/** Noise that costs about as much as a photo: as JPEG it has about 2 MB. Always the same. */
 async function pixels() {
   const random = generator(1)
   const [first, ...others] = await Promise.all(LAYERS.map((layer) => noise(layer, random)))
@@ -51,7 +51,7 @@ function noise({ width, contrast }, random) {
     .toBuffer()
 }
 
-/** Numbers from 0 to 1, always the same for a seed: mulberry32. */
+/** Pseudorandom numbers from 0 to 1, always the same for a seed: mulberry32. */
 function generator(seed) {
   let state = seed
   return () => {

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { root } from '../ready/run.js'
 
 const START_MS = 30_000
-// Linux tells a process's time in ticks of 1/100 s, whatever the kernel's own are: proc(5), sysconf(3).
+// Linux reports CPU time in ticks of 1/100 s, whatever the kernel's own ticks are: proc(5), sysconf(3).
 const TICKS_PER_SECOND = 100
 
-/** A process that serves, and what the kernel knows of it. */
+/** A server process, and its resource usage from the kernel. */
 export class Server {
   #child
   #ended
@@ -19,7 +19,7 @@ export class Server {
   constructor(child, url) {
     this.#child = child
     this.#ended = once(child, 'exit')
-    // A bench that is broken off leaves none behind.
+    // An aborted benchmark leaves no server behind.
     process.once('exit', this.#kill)
     this.url = url
   }
@@ -28,13 +28,13 @@ export class Server {
     return this.#child.pid
   }
 
-  /** Of all its threads and those of the processes that it has started, user and system, since its start. */
+  /** CPU time of all its threads and of its child processes, user and system, since its start. */
   async cpuSeconds() {
     const ticks = await Promise.all(
       this.#processes().map(async (pid) => {
         const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-        // After the name, which may hold anything, the third field comes first. From the 14th on: utime, stime, and both
-        // of children that have ended.
+        // The name may contain any character. The third field is the first one after it. From the 14th field on: utime,
+        // stime, and both for ended children.
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
         return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
       }),
@@ -42,7 +42,7 @@ export class Server {
     return ticks.reduce((sum, count) => sum + count, 0) / TICKS_PER_SECOND
   }
 
-  /** The most that each of them has had in memory at any time, together. */
+  /** The sum of the peak memory of the processes. */
   async peakBytes() {
     const peaks = await Promise.all(
       this.#processes().map(async (pid) => {
@@ -53,7 +53,7 @@ export class Server {
     return peaks.reduce((sum, bytes) => sum + bytes, 0)
   }
 
-  /** The server's own number, and those of its children: of what they started in turn, it has none. */
+  /** The PIDs of the server and its children. Grandchildren are not included. */
   #processes() {
     const started = readdirSync(`/proc/${this.pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${this.pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
@@ -71,11 +71,11 @@ export class Server {
 }
 
 /**
- * Starts a script of Node that prints "ready at http://localhost:<port>", and waits for that. What it prints goes to a
+ * Starts a Node script that prints "ready at http://localhost:<port>", and waits for that line. Its output goes to a
  * file, as under a service manager.
  *
- * @param {{program?: string, script: string[], env?: object, folder: string}} options arguments of Node, unless another
- *   program is named, and where the file may be
+ * @param {{program?: string, script: string[], env?: object, folder: string}} options `script`: arguments of Node, or
+ *   of `program`; `folder`: for the output file
  */
 export async function startServer({ program = process.execPath, script, env = {}, folder }) {
   const log = join(folder, 'output.log')

@@ -7,7 +7,7 @@ const CLIENT_TOKEN = 'pub_of-the-bench'
 const SECRET_CLIENT_TOKEN = 'sec_of-the-bench-only'
 
 /**
- * Starts Sluice as it is built, with its defaults, on an empty data folder, and uploads files to it.
+ * Starts the built Sluice with its default settings on an empty data folder, and uploads files to it.
  *
  * @param {{folder: string, uploads?: string[], nodeOptions?: string[]}} options
  * @returns {Promise<{server: import('./server.js').Server, records: object[]}>} the records in the order of `uploads`
@@ -17,7 +17,7 @@ export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
     program: 'sh',
     script: ['scripts/node.sh', ...nodeOptions, 'dist/src/main.js'],
     folder,
-    // One archive, upload and variant of a photo after the other: of each there is a limit otherwise.
+    // The benchmark repeats archives, uploads and variants of one photo, which the default limits would refuse.
     env: {
       DATA_DIR: join(folder, 'data'),
       CLIENT_TOKEN,
@@ -40,7 +40,7 @@ export async function startSluice({ folder, uploads = [], nodeOptions = [] }) {
   return { server, records }
 }
 
-/** The request that uploads files as one form; also busboy alone reads it. */
+/** The request that uploads files as one form. busboy alone accepts the same request. */
 export function uploadOf(files) {
   const boundary = 'sluice-bench'
   const parts = files.flatMap(({ name, bytes }) => [
@@ -59,7 +59,7 @@ export function uploadOf(files) {
   }
 }
 
-/** The request for an archive of files as they are. */
+/** The request for an archive of untransformed files. */
 export function zipOf(records) {
   const files = records.map(({ sourceName, originalName }) => ({ path: sourceName, name: originalName }))
   return {
@@ -70,7 +70,7 @@ export function zipOf(records) {
   }
 }
 
-/** The request for a derivative of an upload. */
+/** The request for a derivative of an uploaded file. */
 export function derivativeOf({ src }, query) {
   return { method: 'GET', path: `${new URL(src).pathname}?${query}` }
 }

@@ -8,7 +8,7 @@ const COLUMNS = [
   { head: 'Peak memory', of: 'peakBytes', unit: () => 'MB', scale: 1e-6 },
 ]
 
-/** Where and when this was measured, and how to read the table. */
+/** Describes the machine and the date, and how to read the table. */
 export function machine({ runs }) {
   const cores = cpus()
   const memory = Math.round(totalmem() / 1e9)
@@ -17,7 +17,7 @@ export function machine({ runs }) {
 }
 
 /**
- * The table: Sluice's figure, that of the other, and how many times the other's it is.
+ * The table: Sluice's figure, the other's figure, and their ratio.
  *
  * @param {{work: object, runs: Map<string, object>[]}[]} results a work's runs, each with the figures by contender
  */
@@ -34,7 +34,7 @@ function cells({ work, runs, sluice, other }) {
   if (!runs[0].has(other)) return COLUMNS.map((_, i) => (i === 0 ? 'not installed' : ''))
   return COLUMNS.map(({ of, unit, scale = 1 }) => {
     const [ours, theirs] = [sluice, other].map((name) => runs.map((run) => run.get(name)[of]))
-    // Of the runs' ratios, not of the medians: a run's noise is in both its figures.
+    // The median of the runs' ratios, not the ratio of medians: noise in a run affects both its figures.
     const ratio = median(ours.map((figure, i) => figure / theirs[i]))
     const [a, b] = [ours, theirs].map((figures) => short(median(figures) * scale))
     return `**${ratio.toFixed(2)}** (${a} : ${b} ${unit(work)})`
@@ -45,7 +45,7 @@ function rateUnit({ megabytes }) {
   return megabytes ? 'MB/s' : '/s'
 }
 
-/** With three digits that count. */
+/** With three significant digits. */
 export function short(figure) {
   return figure >= 100 ? String(Math.round(figure)) : String(Number(figure.toPrecision(3)))
 }

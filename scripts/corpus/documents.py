@@ -1,4 +1,4 @@
-"""Makes office documents, a database, a class file's head and the like with Python's own libraries."""
+"""Creates office documents, a database, the header of a class file and similar files with Python's own libraries."""
 import sqlite3, os, zipfile
 
 OOXML = {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the files of test/corpus/files with ImageMagick 6, ffmpeg, Info-ZIP, 7-Zip, bsdtar and the usual compressors.
-# A maker that is missing, or lacks a format, is reported and its file is left as it is.
+# Creates the files of test/corpus/files with ImageMagick 6, ffmpeg, Info-ZIP, 7-Zip, bsdtar and the usual compressors.
+# A missing program, or one without support for a format, is reported, and its file stays unchanged.
 cd "$(dirname "$0")/../../test/corpus/files" || exit 1
 try() { # try <file> <command…>
   out=$1; shift

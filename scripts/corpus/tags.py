@@ -1,4 +1,4 @@
-"""Makes TIFF files with tags that libtiff warns of."""
+"""Creates TIFF files with tags about which libtiff warns."""
 import struct, sys
 
 plain = open(sys.argv[1], 'rb').read()
@@ -17,5 +17,5 @@ def write(name, directory):
 
 # Private tags of several types.
 write('tags-private.tif', entries + [(50000, 3, 1, b'\1\0\0\0'), (65000, 2, 4, b'own\0'), (65001, 7, 3, b'abc\0')])
-# A count that does not fit the tag, an order that is wrong, and a tag that is there twice.
+# A count that does not fit the tag, a wrong order, and a repeated tag.
 write('tags-odd.tif', [(65002, 3, 1, b'\1\0\0\0')] + entries + [(296, 3, 3, b'\2\0\0\0'), entries[0]])

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the TIFF files of test/corpus/files that come from GDAL 3.6 (`gdal-*`) and libtiff 4.5 (`tiffcp-*`), and those with
-# odd tags (`tags-*`). Needs gdal-bin, libtiff-tools, ImageMagick and Python.
+# Creates the TIFF files of test/corpus/files that come from GDAL 3.6 (`gdal-*`) and libtiff 4.5 (`tiffcp-*`), and those with
+# unusual tags (`tags-*`). Needs gdal-bin, libtiff-tools, ImageMagick and Python.
 cd "$(dirname "$0")/../../test/corpus/files" || exit 1
 here=png-PNG24.png
 geo() { # geo <name> <options…>: with coordinates, as a GeoTIFF

@@ -3,32 +3,32 @@ import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join, relative } from 'node:path'
 import { root, run, say } from './run.js'
 
-// What a build is made from.
+// The sources of a build.
 const FOLDERS = ['src', 'plugins', 'config']
 const FILES = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built-from')
 
-/** Builds unless dist was built from the sources as they are now. */
+/** Builds, unless dist was built from the present sources. */
 export async function ensureBuilt() {
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== fingerprint()) await build()
 }
 
 /**
- * Compiles to a folder beside dist, then puts that in dist's place: who starts a server from dist meanwhile, as
- * another test run may, finds the old build or the new one, never half of one. A failing build changes nothing.
+ * Compiles to a temporary folder, then renames it to dist. A server that is started during the build, as by another test
+ * run, finds the old or the new build, never a partial one. A failed build changes nothing.
  */
 export async function build() {
   const [next, last] = [join(root, 'dist-next'), join(root, 'dist-last')]
   const clean = () => [next, last].map((folder) => rmSync(folder, { recursive: true, force: true }))
   clean()
   say('Building dist ...')
-  // Taken before the compiler reads them: a file saved meanwhile makes this build an old one.
+  // Computed before the compiler runs: a file saved during the build makes this build out of date.
   const builtFrom = fingerprint()
   try {
     const code = await run('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json', '--outDir', next])
     if (code !== 0) throw new Error('The build failed, as said above; dist is as it was.')
-    // What package.json names as a command has to be one.
+    // The commands in package.json must be executable.
     const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755)
     writeFileSync(join(next, '.built-from'), builtFrom)
@@ -39,7 +39,7 @@ export async function build() {
   }
 }
 
-/** One hash over the names and bytes of all that a build is made from: the times of files say too little. */
+/** A hash of the names and contents of all sources. File times are not reliable. */
 function fingerprint() {
   const hash = createHash('sha256')
   for (const file of [...FILES, ...FOLDERS.flatMap(sourcesIn).sort()]) {

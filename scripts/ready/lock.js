@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { root, say } from './run.js'
 
-/** What changes this folder (its packages, its build) holds this lock. */
+/** The lock for changes of this folder: its packages and its build. */
 export const projectLock = `sluice-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`
 
-/** What changes this machine (its system packages) holds this one, whatever the folder. */
+/** The lock for changes of this machine: its system packages. It is the same for all folders. */
 export const machineLock = 'sluice-machine'
 
 /**
- * Does the work while no other process on this machine does work under the same name, so that two runs started at
- * once neither install over each other nor build twice.
+ * Runs the work under a lock that is exclusive on this machine, so that two concurrent runs do not install or build at the
+ * same time.
  *
- * The lock is a listening socket without a file: the kernel drops it with its owner, however that one died.
+ * The lock is a listening socket. On Linux it has no file, and the kernel releases it when its owner dies.
  */
 export async function alone(name, work) {
   let told = false
@@ -42,7 +42,7 @@ async function listen(name) {
     return server
   } catch (error) {
     if (error.code !== 'EADDRINUSE') throw error
-    // Elsewhere than on Linux the socket is a file, which outlives a killed owner.
+    // On other systems the socket is a file, which remains when its owner is killed.
     if (process.platform !== 'linux' && !(await answers(address))) rmSync(address, { force: true })
     return undefined
   }

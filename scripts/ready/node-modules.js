@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, run, say } from './run.js'
 
-/** What npm has installed: it writes this file at the very end, so half an installation counts as none. */
+/** npm writes this file at the very end, so an incomplete installation does not have it. */
 const INSTALLED = 'node_modules/.package-lock.json'
 
-/** Installs the npm packages unless those of package-lock.json are here. */
+/** Installs the npm packages of package-lock.json, unless they are installed. */
 export async function ensurePackages() {
   if (absent().length === 0) return
   say('Installing the npm packages (npm ci) ...')
@@ -15,7 +15,7 @@ export async function ensurePackages() {
   if (code !== 0) throw new Error(`npm ci failed with exit code ${code}.`)
 }
 
-/** The packages of the lock that are not here in its version; optional ones are those of other platforms. */
+/** The packages of package-lock.json that are not installed in this version. Optional ones may be for other platforms. */
 function absent() {
   const wanted = packagesOf('package-lock.json')
   const here = existsSync(join(root, INSTALLED)) ? packagesOf(INSTALLED) : {}

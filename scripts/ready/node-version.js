@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './run.js'
 
-/** Stops with a message when this Node is older than package.json asks: npm itself only warns. */
+/** Throws when this Node is older than package.json requires. npm itself only warns. */
 export function checkNode() {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const wanted = engines.node.replace('>=', '')

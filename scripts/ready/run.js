@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 
-/** The project's folder. */
+/** The root folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Remarks go to stderr: stdout belongs to what is being run. */
+/** Prints a message to stderr, since stdout belongs to the program that is run. */
 export const say = (text) => console.error(text)
 
-/** Does a command's work; a failure is one clear message and exit code 1, without a stack. */
+/** Runs a command's work. A failure prints one message, without a stack, and exits with code 1. */
 export async function command(work) {
   try {
     await work()
@@ -21,15 +21,15 @@ export async function command(work) {
   }
 }
 
-// What a program has printed last may come after its end.
+// The last output of a program may arrive after its exit.
 const LAST_WORDS_MS = 1000
 
 /**
- * Runs a program in the project's folder, on this terminal, to its end, and passes on the signals that come for it.
+ * Runs a program in the project's folder, on this terminal, and forwards signals to it.
  *
- * @param options those of `spawn`; `isApart` has what it prints pass through here, so that no process that it leaves behind keeps
- *   whoever reads from this one waiting
- * @returns {Promise<number>} its exit code; 128 and the signal's number when a signal ended it, as shells count
+ * @param options those of `spawn`; `isApart` pipes its output through this process, so that a process that it leaves
+ *   behind does not keep readers of this process's output waiting
+ * @returns {Promise<number>} its exit code; 128 plus the signal's number when a signal ended it, as in shells
  */
 export function run(file, args, { isApart = false, ...options } = {}) {
   const output = isApart ? 'pipe' : 'inherit'
@@ -38,7 +38,7 @@ export function run(file, args, { isApart = false, ...options } = {}) {
   child.stderr?.pipe(process.stderr, { end: false })
   const signals = ['SIGINT', 'SIGTERM']
   const forward = (signal) => {
-    // A terminal's Ctrl-C has reached the child already, and a second one means impatience.
+    // The terminal has already sent Ctrl-C to the child. A forwarded second one would mean "stop at once".
     if (signal !== 'SIGINT' || !isatty(0)) child.kill(signal)
   }
   for (const signal of signals) process.on(signal, forward)

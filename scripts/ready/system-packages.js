@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path'
 import { run, say } from './run.js'
 
 /**
- * As root, with the packages as arguments. A package's service would start at once and take a port that a test may
- * want: policy-rc.d forbids it while this runs. A list of packages that cannot be renewed may still be good enough.
+ * Runs as root, with the packages as arguments. A package's service would start at once and take a port that a test may
+ * need, so policy-rc.d forbids it in the meantime. When the package list cannot be updated, the old one may still work.
  */
 const INSTALL = `
 policy=/usr/sbin/policy-rc.d
@@ -19,10 +19,10 @@ apt-get -o DPkg::Lock::Timeout=600 update -qq
 apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "$@" > /dev/null`
 
 /**
- * Installs from Debian's packages the programs that are missing, where this user may.
+ * Installs missing programs from Debian's packages, if this user has the rights.
  *
- * @param {Record<string, string>} packages by program: the package that brings it
- * @throws {Error} naming what is missing and the command that installs it
+ * @param {Record<string, string>} packages the package of each program
+ * @throws {Error} that names the missing programs and the command that installs them
  */
 export async function ensurePrograms(packages) {
   const missing = Object.keys(packages).filter((program) => !has(program))
@@ -41,7 +41,7 @@ export async function ensurePrograms(packages) {
   )
 }
 
-/** What stands before a command to run it as root without being asked; undefined where that, or apt, is not to be had. */
+/** The command prefix to run as root without a password. Undefined without one, or without apt. */
 function rootCommand() {
   if (!has('apt-get')) return undefined
   if (process.getuid() === 0) return []
@@ -54,7 +54,7 @@ function rootCommand() {
 }
 
 function has(program) {
-  // Debian has servers (nginx, varnishd) in /usr/sbin, which is in root's PATH only; the tests look there as well.
+  // Debian has servers (nginx, varnishd) in /usr/sbin, which is only in root's PATH. The tests look there as well.
   return [...process.env.PATH.split(delimiter), '/usr/sbin'].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)

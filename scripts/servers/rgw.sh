@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# An S3 server for tests and tries: a Ceph cluster of one monitor, one disk and one gateway, all in one folder, as any
-# user, as many at once as there are folders and ports.
+# An S3 server for tests and experiments: a Ceph cluster of one monitor, one disk and one gateway, all in one folder. Any user
+# can start one, and several can run at the same time, with different folders and ports.
 #
-#   rgw.sh start <folder> <port>    makes the cluster if need be, starts what is not running, waits until it answers
-#   rgw.sh stop <folder>            stops what is running
+#   rgw.sh start <folder> <port>    creates the cluster if necessary, starts all processes that are not running, waits until S3 responds
+#   rgw.sh stop <folder>            stops all its processes
 #
 # S3 is then at http://127.0.0.1:<port>, path style, any region, with the key "testkey" and the secret "testsecret".
-# Objects are kept in memory, as long as the disk's process lives: restarting the gateway alone (gateway.pid) loses
-# nothing. With STORE=bluestore at the first start they are kept in the folder and survive a stop.
+# Objects are stored in memory, as long as the disk's process lives: a restart of only the gateway (gateway.pid) loses
+# nothing. With STORE=bluestore at the first start, they are stored in the folder and survive a stop.
 #
 # Debian: apt-get install --no-install-recommends radosgw ceph-mon ceph-osd ceph-common
 set -euo pipefail
@@ -21,7 +21,7 @@ start() {
   mkdir -p "$folder"/{monitor,disk,log}
   [ -f "$conf" ] || write_conf > "$conf"
 
-  # Each "made" file says that the step before it was finished: an interrupted start is gone on with.
+  # Each "made" file marks a completed step, so that an interrupted start can continue.
   if [ ! -f "$folder/monitor.made" ]; then
     monmaptool --create --clobber --fsid "$(setting fsid)" --addv a "[$(setting mon_host)]" "$folder/monmap" > /dev/null
     ceph-mon --mkfs -i a --monmap "$folder/monmap" -c "$conf"
@@ -55,7 +55,7 @@ start() {
   exit 1
 }
 
-# Whether it is HTTP that answers: another program may have taken the port, also one of ours.
+# Checks that an HTTP server responds: another program may have taken the port.
 answers() (
   exec 3<> "/dev/tcp/127.0.0.1/$port"
   printf 'GET / HTTP/1.0\r\n\r\n' >&3
@@ -67,7 +67,7 @@ stop() {
   for name in gateway disk monitor; do
     running $name || continue
     pid=$(cat "$folder/$name.pid")
-    # One that is frozen hears nothing before it goes on.
+    # A stopped (frozen) process handles the signal only after SIGCONT.
     kill "$pid" && kill -CONT "$pid"
     for _ in $(seq 50); do
       running $name || continue 2
@@ -77,7 +77,7 @@ stop() {
   done
 }
 
-# launch <name> <program> <arguments>: in the background, its process id in <name>.pid
+# launch <name> <program> <arguments>: starts it in the background and writes its PID to <name>.pid
 launch() {
   local name=$1
   shift
@@ -85,7 +85,7 @@ launch() {
   echo $! > "$folder/$name.pid"
 }
 
-# Whether <name>.pid names a process of this folder: after a crash its number may be another program's.
+# Whether <name>.pid is the PID of a process of this folder: after a crash, another program may have this PID.
 running() {
   local pid
   pid=$(cat "$folder/$1.pid" 2> /dev/null) &&
@@ -101,8 +101,8 @@ free_port() {
   node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'
 }
 
-# No authentication between the three, one copy of everything, small placement groups, and none of the warnings that
-# would hold the cluster back on a laptop's nearly full disk.
+# No authentication between the three, one copy of all objects, small placement groups. Warnings that would block the cluster
+# on a nearly full disk are off.
 write_conf() {
   cat << CONF
 [global]
@@ -120,7 +120,7 @@ auth_client_required = none
 ms_mon_client_mode = crc
 ms_mon_service_mode = crc
 ms_mon_cluster_mode = crc
-# The path of a socket may have 107 characters, and folders for tests are deep.
+# The path of a socket has at most 107 bytes, and folders of tests are deep.
 admin_socket =
 run_dir = $folder
 crash_dir = $folder/log
@@ -137,7 +137,7 @@ osd_crush_chooseleaf_type = 0
 mon_allow_pool_size_one = true
 mon_warn_on_pool_no_redundancy = false
 mon_max_pg_per_osd = 1000
-# The first start is many small steps, each a vote of one.
+# The first start takes many small steps, each of which is a vote. The default interval would add up.
 paxos_propose_interval = 0.05
 paxos_min_wait = 0.01
 mon_tick_interval = 1

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { readPrivateFile, savePrivateFile } from './disk/private-file.ts'
 
 /**
- * Reads the secret that all keys of the service are derived from.
+ * Reads the secret from which all keys of the service are derived.
  *
- * @returns undefined when there is no such file
- * @throws Error with the file's name when it holds something else
+ * @returns undefined when the file does not exist
+ * @throws Error that names the file when its content is not a secret
  */
 export async function readAppSecret(file: string): Promise<string | undefined> {
   const secret = (await readPrivateFile(file))?.trim()
-  // The form of makeAppSecret: less of it is a truncated file.
+  // The format that makeAppSecret writes. A shorter text is a truncated file.
   if (secret === undefined || /^[\w-]{43}$/.test(secret)) return secret
   throw new Error(
-    `${file}: expected 43 letters, digits, "-" or "_". Restore it from a backup, or set APP_SECRET to a new value: that ends all signed links and URLs, and makes the credentials of clients' own buckets unreadable`,
+    `${file}: expected 43 letters, digits, "-" or "_". Restore it from a backup, or set APP_SECRET to a new value, which invalidates all signed links and URLs and the credentials of clients' own buckets`,
   )
 }
 

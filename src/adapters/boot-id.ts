@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises'
 
-/** Names the time since the machine was started; undefined where the system has no such name (only Linux has one). */
+/**
+ * The identifier of the current boot of the machine. Undefined on systems other than Linux, which have no such
+ * identifier.
+ */
 export async function bootId(): Promise<string | undefined> {
   try {
     return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()

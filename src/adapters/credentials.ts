@@ -10,10 +10,10 @@ const credentialsFile = z.strictObject({
 export type Credentials = z.infer<typeof credentialsFile>
 
 /**
- * The first client's tokens, as the file holds them.
+ * Reads the tokens of the first client.
  *
- * @returns undefined when there is no such file
- * @throws Error with the file's name when it holds something else
+ * @returns undefined when the file does not exist
+ * @throws Error that names the file when its content is invalid
  */
 export async function readCredentials(file: string): Promise<Credentials | undefined> {
   const text = await readPrivateFile(file)
@@ -22,7 +22,7 @@ export async function readCredentials(file: string): Promise<Credentials | undef
     return credentialsFile.parse(JSON.parse(text))
   } catch (cause) {
     throw new Error(
-      `${file}: expected {"clientToken": "…", "secretClientToken": "…"}. Remove it to have it written again from the bucket's records`,
+      `${file}: expected {"clientToken": "…", "secretClientToken": "…"}. Remove it, and the next start writes it again from the records in the bucket`,
       { cause },
     )
   }
@@ -35,7 +35,7 @@ export async function makeCredentials(file: string): Promise<Credentials> {
   return credentials
 }
 
-/** Puts them in the place of what the file holds, all or nothing, and on the disk when it resolves. */
+/** Replaces the content of the file atomically. The new content is durable when this resolves. */
 export async function saveCredentials(file: string, credentials: Credentials): Promise<void> {
   await savePrivateFile(file, `${JSON.stringify(credentials, null, 2)}\n`)
 }

@@ -1,11 +1,11 @@
-/** Runs pieces of work that share a key one after the other, in the order asked; others run side by side. */
+/** Runs pieces of work that share a key one after the other, in the order of the calls. Others run concurrently. */
 export type InTurn = <T>(keys: readonly string[], work: () => Promise<T>) => Promise<T>
 
-/** A queue per key, which is gone when nobody stands in it. */
+/** Keeps a queue per key, and removes it when it is empty. */
 export function createInTurn(): InTurn {
   const tails = new Map<string, Promise<unknown>>()
   return async (keys, work) => {
-    // Standing in all queues at the same moment is what makes a deadlock impossible.
+    // A call joins all its queues in the same turn of the event loop, so no deadlock is possible.
     const turn = Promise.allSettled(keys.map((key) => tails.get(key))).then(work)
     for (const key of keys) tails.set(key, turn)
     try {

@@ -32,7 +32,7 @@ import type { UsageStore } from '../core/ports/usage.ts'
 import { bucketUrl } from '../http/wire/urls.ts'
 import { credentials, rateOf } from './settings.ts'
 
-/** Where files are kept, and where it is kept what is known of them. */
+/** The storage of files and of their state. */
 export interface Backends {
   buckets: Buckets
   index: FileIndex
@@ -42,35 +42,35 @@ export interface Backends {
   limits: Limits
   ledger: Ledger
   usage: UsageStore
-  /** Of the disk that files or states are on; undefined when both are elsewhere. */
+  /** State of the disk that has files or states; undefined when both are stored elsewhere. */
   disk?: () => Promise<DiskState>
-  /** Where other processes may change the clients. */
+  /** Set when other processes may change clients. */
   clientChanges?: ClientChanges
-  /** Waits for running jobs, for so long at most, and closes everything. */
+  /** Waits at most `graceMs` for running jobs, and closes everything. */
   close(options: { graceMs: number }): Promise<void>
 }
 
 export interface BackendsOptions {
   config: Config
-  /** Where clients reach this process; without a slash at its end. */
+  /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
 }
 
-/** What knows of files, apart from the files themselves. */
+/** All backends except the files themselves. */
 type State = Omit<Backends, 'buckets' | 'disk' | 'close'> & {
   shared: boolean
   reserve: DiskReserve
-  /** Closes all but the jobs, which end first. */
+  /** Closes everything but the jobs, which are closed first. */
   close(): Promise<void>
 }
 
-// Of all keys of ours in Redis. The braces keep them on one machine of a cluster, since each step is one script.
+// Prefix of all our keys in Redis. The braces put them on one node of a cluster, since each step is one script.
 const KEY_PREFIX = '{sluice}:'
 
 /**
- * Opens what the configuration asks for: files in S3 with `S3_BUCKET`, else on disk; all else in Redis with `REDIS_URL`,
- * else in an embedded store of this process.
+ * Opens the configured backends: files in S3 with `S3_BUCKET`, else on disk. The state is in Redis with `REDIS_URL`, else
+ * in embedded stores of this process.
  *
  * @throws DataDirError when another process holds the data folder; Error when S3 cannot be used
  */
@@ -87,7 +87,7 @@ export async function openBackends(options: BackendsOptions): Promise<Backends> 
     const buckets = config.S3_BUCKET
       ? await openS3(config.S3_BUCKET, config)
       : await openDisk(options, reserve)
-    // Nobody else uses this folder: what lies there half written is of an earlier process.
+    // No other process uses this folder, so partial files in it belong to an earlier process.
     if (!shared && !config.S3_BUCKET) await buckets.sweep(0)
     const folders = [
       ...(shared ? [] : [config.DATA_DIR]),
@@ -110,8 +110,8 @@ async function openDisk({ config, baseUrl }: BackendsOptions, reserve: DiskReser
   })
 }
 
-// What stands on the packages behind S3 and Redis is loaded where it is asked for: together they are 25 MB of memory and
-// a third of a start.
+// Modules that use the packages for S3 and Redis are loaded on demand: together they take 25 MB of memory and a third of
+// the start time.
 async function openS3(bucket: string, config: Config): Promise<Buckets> {
   const { s3Buckets } = await import('../adapters/bucket/s3/s3.ts')
   const buckets = await s3Buckets({
@@ -130,12 +130,12 @@ async function openS3(bucket: string, config: Config): Promise<Buckets> {
   return buckets
 }
 
-/** For one process: the index's own lock keeps others out. */
+/** State for one process. The lock of the index excludes other processes. */
 async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise<State> {
   const { DATA_DIR, DISK_RESERVE_BYTES: bytes } = config
   await openDataDir(DATA_DIR)
   const reserve = bytes > 0 ? await diskReserve({ path: join(DATA_DIR, 'reserve'), bytes, log }) : NO_RESERVE
-  // The last one first.
+  // In reverse order of opening.
   const closings = [() => reserve.close()]
   const opened = async <T>(
     name: string,
@@ -153,7 +153,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
       open: (folder) => embeddedIndex(folder, { reserve, refilled: { log } }),
       close: (store) => store.close(),
     })
-    // Not before the index is open: another process may hold the folder.
+    // Only after the index is open: until then, another process may hold the folder.
     reserve.fillUp()
     await signDataDir(DATA_DIR, baseUrl, reserve)
     const jobs = await opened('jobs', {
@@ -186,7 +186,7 @@ async function embeddedState({ config, baseUrl, log }: BackendsOptions): Promise
   }
 }
 
-/** For any number of processes. Redis may be away: what can be done without it goes on. */
+/** State for any number of processes. While Redis is down, everything that does not need it continues to work. */
 async function redisState(url: string, { config, log }: BackendsOptions): Promise<State> {
   const { connectRedis } = await import('../adapters/redis/connection.ts')
   const { redisClientChanges } = await import('../adapters/client-store/redis-changes.ts')
@@ -227,7 +227,7 @@ async function tellWarnings(redis: RedisConnection, log: Log): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'Redis cannot be reached: files that are stored are delivered, the rest waits for it',
+      'Redis cannot be reached: stored files are delivered, all other requests wait for Redis',
     )
   }
 }

@@ -16,14 +16,14 @@ import type { Bucket } from '../core/ports/bucket.ts'
 import { type AppKeys, appKeys } from '../core/signing/derive-key.ts'
 
 const WHAT_ENDS =
-  "signed links, signed URLs and the credentials of clients' own buckets do not work with another one"
+  "signed links, signed URLs and the credentials of clients' own buckets do not work with a different APP_SECRET"
 
 /**
- * The keys of `APP_SECRET`, which is created on the first start of an installation only: for a restored bucket, a new one
- * would silently end what the former one has signed and sealed.
+ * The keys derived from `APP_SECRET`. The secret is created only on the first start of an installation: for a restored
+ * bucket, a new one would silently invalidate everything that the former one has signed and sealed.
  *
- * @param bucket the first client's
- * @throws Error when the bucket was used with an `APP_SECRET` that is missing here, or with another one than the file's
+ * @param options.bucket of the first client
+ * @throws Error when the bucket was used with an `APP_SECRET` that is missing here, or that differs from the file
  */
 export async function openAppKeys({
   config,
@@ -60,11 +60,11 @@ function remedy(file: string, { token }: Client): string {
 }
 
 /**
- * The first client's tokens: of the environment, else of the file, else of the bucket's record. They are created on the
- * first start of an installation only.
+ * The tokens of the first client: from the environment, else from the file, else from the record in the bucket. They are
+ * created only on the first start of an installation.
  *
- * @param known the first client, if the bucket has a record of it: its public token is in the URLs that were handed out
- * @throws Error when the bucket has such a record, and its secret token can be read nowhere
+ * @param options.known the first client, if the bucket has a record of it: its public token is part of published URLs
+ * @throws Error when the bucket has such a record, and its secret token is not available anywhere
  */
 export async function firstCredentials({
   config,
@@ -90,11 +90,11 @@ export async function firstCredentials({
     )
   const credentials = { clientToken: known.token, secretClientToken: recovered }
   await saveCredentials(file, credentials)
-  log.warn({ file }, "the first client's tokens were restored from the bucket; this file has them again")
+  log.warn({ file }, "the first client's tokens were restored from the bucket into this file")
   return credentials
 }
 
-/** Where the first client's tokens are stored, unless the environment has them. */
+/** The file with the tokens of the first client. It is not used when the environment has them. */
 export function credentialsFile({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string {
   return join(DATA_DIR, 'credentials.json')
 }

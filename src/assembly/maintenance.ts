@@ -3,22 +3,25 @@ import type { Log } from '../core/log.ts'
 import type { Services } from './services.ts'
 
 const SWEEP_EVERY_MS = 60_000
-// A Redis that was restored or failed over may have made public again what was deleted: the look costs two short commands.
+// After a restore or failover, Redis may list deleted files as public again. The check takes two short commands.
 const COMPLETE_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
 
-/** What a service does again and again beside its requests: it ends what nobody works on, and compares the index with the buckets where that is needed. */
+/**
+ * Starts the periodic maintenance of a service: sweeps of abandoned work, and the comparison of index and buckets where
+ * needed.
+ */
 export function startMaintenance(
   { complete, sweep, sweepPuts, sweepResumables }: Services,
   { log }: { log: Log },
 ): { stop(): Promise<void> } {
   const closing = new AbortController()
   const tried = (work: () => Promise<number>) => () =>
-    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next one tries again'))
+    work().catch((error) => log.error({ err: error }, 'a sweep failed; the next sweep retries'))
   const completed = () =>
     complete(closing.signal).catch((error) => {
       if (!closing.signal.aborted)
-        log.warn({ err: error }, 'not all files are listed yet; the next try goes on')
+        log.warn({ err: error }, 'not all files are listed yet; the next attempt continues')
     })
   const running = [
     every(COMPLETE_EVERY_MS, completed),
@@ -28,7 +31,7 @@ export function startMaintenance(
   ]
   return {
     async stop() {
-      closing.abort(new DOMException('the service ends', 'AbortError'))
+      closing.abort(new DOMException('the service is stopping', 'AbortError'))
       await Promise.all(running.map((one) => one.stop()))
     },
   }

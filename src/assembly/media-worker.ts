@@ -6,21 +6,21 @@ import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 import { openTransformations } from './transforms.ts'
 
-/** A process that makes videos for those that answer requests. */
+/** A process that runs media jobs for the web processes. */
 export interface MediaWorker {
-  /** What has been measured; undefined without METRICS_PORT. */
+  /** The metrics as text; undefined without METRICS_PORT. */
   readMetrics: MetricsReader['text'] | undefined
-  /** Puts back what it is making. */
+  /** Puts the running jobs back and closes everything. */
   close(): Promise<void>
 }
 
-// What is aborted ends ffmpeg, removes its files and drops its entry.
+// An aborted job needs this time to end ffmpeg, remove its files and drop its entry.
 const GRACE_MS = 1_500
 
 /**
- * Begins to do the jobs that make videos, beside any number of web processes and of its kind.
+ * Starts to run media jobs, in addition to any number of web processes and other workers.
  *
- * @throws Error without `REDIS_URL`, or where ffmpeg is not installed, PluginError for a broken plugin
+ * @throws Error without `REDIS_URL`, or when ffmpeg is not installed; PluginError for a broken plugin
  */
 export async function openMediaWorker(
   options: Pick<LoadOptions, 'config' | 'root'> & Pick<ServicesOptions, 'baseUrl' | 'log'>,
@@ -28,7 +28,7 @@ export async function openMediaWorker(
   const { config, log } = options
   if (!config.REDIS_URL)
     throw new Error(
-      'REDIS_URL: expected the Redis of the web processes, which a worker shares with them; without one, the web process makes videos itself',
+      'REDIS_URL: expected the Redis of the web processes. Without Redis, the web process runs video and audio jobs itself',
     )
   const loaded = await loadEverything(options)
   await loaded.ffmpeg.ensureInstalled()

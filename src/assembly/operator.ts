@@ -2,16 +2,17 @@ import type { Commands } from '../core/command.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 
-/** What an operator may ask for, without a service around it. */
+/** The commands of an operator, without a running server. */
 export interface Operator {
   commands: Commands
   close(): Promise<void>
 }
 
 /**
- * Opens files and their states for an operator's command: beside running services on Redis, else when none runs.
+ * Opens files and their state for an operator's command: on Redis in addition to running services, else only when no
+ * server runs.
  *
- * @throws DataDirError when another process holds the data folder, PluginError for a broken plugin
+ * @throws DataDirError when another process holds the data folder; PluginError for a broken plugin
  */
 export async function openOperator(
   options: LoadOptions & Omit<ServicesOptions, 'wrapStorage' | 'plugins'>,

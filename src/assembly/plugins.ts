@@ -13,10 +13,10 @@ import { loadPlugins, type PluginFolder } from '../pipeline/load/load.ts'
 import { checkPresets } from '../pipeline/plan/presets.ts'
 
 /**
- * What is read before anything is touched: the chain, all plugins, and the presets over them.
+ * Loads everything that must be valid before any data is touched: the chain, all plugins, and the presets.
  *
- * @throws PluginError for a broken plugin, PresetError for broken presets, Error for a file of `config/` that cannot be
- * read
+ * @throws PluginError for a broken plugin; PresetError for broken presets; Error for a file of `config/` that cannot be
+ *   read
  */
 export async function loadEverything({ config, root, engines: given }: LoadOptions) {
   const programs = { folder: join(config.DATA_DIR, 'media'), env: programEnvironment() }
@@ -31,18 +31,18 @@ export async function loadEverything({ config, root, engines: given }: LoadOptio
   return { chain, engines, ffmpeg, ownEngines: given === undefined, folders, plugins, presets, spool }
 }
 
-/** What {@link loadEverything} has found. */
+/** The result of {@link loadEverything}. */
 export type Loaded = Awaited<ReturnType<typeof loadEverything>>
 
 export interface LoadOptions {
   config: Config
   /** The project's folder: `config/chain.json`, `config/presets.json` and drop-in `plugins/` are in it. */
   root: string
-  /** In the place of those that Sluice comes with, by their names. */
+  /** Replacements of the engines of Sluice, by their names. */
   engines?: readonly Engine[]
 }
 
-/** Sluice's own plugins lie beside this file's folder, compiled as it is; drop-ins are plain JavaScript. */
+/** The plugins of Sluice are next to this file's folder, compiled in the same way. Drop-in plugins are plain JavaScript. */
 function pluginFolders(root: string, more: string | undefined): PluginFolder[] {
   const own = join(import.meta.dirname, '..', '..', 'plugins')
   return [

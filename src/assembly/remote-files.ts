@@ -10,7 +10,10 @@ import type { Loaded } from './plugins.ts'
 import type { Services } from './services.ts'
 import type { Transformations } from './transforms.ts'
 
-/** What comes from other servers: files that are stored, by upload or at their first request, and pictures on the fly. */
+/**
+ * The services for files of other servers: uploads by URL, files stored at their first request, and transformations
+ * without storing.
+ */
 export function openRemotes(
   { backends, buckets, originals, upload }: Services,
   {
@@ -42,7 +45,7 @@ export function openRemotes(
   }
 }
 
-/** What files of other servers may be fetched from, beside the public web. */
+/** The ports and IP addresses that may be fetched from, in addition to the public web. */
 function fetchAccess({ FETCH_PORTS, FETCH_ALLOW_ADDRESSES }: Config): FetchAccess {
   return { ports: (FETCH_PORTS ?? []).map(Number), addresses: FETCH_ALLOW_ADDRESSES ?? [] }
 }

@@ -46,7 +46,7 @@ import { type Backends, openBackends } from './backends.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { openUploads } from './uploads.ts'
 
-/** The adapters that hold files and their states. */
+/** The adapters that store files and their state. */
 export interface Storage {
   buckets: Buckets
   index: FileIndex
@@ -54,25 +54,25 @@ export interface Storage {
 
 export interface ServicesOptions {
   config: Config
-  /** Where clients reach this process; without a slash at its end. */
+  /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
   plugins: Pick<PluginSet, 'events' | 'transforms'>
-  /** Puts something between the services and their storage: tests stop the process at chosen steps. */
+  /** Wraps the storage. Tests use it to stop the process at chosen steps. */
   wrapStorage?: ((storage: Storage) => Storage) | undefined
 }
 
 export type Services = Awaited<ReturnType<typeof openServices>>
 
-// How often a process asks whether others have changed a client, and how long a removal waits until all have heard: for so
-// long, a secret that was taken away elsewhere may still be accepted here.
+// The interval of checks for changes by other processes, and the time after which all processes know them. For this time,
+// a secret that was revoked in another process may still be accepted here.
 const REFRESH_EVERY_MS = 2000
 const CLIENT_CACHE_TTL_MS = 5000
-// What a killed process has not written down yet is lost.
+// Counts since the last flush are lost when a process is killed.
 const COUNT_EVERY_MS = 5000
 
 /**
- * What the service and an operator's command both stand on: files and their states, clients, events.
+ * Opens the services that the server and an operator's command share: files and their state, clients, events.
  *
  * @throws DataDirError when another process holds the data folder
  */
@@ -82,7 +82,7 @@ export async function openServices(options: ServicesOptions) {
   try {
     return await buildServices(backends, options)
   } catch (error) {
-    // An open connection would keep an operator's command from its end, an open folder whoever tries again.
+    // An open connection would keep an operator's command from exiting, an open folder would block the next try.
     await backends.close({ graceMs: 0 })
     throw error
   }
@@ -103,7 +103,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
   const events = inProcessEventBus(log)
   const usage = createUsage({ index, store: backends.usage })
   usage.listen(events)
-  const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage is written down later'))
+  const warnUsageFlush = throttled((err) => log.warn({ err }, 'usage flush failed; will retry'))
   const delivery = createEventDelivery({ plugins: plugins.events, jobs, fetcher: guardedFetcher(), log })
   delivery.listen(events)
   const firstBucket = buckets.of(first)
@@ -152,7 +152,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
   })
   const { upload, signedLinks, resumables, sweepResumables } = uploads
   const warnClientUpdates = throttled((err) =>
-    log.warn({ err }, 'changes of clients cannot be heard of; what is known stays'),
+    log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
   const clientCacheTtlMs = clientChanges ? CLIENT_CACHE_TTL_MS : 0
   const forgetMissing = createForgetMissing({ index, buckets, originals })
@@ -193,7 +193,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
     usage,
     sweepResumables,
   })
-  // Once nothing can fail any more: it would go on for ever.
+  // Started last: after an error above, the timer would never be stopped.
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
     backends,
@@ -226,10 +226,10 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
     sweepResumables,
     commands,
     recovery,
-    /** Goes on hearing of clients that other processes have changed, where there may be others. */
+    /** Keeps clients up to date with changes by other processes. Undefined when there are none. */
     followClients: () =>
       clientChanges && every(REFRESH_EVERY_MS, () => store.refresh().catch(warnClientUpdates)),
-    /** Lets event handlers end, then gives everything back. */
+    /** Waits for event handlers, then closes everything. */
     async close({ graceMs }: { graceMs: number }) {
       await resumables.stop()
       await events.idle()
@@ -240,7 +240,7 @@ async function buildServices(backends: Backends, { config, log, plugins, wrapSto
   }
 }
 
-/** Where the SDK itself finds the endpoint, nobody here knows it. */
+/** The bucket of the installation. When the SDK finds the endpoint itself, it is unknown here. */
 function installationRoot(config: Config): Root | undefined {
   const { S3_BUCKET: bucket, S3_PREFIX = '', AWS_ENDPOINT_URL_S3: endpoint } = config
   return bucket === undefined ? undefined : { endpoint, bucket, prefix: normalPrefix(S3_PREFIX) }

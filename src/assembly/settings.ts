@@ -2,7 +2,7 @@ import type { Config } from '../../config/load.ts'
 import type { Rate } from '../adapters/rate-limiter/limits.ts'
 import type { LimitName } from '../core/clients/limit-names.ts'
 
-/** The keys of S3. Undefined: the SDK looks for them, in its files or in the role of the machine. */
+/** The credentials for S3. When undefined, the SDK finds them, in its files or in the role of the machine. */
 export function credentials(config: Config) {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = config
   if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) return undefined
@@ -13,7 +13,7 @@ export function credentials(config: Config) {
   }
 }
 
-/** What the configuration says of each limit. */
+/** The configured rate of each limit. */
 export function rateOf(config: Config): (limited: LimitName) => Rate {
   return (limited) => {
     const name = limited.toUpperCase() as Uppercase<LimitName>
@@ -25,7 +25,7 @@ export function rateOf(config: Config): (limited: LimitName) => Rate {
   }
 }
 
-/** Whether there is a way to read what would be measured. */
+/** Whether metrics can be read at all. Otherwise they are not collected. */
 export function isWatched({ METRICS_TOKEN, METRICS_PORT }: Config): boolean {
   return METRICS_TOKEN !== undefined || METRICS_PORT !== undefined
 }

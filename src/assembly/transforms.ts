@@ -29,7 +29,10 @@ import type { TransformerSetup } from '../transformer.ts'
 import type { Loaded } from './plugins.ts'
 import type { Services } from './services.ts'
 
-/** What one request may cost: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a core. */
+/**
+ * The cost limits of one request: by default 40 MB of file, 50 MP x 4 bytes = 200 MB of pixels, half a minute of a
+ * core.
+ */
 function limitsOf(config: Config): TransformLimits {
   const {
     IMAGE_MAX_BYTES,
@@ -43,7 +46,7 @@ function limitsOf(config: Config): TransformLimits {
     videoMaxBytes: VIDEO_MAX_BYTES,
     sourceMaxPixels: IMAGE_MAX_PIXELS,
     outputMaxSide: 5000,
-    // Two frames of the largest sides: a small animation in a large box is as costly as a large one.
+    // Two frames of 5000 x 5000: a small animation that is enlarged costs as much as a large one.
     outputMaxPixels: 50_000_000,
     outputMaxBytes: config.OUTPUT_MAX_BYTES,
     timeoutMs: TRANSFORM_TIMEOUT_SECONDS * 1000,
@@ -52,20 +55,21 @@ function limitsOf(config: Config): TransformLimits {
   }
 }
 
-// All transformations in this process together: it stays below 400 MB, with what glibc keeps of the ones before. What takes
-// more has a process of its own, so that no thread of this one is busy for longer than 10 s either: 7 MP as GIF.
+// The memory of all concurrent transformations in this process. With it, the process stays below 400 MB, including what
+// glibc retains of earlier ones. Larger ones run in a child process. So no thread is busy for longer than 10 s: 7 MP as
+// GIF.
 const HERE_BYTES = 100_000_000
 const TRANSFORMER = join(import.meta.dirname, '..', `transformer${extname(import.meta.filename)}`)
-// Of the four that libuv has by itself.
+// Of libuv's default of four threads.
 const THREADS_FOR_FILES = 2
 
-// A header may take the whole file, of 40 MB. One untrusted address may have two looks at once.
+// Reading a header may load the whole file, of 40 MB. One untrusted IP address may have two such reads at a time.
 const LOOKS_AT_ONCE = 3
 
-// A picture that is too large for AVIF is a WebP.
+// WebP is the fallback for an image that is too large for AVIF.
 const AUTO_ACCEPT = { webp: 'image/webp', avif: 'image/avif,image/webp' } as const
 
-/** What makes derivatives, and finds them: what a web process and a worker both stand on. */
+/** Opens the services that find and render derivatives. Web processes and workers share them. */
 export function openTransformations(
   { backends, buckets, index, events, evict, answered, presentClient, originals, records }: Services,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
@@ -94,7 +98,7 @@ export function openTransformations(
     look,
     cpuTime,
     here,
-    // Those processes have the engines that Sluice comes with.
+    // Child processes only have the engines of Sluice.
     elsewhere: ownEngines ? createChildRunner(pool) : here,
     room: { bytes: HERE_BYTES, atOnce: threadsForTransforms(config) },
     hangMs: config.TRANSFORM_HANG_SECONDS * 1000,
@@ -135,7 +139,7 @@ export function openTransformations(
     jobs,
     presentClient,
     urlOf: ({ token }, key) => jobUrl(key, { baseUrl, token }),
-    // The web processes may have been set up without it.
+    // Web processes may run without ffmpeg when workers run the jobs.
     ensureInstalled: isLeftToWorkers(config) ? async () => {} : () => loaded.ffmpeg.ensureInstalled(),
     timeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     atMost: config.MEDIA_JOBS_LIMIT,
@@ -177,29 +181,32 @@ export type Transformations = ReturnType<typeof openTransformations>
 
 export interface TransformationsOptions {
   config: Config
-  /** Where clients reach the service; without a slash at its end. */
+  /** The URL of the service for clients, without a trailing slash. */
   baseUrl: string
   log: Log
   loaded: Loaded
   metrics: Metrics
 }
 
-/** Whether videos are made by processes of their own: `npm run worker`. */
+/** Whether media jobs run only in worker processes: `npm run worker`. */
 export function isLeftToWorkers({ REDIS_URL, MEDIA_JOBS_IN }: Config): boolean {
   return REDIS_URL !== undefined && MEDIA_JOBS_IN === 'worker'
 }
 
 /**
- * As many as there are cores, which are shared with the other web processes of this machine, and one more where a thread is
- * left for it: between the end of one and the beginning of the next a core would stand still, 6 % of the time. In another
- * process that one would cost more than it brings.
+ * The maximum of concurrent transformations: the number of cores per web process, plus one where a thread is left for it.
+ * Between the end of one and the begin of the next, a core would be idle for 6 % of the time. In a child process, the
+ * additional one would cost more than it gains.
  */
 function transformsAtOnce(config: Config): number {
   const cores = Math.max(1, Math.floor(availableParallelism() / config.WEB_CONCURRENCY))
   return threadsForTransforms(config) > cores ? cores + 1 : cores
 }
 
-/** In this process: some threads of libuv's pool are left to files, or none would be served while all transform. */
+/**
+ * Threads for transformations in this process. Some of libuv's threads are left to files, which would else wait for
+ * transformations.
+ */
 function threadsForTransforms({ UV_THREADPOOL_SIZE }: Config): number {
   return Math.max(1, UV_THREADPOOL_SIZE - THREADS_FOR_FILES)
 }

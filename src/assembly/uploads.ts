@@ -33,7 +33,7 @@ export interface UploadsOptions {
   log: Log
 }
 
-/** The services behind every kind of upload: by secret, by signed link, and resumable. */
+/** Opens the services for every kind of upload: by secret, by signed link, and resumable. */
 export function openUploads({
   backends,
   config,

@@ -1,12 +1,12 @@
-/** Something that an operator asks for by its name; the answer is JSON. */
+/** A command of an operator. The arguments and the result are JSON. */
 export type Command = (args: unknown, run: CommandRun) => Promise<unknown>
 
-/** By what an operator calls them: `client list`. */
+/** Commands by the name that an operator types: `client list`. */
 export type Commands = Readonly<Record<string, Command>>
 
 export interface CommandRun {
-  /** Aborted when the operator has left. */
+  /** Aborts when the operator disconnects. */
   signal: AbortSignal
-  /** Hands on a part of the outcome, or how far the work has come: JSON. Resolves when there is room for more. */
+  /** Sends a part of the result, or the progress, as JSON. Resolves when there is room for more. */
   tell(item: unknown): Promise<void>
 }

@@ -1,12 +1,12 @@
 import { newFileId, type ObjectKey } from './files/object-key.ts'
 
-/** What happened to a file, told after it is durable. */
+/** An event of a file. It is emitted after the change is durable. */
 interface FileEvent {
   clientId: string
   key: ObjectKey
 }
 
-/** What is told of an original with its record. */
+/** Events of an original carry its record. */
 interface OriginalEvent extends FileEvent {
   originalName: string
   mediaType: string
@@ -14,12 +14,12 @@ interface OriginalEvent extends FileEvent {
   sha256: string
 }
 
-/** Every event and what it carries. */
+/** Every event and its data. */
 export interface Events {
   'original.stored': OriginalEvent
-  /** `derivatives`: the keys that went with it. */
+  /** `derivatives`: the keys that were deleted with it. */
   'original.deleted': FileEvent & { derivatives: readonly ObjectKey[] }
-  /** It can be had back until `until`, in milliseconds since 1970; then `original.deleted` follows. */
+  /** It can be restored until `until`, in milliseconds since 1970; then `original.deleted` follows. */
   'original.trashed': FileEvent & { derivatives: readonly ObjectKey[]; until: number }
   'original.restored': OriginalEvent
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
@@ -30,19 +30,19 @@ export interface Events {
 
 export type EventName = keyof Events
 
-/** What tells one event from all others; made when it is emitted, the same for all who are told. */
+/** Identifies one event. It is created when the event is emitted, and is the same for all listeners. */
 export interface EventStamp {
   /** `evt_` and 22 characters of base58. */
   id: string
   occurredAt: Date
 }
 
-/** The stamp of an event that happens now. */
+/** Creates the stamp of an event that happens now. */
 export function newEventStamp(): EventStamp {
   return { id: `evt_${newFileId()}`, occurredAt: new Date() }
 }
 
-/** All of {@link Events}, as plugins and `WEBHOOK_EVENTS` may name them. */
+/** The names of all {@link Events}, as plugins and `WEBHOOK_EVENTS` use them. */
 export const EVENT_NAMES: readonly EventName[] = [
   'original.stored',
   'original.deleted',

@@ -6,7 +6,7 @@ const OUTPUT_TOO_LARGE = 'output_too_large'
 // Derivatives in progress end within minutes, and can be evicted from then on.
 const RETRY_SECONDS = 60
 
-/** 429: there is no room for a derivative that has to be stored, and no other one can be evicted for it. */
+/** Problem 429: there is no room for a derivative that has to be stored, and no other one can be evicted for it. */
 export function tooManyVariants(limit: number): Problem {
   const { members, headers } = retryAfter(RETRY_SECONDS)
   return new Problem({
@@ -16,14 +16,14 @@ export function tooManyVariants(limit: number): Problem {
     members: { limit, ...members },
     headers: {
       ...headers,
-      // No window: draft-ietf-httpapi-ratelimit-headers-10 leaves it out where nothing comes back with time.
+      // Without a window: draft-ietf-httpapi-ratelimit-headers-10 omits it for limits that do not recover with time.
       'RateLimit-Policy': `"variants";q=${limit}`,
       RateLimit: '"variants";r=0',
     },
   })
 }
 
-/** 422: what a transformation makes would be larger than an output may be. */
+/** Problem 422: the output of a transformation would exceed the limit. */
 export function outputTooLarge(maxBytes: number): Problem {
   return new Problem({
     status: 422,
@@ -33,7 +33,7 @@ export function outputTooLarge(maxBytes: number): Problem {
   })
 }
 
-/** Whether a transformation has failed at a limit only: the file itself is fine. */
+/** Whether a transformation failed only because of a limit: the file itself is not broken. */
 export function isOfLimit(error: unknown): error is Problem {
   if (!(error instanceof Problem)) return false
   const { code, members } = error

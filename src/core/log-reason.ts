@@ -1,6 +1,9 @@
 import { Problem } from './problem.ts'
 
-/** What another server decides: that it fails, is slow, answers with a status, or names an address that is not allowed. */
+/**
+ * Problems that another server causes: it fails, is slow, sends an error status, or redirects to an address that is
+ * not allowed.
+ */
 const REMOTE_CODES: ReadonlySet<string> = new Set([
   'remote_failed',
   'remote_not_found',
@@ -11,14 +14,14 @@ const REMOTE_CODES: ReadonlySet<string> = new Set([
 const REASON_MAX = 300
 const DEEPEST_CAUSE = 4
 
-/** Whether a failure, or one of its causes, was decided by another server. */
+/** Whether another server caused this failure or one of its causes. */
 export function isRemoteFailure(error: unknown): boolean {
   return causesOf(error).some((each) => each instanceof Problem && REMOTE_CODES.has(each.code))
 }
 
 /**
- * A failure and its causes for a log line, without stacks: at most 300 characters in one line. For failures that
- * other servers cause: they must not decide how much is logged.
+ * The messages of a failure and its causes for a log line, without stacks: at most 300 characters in one line. For
+ * failures that other servers cause: these must not decide how much is logged.
  */
 export function logReason(error: unknown): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would end the line, or colour a terminal.
@@ -26,7 +29,7 @@ export function logReason(error: unknown): string {
   return line.length > REASON_MAX ? `${line.slice(0, REASON_MAX)}…` : line
 }
 
-/** The messages of a failure and its causes, each once: a cause is often quoted by what it has caused. */
+/** The messages of a failure and its causes. A message that another one quotes already is left out. */
 export function joinedMessages(error: unknown): string {
   const messages = causesOf(error).map((each) => (each instanceof Error ? each.message : String(each)))
   return messages
@@ -34,7 +37,7 @@ export function joinedMessages(error: unknown): string {
     .join(': ')
 }
 
-/** The fields of a log line about a failure: with its stack, unless another server has decided it. */
+/** The fields of a log line about a failure: with its stack, unless another server caused it. */
 export function failureFields(error: unknown): { reason: string } | { err: unknown } {
   return isRemoteFailure(error) ? { reason: logReason(error) } : { err: error }
 }

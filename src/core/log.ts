@@ -1,4 +1,4 @@
-/** Where the program's lines go: pino's shape, cut down to what is used. */
+/** The log: the methods of pino that the code uses. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

@@ -131,7 +131,7 @@ export function unsupportedMediaType({
 
 /** 404. Says the same of a file that never was, one that is deleted, and one of another client. */
 export function fileNotFound(): Problem {
-  return new Problem({ status: 404, code: 'file_not_found', detail: 'there is no such file' })
+  return new Problem({ status: 404, code: 'file_not_found', detail: 'This file does not exist.' })
 }
 
 /** 404: a parameter names another file of the client, and there is none. */
@@ -140,7 +140,7 @@ export function assetNotFound(param: string, key: string): Problem {
   return new Problem({
     status: 404,
     code: 'asset_not_found',
-    detail: `there is no file ${JSON.stringify(received)} for ${param}`,
+    detail: `The file ${JSON.stringify(received)} for ${param} does not exist.`,
     members: { param, received },
   })
 }
@@ -156,7 +156,7 @@ export function unusableAsset(param: string, reason: string, cause: unknown): Pr
   return new Problem({
     status: 422,
     code: NOT_TRANSFORMABLE,
-    detail: `the file that ${param} names cannot be used: ${reason}`,
+    detail: `The file of ${param} cannot be used: ${reason}`,
     members: { param },
     cause,
   })
@@ -171,7 +171,7 @@ export function tooLarge(what: string, maxBytes: number): Problem {
   return new Problem({
     status: 413,
     code: 'too_large',
-    detail: `expected ${what} of at most ${maxBytes} bytes but received more; nothing was kept`,
+    detail: `expected ${what} of at most ${maxBytes} bytes but received more; nothing was stored`,
     members: { maxBytes },
   })
 }
@@ -209,7 +209,7 @@ export function busy(detail: string, { retryAfterSeconds = 5 } = {}): Problem {
 
 /** 503: another file has come into its place since it was found. Who asks again gets that. */
 export function fileReplaced(cause?: unknown): Problem {
-  return unavailable('the file was replaced while it was read', { cause, retryAfterSeconds: 1 })
+  return unavailable('The file was replaced while it was read. Retry.', { cause, retryAfterSeconds: 1 })
 }
 
 export const STORAGE_FULL = 'storage_full'
@@ -219,7 +219,7 @@ export function storageFull(cause: unknown): Problem {
   return new Problem({
     status: 503,
     code: STORAGE_FULL,
-    detail: 'there is no room left to store this; nothing was kept',
+    detail: 'The storage is full. Nothing was stored.',
     ...retryAfter(60),
     cause,
   })

@@ -1,30 +1,33 @@
 import type { MediaGroup } from './media/groups.ts'
 import { NOT_TRANSFORMABLE, Problem } from './problem.ts'
 
-/** 422: what is past a limit for transforming. */
+/** Problem 422: the source exceeds a limit of transformations. */
 export function notTransformable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, cause })
 }
 
-/** 422: a source on which more time would be spent than on any. */
+/** Problem 422: the source needs more time than the limit. */
 export function takesTooLong(what: MediaGroup, cause?: unknown): Problem {
-  const detail = `this ${what} takes too long to transform`
+  const detail = `This ${what} takes too long to transform.`
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: TOO_SLOW }, cause })
 }
 
-/** 422: a source on which more memory would be spent than on any. */
+/** Problem 422: the source needs more memory than the limit. */
 export function takesTooMuchMemory(what: MediaGroup, cause?: unknown): Problem {
   return new Problem({
     status: 422,
     code: 'too_much_memory',
-    detail: `this ${what} takes too much memory to transform`,
+    detail: `This ${what} takes too much memory to transform.`,
     cause,
   })
 }
 
-/** 422: a source without bytes. No upload is empty, so they were lost. Not remembered as a failure, since they may be restored. */
+/**
+ * Problem 422: a source without bytes. No upload is empty, so the bytes were lost. Not remembered as a failure, since
+ * they may be restored.
+ */
 export function emptySource(): Problem {
-  const detail = 'this file is empty'
+  const detail = 'This file is empty.'
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: EMPTY } })
 }
 
@@ -32,12 +35,12 @@ export const EMPTY = 'empty'
 
 export const BROKEN = 'broken'
 
-/** 422: a source that is broken, or no picture at all. */
+/** Problem 422: the source is broken, or is not an image at all. */
 export function notDecodable(detail: string, cause?: unknown): Problem {
   return new Problem({ status: 422, code: NOT_TRANSFORMABLE, detail, members: { reason: BROKEN }, cause })
 }
 
-/** 422: the file is truncated, and the operator has such files refused. */
+/** Problem 422: the file is truncated, and the operator refuses such files. */
 export function truncatedImage(): Problem {
   return new Problem({
     status: 422,
@@ -50,7 +53,10 @@ export const TOO_SLOW = 'too_slow'
 
 export const FORMAT_TOO_SMALL = 'format_too_small'
 
-/** 422: the picture is fine, and another format could hold it. `maxSide` in pixels. */
+/**
+ * Problem 422: the image is valid, but exceeds the sides of this format; another format can hold it. `maxSide` in
+ * pixels.
+ */
 export function formatTooSmall(
   { format, maxSide }: { format: string; maxSide: number },
   cause?: unknown,
@@ -58,13 +64,13 @@ export function formatTooSmall(
   return new Problem({
     status: 422,
     code: FORMAT_TOO_SMALL,
-    detail: `expected a picture of at most ${maxSide} px a side for ${format} but this one would be longer: ask for a smaller one, or for another format`,
+    detail: `The output would exceed ${maxSide} px a side, the maximum of ${format}. Request a smaller size or another format.`,
     members: { format, maxSide },
     cause,
   })
 }
 
-/** The format that a {@link formatTooSmall} is about; undefined for any other error. */
+/** The format that a {@link formatTooSmall} names; undefined for any other error. */
 export function tooSmallFormat(error: unknown): string | undefined {
   const is = error instanceof Problem && error.code === FORMAT_TOO_SMALL
   return is ? String(error.members.format) : undefined

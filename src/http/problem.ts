@@ -3,42 +3,43 @@ import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'exp
 import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { BUSY, Problem } from '../core/problem.ts'
+import { stateOf } from './request-state.ts'
 
 /**
- * The only place where errors become responses: `application/problem+json`, never stored by anyone, and never with a
- * stack, a path of the machine or a secret. Once headers are out, the connection is destroyed instead.
+ * The only place where errors become responses: `application/problem+json`, never cached, and without any stack, local
+ * path or secret. When the headers were already sent, the connection is destroyed instead.
  *
  * @see RFC 9457
  */
 export function problemHandler(log: Log): ErrorRequestHandler {
-  return (error, _req, res, _next) => {
-    // The client has left: nobody to tell, nothing to mend.
+  return (error, req, res, _next) => {
+    // The client has disconnected, so there is no response to send.
     if (error instanceof Error && error.name === 'AbortError') return
     const problem = asProblem(error)
     const fields = { requestId: requestId(res), status: problem.status, code: problem.code }
-    // 501: what the caller asks for is nothing that fails here.
-    // No fault of this service, and no stack: how often and how much is logged is not the other server's decision.
+    // A failure of another server is no fault of this service. Logged without a stack: that server must not flood the log.
     if (problem.status >= 500 && isRemoteFailure(problem))
-      log.warn({ ...fields, reason: logReason(problem) }, 'another server has failed a request')
-    // Nor is how much callers request: a limit that they share refuses the rest, and is no failure.
+      log.warn({ ...fields, reason: logReason(problem) }, 'a remote server failed')
+    // A shared limit that refuses requests is no failure, and callers must not be able to flood the log.
     else if (problem.members.reason === BUSY)
       log.warn({ ...fields, reason: logReason(problem) }, 'a request was refused')
+    // 501 is no error: the request is not supported, and no part of the service has failed.
     else if (problem.status >= 500 && problem.status !== 501)
       log.error({ ...fields, err: error }, 'a request failed')
-    // A form that breaks off, for example: again, the client has left.
+    // The client has disconnected, for example in the middle of a form.
     else if (res.destroyed) return
-    // Why a picture cannot be read, for example. What Express throws quotes the request, with a secret perhaps.
+    // Logs, for example, why an image cannot be read. Errors of Express quote the request, which may contain a secret.
     else if (error instanceof Problem && error.cause !== undefined)
       log.info({ ...fields, reason: logReason(error.cause) }, 'a request was refused')
-    codes.set(res, problem.code)
+    stateOf(req).problemCode = problem.code
     if (res.headersSent) res.destroy()
     else if (!res.destroyed) sendProblem(res, problem)
   }
 }
 
 /**
- * Has an answer that is broken off end its connection by a reset, whoever breaks it off: to a peer of HTTP/1.0, which
- * knows no chunks, an orderly end would say that it has all of an archive.
+ * Makes every aborted response reset its connection. HTTP/1.0 has no chunks, so after a normal close the client would
+ * take a truncated archive for a complete one.
  */
 export function resetWhenBrokenOff({ response }: Express): void {
   const { destroy } = response
@@ -48,38 +49,32 @@ export function resetWhenBrokenOff({ response }: Express): void {
   }
 }
 
-const codes = new WeakMap<Response, string>()
-
-/** The code of the problem that a request has ended with; undefined when there was none. */
-export function problemCode(res: Response): string | undefined {
-  return codes.get(res)
-}
-
-/** For paths that no route has. */
+/** For paths that no route matches. */
 export const notFound: RequestHandler = () => {
   throw routeNotFound()
 }
 
-/** 404 */
+/** 404: no route matches the path. */
 export function routeNotFound(): Problem {
-  return new Problem({ status: 404, code: 'route_not_found', detail: 'there is no such address' })
+  return new Problem({ status: 404, code: 'route_not_found', detail: 'No route matches this path.' })
 }
 
-/** For routes that have no such method. `allowed`: what they have. */
+/** 405 for routes that do not support the method. `allowed` are the supported ones. */
 export function methodNotAllowed(...allowed: string[]): RequestHandler {
   return (req) => {
     const list = allowed.join(', ')
     throw new Problem({
       status: 405,
       code: 'method_not_allowed',
-      detail: `expected ${list} for this address but received ${req.method}`,
+      detail: `expected ${list} for this path but received ${req.method}`,
       headers: { Allow: list },
     })
   }
 }
 
 function sendProblem(res: Response, problem: Problem): void {
-  // Whatever a handler had prepared was for another answer; CORS stays, or a page could not read this one.
+  // Headers that a handler has already set describe another response. CORS headers remain, so that a page can read this
+  // one.
   for (const name of [
     'ETag',
     'Last-Modified',
@@ -99,7 +94,7 @@ function sendProblem(res: Response, problem: Problem): void {
   res.end(bytes)
 }
 
-/** The body of a problem. `instance`: the request's id. */
+/** The body of a problem. `instance` is the ID of the request. */
 export function problemDocument(problem: Problem, instance: string): Buffer {
   const body = {
     type: `urn:sluice:problem:${problem.code}`,
@@ -113,7 +108,7 @@ export function problemDocument(problem: Problem, instance: string): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-/** Problems as they are; what Express throws by its status; everything else is ours: 500. */
+/** Problems stay as they are. Errors of Express keep their status. All other errors are our own: 500. */
 function asProblem(cause: unknown): Problem {
   if (cause instanceof Problem) return cause
   const { status } = (cause ?? {}) as { status?: unknown }

@@ -1,56 +1,74 @@
 import type { Request, Response } from 'express'
 import { isMediaGroup } from '../core/media/formats.ts'
 import type { MediaGroup } from '../core/media/groups.ts'
+import { parseTarget, type QueryPair } from '../core/net/query.ts'
 import { parseParameter } from '../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
 import { routeNotFound } from './problem.ts'
 
-/** Aborted when the client has left before its answer was complete. */
+/** A signal that aborts when the client disconnects before its response is complete. */
 export function clientGone(res: Response): AbortSignal {
   const controller = new AbortController()
   const leave = () => {
-    if (!res.writableFinished) controller.abort(new DOMException('the client has left', 'AbortError'))
+    if (!res.writableFinished) controller.abort(new DOMException('the client has disconnected', 'AbortError'))
   }
-  // Whoever is being handled has the connection, see connection/pipelining.ts: its response closes when that does.
+  // Requests on a connection are handled one at a time (connection/pipelining.ts), so the response closes with its
+  // connection.
   if (res.destroyed) leave()
   else res.once('close', leave)
   return controller.signal
 }
 
-/** Whether the `Content-Type` is this media type, with or without parameters; Express's `is` is false of no body. */
+/**
+ * Whether the `Content-Type` is this media type, with or without parameters. Express's `is` returns false without a
+ * body.
+ */
 export function isOfType({ headers }: Request, mediaType: string): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === mediaType
 }
 
-/** Whether a body was announced that is not of length 0, RFC 9112 section 6. */
+/** Whether the headers announce a body that is not empty, RFC 9112 section 6. */
 export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** The media group in a path that begins with `/v1/:group/`. @throws Problem 404 for what is none */
+/** The media group in a path that begins with `/v1/:group/`. @throws Problem 404 for an unknown group */
 export function groupOf({ params }: Request): MediaGroup {
   const group = String(params.group)
   if (!isMediaGroup(group)) throw routeNotFound()
   return group
 }
 
-/** The path that a wildcard route has matched: decoded once by Express, segment by segment. */
+/** The path that a wildcard route has matched. */
 export function wildcardPath(req: Request): string {
-  const { path } = req.params as { path?: string | string[] }
-  return Array.isArray(path) ? path.join('/') : (path ?? '')
+  return wildcardSegments(req).join('/')
 }
 
-/** Names and values of a query in their order; repeated names stay repeated. */
+/** The segments of the path that a wildcard route has matched, each decoded once by Express; empty for other routes. */
+export function wildcardSegments({ params }: Request): readonly string[] {
+  const { path = [] } = params as { path?: string | string[] }
+  return Array.isArray(path) ? path : [path]
+}
+
+/** Names and values of a query in their order. Repeated names remain repeated. */
 export type QueryPairs = ReadonlyArray<readonly [name: string, value: string]>
 
-// A list of files has a dozen at most, a picture with everything some thirty. Each costs 2 µs, and each is checked.
+// A list of files has at most a dozen, an image with all parameters about thirty. Each pair costs 2 µs, and each is
+// checked.
 const MAX_PAIRS = 200
 
-/** The query of a request. @throws Problem 400 for one of more than 200 pairs */
+/** The query of a request. @throws Problem 400 for more than 200 pairs */
 export function queryPairs(req: Request): QueryPairs {
-  const at = req.url.indexOf('?')
-  if (at === -1) return []
-  const pairs = [...new URLSearchParams(req.url.slice(at + 1))]
+  return limitedPairs(namedPairs(parseTarget(req.url).pairs))
+}
+
+/** Names and values of a parsed query, without its empty parts. */
+export function namedPairs(pairs: readonly QueryPair[]): QueryPairs {
+  return pairs.map(({ named }) => named).filter((named) => named !== undefined)
+}
+
+/** The same pairs. @throws Problem 400 for more than 200 */
+export function limitedPairs(pairs: QueryPairs): QueryPairs {
   if (pairs.length > MAX_PAIRS) throw tooManyParameters(pairs.length)
   return pairs
 }
@@ -63,20 +81,20 @@ function tooManyParameters(received: number): Problem {
   })
 }
 
-/** The one value of a name in a query; undefined when it is not there. @throws Problem 400 when there are several */
+/** The value of a name in a query; undefined when it is absent. @throws Problem 400 when it is repeated */
 export function onlyValue(query: QueryPairs, param: string): string | undefined {
   const values = query.filter(([name]) => name === param).map(([, value]) => value)
   if (values.length > 1) throw badParameter({ param, expected: 'one value', received: values.join(', ') })
   return values[0]
 }
 
-/** Whether a flag of the query is set: `?now` or `?now=1`. @throws Problem 400 for another value, or several */
+/** Whether a flag of the query is set: `?now` or `?now=1`. @throws Problem 400 for another value, or when it is repeated */
 export function flagOf(query: QueryPairs, param: string): boolean {
   const value = onlyValue(query, param)
   return value !== undefined && parseParameter(param, { type: 'flag', help: '' }, value) === true
 }
 
-/** @throws Problem 400 for a name in the query that is none of these */
+/** Checks the names in a query. @throws Problem 400 for a name that is not listed */
 export function checkNames(query: QueryPairs, names: readonly string[]): void {
   const other = query.find(([name]) => !names.includes(name))
   if (!other) return

@@ -63,21 +63,21 @@ import { signedUploadRoutes } from './upload/link-routes.ts'
 import { createReception, createStoredAnswer } from './upload/receive.ts'
 import { uploadRoutes } from './upload/routes.ts'
 
-/** What the HTTP layer stands on. */
+/** The dependencies and settings of the HTTP layer. */
 export interface HttpOptions {
   clients: Clients
   adminSessions: AdminSessions
   knownAddresses: KnownAddresses
   managedClients: ManagedClients
-  /** Tokens in the clear that are to reach no log line. */
+  /** Tokens in plain text that must not appear in the log. */
   secrets: readonly string[]
-  /** 32 bytes, that the cursors of lists are sealed with. */
+  /** 32 bytes, the key that seals the cursors of lists. */
   cursorKey: Buffer
   upload: Upload
   remoteUpload: RemoteUpload
   remoteMirror: RemoteMirror
   remotePictures: RemotePictures
-  /** Uploads in several requests. */
+  /** Settings of resumable uploads. */
   tus: Omit<TusOptions, 'baseUrl'>
   signedLinks: SignedLinks
   findClient: (id: string) => Client | undefined
@@ -94,38 +94,38 @@ export interface HttpOptions {
   usage: Usage
   archive: Archive
   limits: Limits
-  /** Whose `X-Forwarded-For` is believed: how many proxies there are in front, or their ranges. */
+  /** The proxies whose `X-Forwarded-For` is trusted: their number, or their IP ranges. */
   trustProxy: number | readonly string[]
   checks: ReadinessChecks
-  /** Without a slash at its end. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
   fullContentRange: FullContentRange
-  /** Of one upload. */
+  /** Maximum number of files per upload. */
   maxFiles: number
-  /** Of a body; 0: as slowly as they like. */
+  /** Minimum rate of a request body; 0: no minimum. */
   minBytesPerSecond: number
-  /** Requests of one address that are answered at the same time; 0: no limit. */
+  /** Maximum of concurrent requests per IP address; 0: no limit. */
   answersPerAddress: number
-  /** The least pace of a client that reads an answer, see {@link createReaders}; 0: none. */
+  /** Minimum rate of a client that reads a response, see {@link createReaders}; 0: no minimum. */
   minReadBytesPerSecond: number
-  /** Names in a query that are passed over, beside those of every installation. */
+  /** Names of query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
-  /** What delivery URLs take. */
+  /** The parameters of delivery URLs. */
   parameters: DescribedParameters
   log: Log
   metrics: Metrics
-  /** Where there is a token to read them with. */
+  /** Set when METRICS_TOKEN is configured. */
   metricsAccess?: MetricsAccess | undefined
 }
 
-/** All routes of the service. */
+/** Creates the request handler with all routes of the service. */
 export function createHttp(given: HttpOptions): RequestListener {
   const readers = createReaders({ minBytesPerSecond: given.minReadBytesPerSecond, log: given.log })
   const options = { ...given, readers }
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', options.trustProxy)
-  // Files have their keys as tags; nothing else is to be revalidated.
+  // Express's ETags are off: files have their keys as ETags, and other responses are not revalidated.
   app.disable('etag')
   resetWhenBrokenOff(app)
   app.use(serializePipelined)

@@ -7,31 +7,32 @@ import type { CommandRun, Commands } from '../core/command.ts'
 import type { Log } from '../core/log.ts'
 import { Problem, type ProblemJson } from '../core/problem.ts'
 
-/** Commands that are taken through a socket. */
+/** A server for commands of the operator on a unix socket. */
 export interface Control {
-  /** Takes no more, breaks off those that run, and removes the socket. */
+  /** Accepts no more commands, aborts running ones, and removes the socket. */
   close(): Promise<void>
 }
 
-// What an operator may ask for is short.
+// Commands of an operator are short.
 const REQUEST_MAX_BYTES = 64 * 1024
-// struct sockaddr_un, without the zero at its end: 108 on Linux, 104 elsewhere. Beyond it, names are cut in silence.
+// The size of sun_path in struct sockaddr_un without the final NUL: 108 on Linux, 104 elsewhere. Longer names are
+// silently truncated.
 const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** A line from the operator, and the lines that answer it: any number of `told`, then one of the others. */
+/** A request is one line. The reply is any number of lines with `told`, then one with `answer` or `problem`. */
 type Request = { command: string; args: unknown }
 type Reply = { told: unknown } | { answer: unknown } | { problem: ProblemJson }
 
-/** Where the process that holds the data folder takes commands. */
+/** The path of the socket of the process that uses the data folder. */
 export function controlPath(dataDir: string): string {
   return join(dataDir, 'control.sock')
 }
 
 /**
- * Takes commands, a JSON line each, through a unix socket that only this user can open. One that an earlier process has
- * left is replaced: whoever calls this holds the folder.
+ * Accepts commands, one line of JSON each, on a unix socket that only this user can open. A socket of an earlier process is
+ * replaced: the caller holds the lock of the folder.
  *
- * @returns undefined, after a warning, where there can be no socket: the path is too long, the file system has none
+ * @returns undefined, after a warning, when no socket is possible: the path is too long, or the file system has no sockets
  */
 export async function openControl({
   path,
@@ -42,7 +43,7 @@ export async function openControl({
   commands: Commands
   log: Log
 }): Promise<Control | undefined> {
-  // It gets its name when nobody else can open it any more.
+  // The socket gets its final name after its mode was set, so that no other user can open it in between.
   const unnamed = join(dirname(path), 'control.new')
   if (Buffer.byteLength(path) > PATH_MAX_BYTES) {
     log.warn(
@@ -81,7 +82,7 @@ export async function openControl({
   }
 }
 
-/** Does the one command of a connection. */
+/** Runs the single command of a connection. */
 async function serve(
   socket: Socket,
   { commands, log, ending }: { commands: Commands; log: Log; ending: AbortSignal },
@@ -101,7 +102,7 @@ async function serve(
     if (!left.signal.aborted) socket.write(line({ problem: publicFace(error) }))
   } finally {
     socket.end()
-    // An operator who does not read must not keep the process from its end.
+    // A client that does not read must not keep the process from exiting.
     if (ending.aborted) socket.destroySoon()
   }
 }
@@ -129,7 +130,7 @@ async function send(socket: Socket, reply: Reply, signal: AbortSignal): Promise<
 
 const line = (reply: Reply) => `${JSON.stringify(reply)}\n`
 
-/** The operator may read the log, so the message of any error is sent. Stacks are only logged. */
+/** The user of the socket may read the log too. Still, stacks are only logged. */
 function publicFace(error: unknown): ProblemJson {
   if (error instanceof Problem) return error.toJSON()
   const detail = error instanceof Error ? error.message : String(error)
@@ -140,15 +141,15 @@ function badRequest(detail: string): Problem {
   return new Problem({ status: 400, code: 'bad_command', detail })
 }
 
-/** Nobody listens where a server would. */
+/** No server listens on the socket. */
 export class NotRunning extends Error {
   override name = 'NotRunning'
 }
 
 /**
- * Has a running server do a command, and hands on what that tells.
+ * Runs a command in the running server, and passes its intermediate results to `run.tell`.
  *
- * @throws NotRunning; Problem as the command threw it; `run.signal.reason` after which the server breaks off as well
+ * @throws NotRunning; Problem as the command threw it; `run.signal.reason`, after which the server aborts the command too
  */
 export async function callControl({
   path,
@@ -184,7 +185,7 @@ export async function callControl({
   }
 }
 
-/** Every whole line until the other side has ended, in whatever way. */
+/** Yields every complete line until the connection ends, normally or by an error. */
 async function* lines(socket: Socket): AsyncGenerator<string> {
   let rest = ''
   try {

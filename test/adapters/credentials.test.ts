@@ -17,7 +17,7 @@ describe('the credentials file', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('is made with new tokens, for its owner only, and nothing else is left beside it', async () => {
+  it('is created with new tokens, for its owner only, and no other file remains', async () => {
     const credentials = await makeCredentials(file)
     expect(credentials.clientToken).to.match(/^pub_[1-9A-HJ-NP-Za-km-z]{16,}$/)
     expect(credentials.secretClientToken).to.match(/^sec_[1-9A-HJ-NP-Za-km-z]{32,}$/)
@@ -26,7 +26,7 @@ describe('the credentials file', () => {
     expect(await readdir(folder)).to.deep.equal(['credentials.json'])
   })
 
-  it('is kept: the same tokens each time, and other ones in another folder', async () => {
+  it('is reused: the same tokens each time, and other ones in another folder', async () => {
     const first = await makeCredentials(file)
     const text = await readFile(file, 'utf8')
     expect(await readCredentials(file)).to.deep.equal(first)
@@ -55,7 +55,7 @@ describe('the credentials file', () => {
     'a number': '{"clientToken":1,"secretClientToken":"sec_1"}',
     'more than it should': '{"clientToken":"pub_1","secretClientToken":"sec_1","extra":"sec_2"}',
   })) {
-    it(`is named when it holds ${what}, without what it holds, and is left as it is`, async () => {
+    it(`is named in the error when it contains ${what}, without its content, and stays unchanged`, async () => {
       await writeFile(file, text)
       const { message } = (await rejection(readCredentials(file))) as Error
       expect(message).to.include(file).and.include('clientToken')
@@ -78,7 +78,7 @@ describe('the credentials file', () => {
     expect(await readCredentials(file)).to.deep.equal(credentials)
   })
 
-  it('is on the disk, under its name, before anybody is told of the tokens', async () => {
+  it('is on the disk, under its name, before the tokens are returned', async () => {
     expect(await fileCalls(folder, () => makeCredentials(file))).to.deep.equal([
       'flush credentials.json.tmp',
       'rename credentials.json.tmp credentials.json',
@@ -86,7 +86,7 @@ describe('the credentials file', () => {
     ])
   })
 
-  it('is made anew when a process died while making it', async () => {
+  it('is created again when a process died while creating it', async () => {
     await writeFile(`${file}.tmp`, '{"clientToken": "pub_', { mode: 0o644 })
     const credentials = await makeCredentials(file)
     expect(await readdir(folder)).to.deep.equal(['credentials.json'])
@@ -94,7 +94,7 @@ describe('the credentials file', () => {
     expect(await readCredentials(file)).to.deep.equal(credentials)
   })
 
-  it('is there whole or not at all', async () => {
+  it('is complete or absent', async () => {
     const error = await instead(
       'promises',
       'rename',

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { createInTurn } from '../../src/adapters/in-turn.ts'
 import { rejection } from '../support/rejection.ts'
 
-describe('in turn', () => {
+describe('queues by key', () => {
   /** Work that writes down its begin and end and takes some turns of the event loop. */
   function recorder() {
     const lines: string[] = []
@@ -16,7 +16,7 @@ describe('in turn', () => {
     return { lines, work }
   }
 
-  it('runs work of one key one after the other, in the order asked, and answers each', async () => {
+  it('run work of one key one after the other, in the order of the calls, and return each result', async () => {
     const { lines, work } = recorder()
     const inTurn = createInTurn()
     const answers = await Promise.all(['a', 'b', 'c'].map((name) => inTurn(['k'], work(name))))
@@ -24,7 +24,7 @@ describe('in turn', () => {
     expect(lines).to.deep.equal(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]))
   })
 
-  it('keeps the order for one that comes when the first has ended and the second is at work', async () => {
+  it('keep the order for a call that arrives when the first has ended and the second is running', async () => {
     const { lines, work } = recorder()
     const inTurn = createInTurn()
     const first = inTurn(['k'], work('a'))
@@ -34,14 +34,14 @@ describe('in turn', () => {
     expect(lines).to.deep.equal(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]))
   })
 
-  it('runs work of different keys side by side', async () => {
+  it('run work of different keys concurrently', async () => {
     const { lines, work } = recorder()
     const inTurn = createInTurn()
     await Promise.all([inTurn(['k'], work('a')), inTurn(['l'], work('b'))])
     expect(lines.slice(0, 2)).to.deep.equal(['a begins', 'b begins'])
   })
 
-  it('waits for all of its keys, and those after it wait for any', async () => {
+  it('wait for all keys of a call, and later calls wait for any of them', async () => {
     const { lines, work } = recorder()
     const inTurn = createInTurn()
     await Promise.all([
@@ -56,7 +56,7 @@ describe('in turn', () => {
     expect(lines.slice(6).sort()).to.deep.equal(['c begins', 'c ends', 'd begins', 'd ends'])
   })
 
-  it('does not block itself on keys named in different orders, or twice', async () => {
+  it('do not deadlock on keys in different orders, or repeated keys', async () => {
     const inTurn = createInTurn()
     const orders = [['k', 'l'], ['l', 'k'], ['k', 'k', 'l'], ['l', 'l'], []]
     const works = Array.from({ length: 50 }, (_, i) =>
@@ -68,7 +68,7 @@ describe('in turn', () => {
     expect(await Promise.all(works)).to.deep.equal(works.map((_, i) => i))
   })
 
-  it('goes on after a failure, which only its own caller sees', async () => {
+  it('continue after a failure, which only its own caller gets', async () => {
     const { lines, work } = recorder()
     const inTurn = createInTurn()
     const reason = new Error('no')

@@ -11,7 +11,7 @@ import { type RedisServer, startRedis } from '../support/servers/redis-server.ts
 
 const limitMs = 30_000
 
-describe('a Redis that spreads its keys, and refuses steps over keys of two places', () => {
+describe('a Redis cluster, which refuses scripts over keys of two nodes', () => {
   let server: RedisServer
   let redis: RedisConnection
 
@@ -62,9 +62,9 @@ describe('a Redis that spreads its keys, and refuses steps over keys of two plac
     }
   }
 
-  it('serves the index when a hash tag keeps its keys together', () => stepsOfTheIndex('{sluice}:'))
+  it('serves the index when a hash tag keeps its keys on one node', () => stepsOfTheIndex('{sluice}:'))
 
-  it('serves no index without one, and says so', async () => {
+  it('serves no index without a hash tag, and reports why', async () => {
     const failure = (await rejection(stepsOfTheIndex('sluice:'))) as Error
     expect(failure).to.include({ status: 503 })
     expect(String(failure.cause)).to.match(/same slot/)

@@ -18,7 +18,7 @@ describe('chain.json', () => {
     return loadChain(file)
   }
 
-  it('may leave out everything', async () => {
+  it('may leave out every member', async () => {
     expect(await load('{}')).to.deep.equal({
       order: [],
       disabled: [],
@@ -28,7 +28,7 @@ describe('chain.json', () => {
     })
   })
 
-  it('says order, disabled plugins, options and names to pass over', async () => {
+  it('has order, disabled plugins, options and ignored names', async () => {
     const chain = {
       order: ['a', 'b'],
       disabled: ['c'],
@@ -39,7 +39,7 @@ describe('chain.json', () => {
     expect(await load(JSON.stringify(chain))).to.deep.equal(chain)
   })
 
-  it('is shipped with nothing disabled, changed or passed over', async () => {
+  it('is shipped without disabled plugins, options or ignored names', async () => {
     expect(await loadChain(join(import.meta.dirname, '..', '..', 'config', 'chain.json'))).to.deep.include({
       disabled: [],
       options: {},
@@ -60,7 +60,7 @@ describe('chain.json', () => {
     ['passes over something that is no name', '{"ignoredParams": {}}', /ignoredParams/],
     ['does something else at a limit', '{"onLimit": "ignore"}', /onLimit: .*"refuse"\|"original"/],
   ] as const) {
-    it(`is refused by its name and the reason when it ${what}`, async () => {
+    it(`is refused with its name and the reason when it ${what}`, async () => {
       const error = await load(text).then(
         () => undefined,
         (cause: Error) => cause,
@@ -70,7 +70,7 @@ describe('chain.json', () => {
     })
   }
 
-  it('names every key that is wrong, a line each', async () => {
+  it('reports every invalid key, one per line', async () => {
     const error = await rejection(load('{"order": ["a", 1], "disabled": {}}'))
     const file = join(folder, 'chain.json')
     expect((error as Error).message.split('\n')).to.deep.equal([
@@ -79,12 +79,12 @@ describe('chain.json', () => {
     ])
   })
 
-  it('says nothing when it is missing', async () => {
+  it('has the defaults when the file is missing', async () => {
     const nothing = { order: [], disabled: [], options: {}, ignoredParams: [], onLimit: 'refuse' }
     expect(await loadChain(join(folder, 'nowhere', 'chain.json'))).to.deep.equal(nothing)
   })
 
-  it('is refused by its name when it cannot be read', async () => {
+  it('is refused with its name when it cannot be read', async () => {
     expect(await rejection(loadChain(folder)))
       .to.be.instanceOf(Error)
       .with.property('message')

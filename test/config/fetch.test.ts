@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { ConfigError, loadConfig } from '../../config/load.ts'
 
-describe('the variables of fetching', () => {
-  it('are lists, and times with defaults', () => {
+describe('the variables for remote files', () => {
+  it('are parsed as lists and durations, with defaults', () => {
     const config = loadConfig({ FETCH_PORTS: '8080, 8443', FETCH_ALLOW_ADDRESSES: '10.0.0.0/8 fd00::/8' })
     expect(config.FETCH_PORTS).to.deep.equal(['8080', '8443'])
     expect(config.FETCH_ALLOW_ADDRESSES).to.deep.equal(['10.0.0.0/8', 'fd00::/8'])

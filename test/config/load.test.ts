@@ -30,13 +30,13 @@ function complaints(environment: Record<string, string>): string[] {
 }
 
 describe('configuration', () => {
-  it('names a missing WEBHOOK_SECRET together with all other errors', () => {
+  it('reports a missing WEBHOOK_SECRET together with all other errors', () => {
     expect(() => loadConfig({ PORT: 'abc', WEBHOOK_URL: 'https://example.com/x' })).to.throw(
       /^PORT: .*\nWEBHOOK_SECRET: expected beside WEBHOOK_URL, received none$/,
     )
   })
 
-  it('has a default for everything that may not be absent', () => {
+  it('has a default for every required variable', () => {
     expect(loadConfig({})).to.deep.equal({
       PORT: 3000,
       HOST: '0.0.0.0',
@@ -96,23 +96,23 @@ describe('configuration', () => {
     })
   })
 
-  it('cannot be changed afterwards', () => {
+  it('is frozen', () => {
     expect(loadConfig({})).to.be.frozen
   })
 
-  it('takes no notice of other variables', () => {
+  it('ignores unknown variables', () => {
     expect(loadConfig({ PATH: '/bin', NODE_ENV: 'production', port: '1', toString: 'x' })).to.deep.equal(
       loadConfig({}),
     )
   })
 
-  it('counts an empty value as absent', () => {
+  it('treats an empty value as unset', () => {
     const empty = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, '']))
     expect(loadConfig(empty)).to.deep.equal(loadConfig({}))
     expect(loadConfig({ PORT: undefined })).to.deep.equal(loadConfig({}))
   })
 
-  it("reads the process's own environment unless told otherwise", () => {
+  it('reads the environment of the process by default', () => {
     const { LOG_LEVEL } = process.env
     try {
       process.env.LOG_LEVEL = 'debug'
@@ -215,14 +215,14 @@ describe('configuration', () => {
     ['METRICS_HOST', 'a b', 'an address or host name'],
     ['LOG_LEVEL', 'trace', 'one of debug, info, warn, error, silent'],
   ] as const) {
-    it(`refuses ${name}=${JSON.stringify(text)}, and says what was expected`, () => {
+    it(`refuses ${name}=${JSON.stringify(text)}, with the accepted values`, () => {
       expect(complaints({ [name]: text })).to.deep.equal([
         `${name}: expected ${expected}, received ${JSON.stringify(text)}`,
       ])
     })
   }
 
-  it('does not repeat the credentials of a BASE_URL', () => {
+  it('hides the credentials of a BASE_URL in the error', () => {
     for (const url of ['https://me:word@example.com', 'https://me:wo/rd@x@example.com'])
       expect(complaints({ BASE_URL: url })).to.deep.equal([
         'BASE_URL: expected an http or https URL without query, received "https://…@example.com"',
@@ -243,7 +243,7 @@ describe('configuration', () => {
     ['with a space', 'swordfish swordfish'],
     ['with a letter that no header holds', 'swordfish-swordfísh'],
   ] as const) {
-    it(`refuses a secret token that is ${what}, without showing it`, () => {
+    it(`refuses a secret token that is ${what}, and hides it`, () => {
       const lines = complaints({ CLIENT_TOKEN: PUBLIC, SECRET_CLIENT_TOKEN: secret })
       expect(lines).to.deep.equal([
         `SECRET_CLIENT_TOKEN: expected 16 to 256 printable characters without spaces, received a value of ${secret.length} characters`,
@@ -252,7 +252,7 @@ describe('configuration', () => {
     })
   }
 
-  it('wants both tokens of the first client or none, without showing the secret', () => {
+  it('requires both tokens of the first client or neither, and hides the secret', () => {
     for (const environment of [{ CLIENT_TOKEN: PUBLIC }, { SECRET_CLIENT_TOKEN: SECRET }]) {
       const lines = complaints({ ...environment })
       expect(lines).to.deep.equal([
@@ -271,7 +271,7 @@ describe('configuration', () => {
       'rediss://me:word@host:6380',
       'redis://[::1]:6379/15',
     ]) {
-      it(`takes ${url}`, () => {
+      it(`accepts ${url}`, () => {
         expect(loadConfig({ ...shared, REDIS_URL: url }).REDIS_URL).to.equal(url)
       })
     }
@@ -283,21 +283,21 @@ describe('configuration', () => {
       'redis://',
       'redis://:swordfish%@host',
     ]) {
-      it(`refuses ${url}, without showing it`, () => {
+      it(`refuses ${url}, and hides it`, () => {
         expect(complaints({ ...shared, REDIS_URL: url })).to.deep.equal([
           `REDIS_URL: expected redis://[user:password@]host[:port][/database], or rediss:// for TLS, received a value of ${url.length} characters`,
         ])
       })
     }
 
-    it('is needed for more than one process', () => {
+    it('is required for more than one process', () => {
       expect(complaints({ WEB_CONCURRENCY: '2' })).to.deep.equal([
         'WEB_CONCURRENCY: expected 1, since without REDIS_URL index and rate limits belong to one process, received 2',
       ])
       expect(complaints({ ...shared, WEB_CONCURRENCY: '2', REDIS_URL: 'redis://host' })).to.deep.equal([])
     })
 
-    it('needs the tokens and the secret that its processes share', () => {
+    it('requires the tokens and the secret that all processes share', () => {
       expect(complaints({ REDIS_URL: 'redis://host' })).to.deep.equal([
         'CLIENT_TOKEN and SECRET_CLIENT_TOKEN: expected both beside REDIS_URL, since all processes share them, received none',
         'APP_SECRET: expected beside REDIS_URL, since all processes share it, received none',
@@ -314,7 +314,7 @@ describe('configuration', () => {
       })
     }
 
-    it('wants both halves of a key or none, without showing the secret', () => {
+    it('requires both parts of a key or neither, and hides the secret', () => {
       for (const environment of [{ AWS_ACCESS_KEY_ID: 'id' }, { AWS_SECRET_ACCESS_KEY: 'swordfish' }])
         expect(complaints({ S3_BUCKET: 'files', ...environment })).to.deep.equal([
           'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: expected both or none, received one',
@@ -325,7 +325,7 @@ describe('configuration', () => {
       ['S3_PREFIX', 'uploads/2024'],
       ['S3_PUBLIC_URL', 'https://cdn.example.com/files'],
     ] as const) {
-      it(`takes ${name} beside S3_BUCKET only`, () => {
+      it(`accepts ${name} with S3_BUCKET only`, () => {
         expect(loadConfig({ S3_BUCKET: 'files', [name]: text })[name]).to.equal(text)
         expect(complaints({ [name]: text })).to.deep.equal([
           `${name}: expected S3_BUCKET beside it, received none`,
@@ -333,7 +333,7 @@ describe('configuration', () => {
       })
     }
 
-    it('takes files of as many bytes as it has parts for', () => {
+    it('limits uploads to the size that S3 parts allow', () => {
       const most = 10_000 * PART_BYTES
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most}` })).to.deep.equal([])
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([
@@ -343,7 +343,7 @@ describe('configuration', () => {
     })
   })
 
-  it('reports all bad values at once, a line each', () => {
+  it('reports all invalid values at once, one per line', () => {
     const lines = complaints({
       PORT: 'http',
       BASE_URL: 'x',
@@ -370,8 +370,8 @@ describe('configuration', () => {
     ])
   })
 
-  describe('as people are told of it', () => {
-    it('has a row for every variable, each with help and what is expected', () => {
+  describe('describeVariables', () => {
+    it('returns every variable, with help and accepted values', () => {
       const rows = describeVariables()
       expect(rows.map(({ name }) => name)).to.deep.equal(Object.keys(VARIABLES))
       for (const row of rows) {
@@ -380,7 +380,7 @@ describe('configuration', () => {
       }
     })
 
-    it('shows the defaults that are used', () => {
+    it('returns the defaults that are used', () => {
       const config = loadConfig({}) as Record<string, unknown>
       for (const { name, default: shown } of describeVariables()) {
         if (name === 'BASE_URL') expect(shown).to.equal('http://localhost:<PORT>')

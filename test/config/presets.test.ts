@@ -19,12 +19,12 @@ describe('presets.json', () => {
     return loadPresets(file)
   }
 
-  it('holds values of parameters by the names of presets', async () => {
+  it('has values by preset and parameter', async () => {
     const presets = { thumb: { w: 200, f: 'webp', dpr: 1.5, negate: true }, 'Big-1.x_y': {} }
     expect(await load(JSON.stringify(presets))).to.deep.equal(presets)
   })
 
-  it('holds none when it is missing', async () => {
+  it('has no presets when the file is missing', async () => {
     expect(await loadPresets(join(folder, 'nowhere', 'presets.json'))).to.deep.equal({})
   })
 
@@ -39,14 +39,14 @@ describe('presets.json', () => {
     ['has a name of 65 letters', `{"${'x'.repeat(65)}": {"w": 1}}`, /expected 1 to 64 letters/],
     ['has an empty name', '{"": {"w": 1}}', /expected 1 to 64 letters/],
   ] as const) {
-    it(`is refused by its name and the reason when it ${what}`, async () => {
+    it(`is refused with its name and the reason when it ${what}`, async () => {
       const { message } = (await rejection(load(text))) as Error
       expect(message.startsWith(`${file}: `), message).to.equal(true)
       expect(message).to.match(reason)
     })
   }
 
-  it('names every key that is wrong, a line each', async () => {
+  it('reports every invalid key, one per line', async () => {
     const { message } = (await rejection(load('{"a": 1, "b": {"w": {}}}'))) as Error
     expect(message.split('\n')).to.have.length(2)
   })

@@ -65,15 +65,15 @@ const RULES: Record<string, Rule> = {
   },
 }
 
-describe('what the configuration checks, and what it goes to checks again', () => {
+describe('the checks in config and the equal checks in src', () => {
   for (const [name, { config, behind, right, wrong }] of Object.entries(RULES)) {
     for (const text of right)
-      it(`takes ${name}=${text}`, () => {
+      it(`accept ${name}=${text}`, () => {
         expect(config(text)).to.equal(true)
         expect(() => behind(text)).to.not.throw()
       })
     for (const text of wrong)
-      it(`refuses ${name}=${text}`, () => {
+      it(`refuse ${name}=${text}`, () => {
         expect(config(text)).to.equal(false)
         expect(() => behind(text)).to.throw('expected')
       })

@@ -7,7 +7,7 @@ const OTHER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
 const CHAIN = { order: [], disabled: [], options: {}, ignoredParams: [], onLimit: 'refuse' as const }
 
 describe('the variables of webhooks', () => {
-  it('are lists', () => {
+  it('are parsed as lists', () => {
     const config = loadConfig({
       WEBHOOK_URL: ' https://a.example/x,y  http://10.0.0.1:8080/ ',
       WEBHOOK_SECRET: `${SECRET}\n${OTHER}`,
@@ -20,7 +20,7 @@ describe('the variables of webhooks', () => {
     expect(config.WEBHOOK_ALLOW_ADDRESSES).to.deep.equal(['10.0.0.0/8', 'fd00::/8'])
   })
 
-  it('are absent unless set', () => {
+  it('are unset by default', () => {
     for (const environment of [{}, { WEBHOOK_URL: '', WEBHOOK_SECRET: '' }])
       expect(Object.keys(loadConfig(environment)).filter((name) => name.startsWith('WEBHOOK'))).to.be.empty
   })
@@ -44,7 +44,7 @@ describe('the variables of webhooks', () => {
     ['WEBHOOK_ALLOW_ADDRESSES', '10.1.2.3/8'],
     ['WEBHOOK_ALLOW_ADDRESSES', 'fd00::1/8'],
   ] as const) {
-    it(`refuse ${name}=${value.slice(0, 50)}, and show no secret`, () => {
+    it(`refuse ${name}=${value.slice(0, 50)}, and hide secrets`, () => {
       expect(() => loadConfig({ [name]: value }))
         .to.throw(ConfigError)
         .and.to.satisfy(
@@ -53,7 +53,7 @@ describe('the variables of webhooks', () => {
     })
   }
 
-  it('win over the chain file, one by one', () => {
+  it('override chain.json, each on its own', () => {
     const webhook = { url: 'https://file.example', events: ['archive.sent'] }
     const chain = { ...CHAIN, options: { webhook, other: { a: 1 } } }
     const config = loadConfig({ WEBHOOK_URL: 'https://env.example', WEBHOOK_SECRET: SECRET })

@@ -37,7 +37,7 @@ function compound(stream: string): Buffer {
   return file
 }
 
-describe('the type of a file that is not told by its first 4100 bytes', () => {
+describe('the type of a file whose first 4100 bytes are not enough', () => {
   it('is tiff for one whose directory is at its end', async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
     const raw = sharp({ create: { width: 200, height: 200, channels: 3, background: 'red', noise } })
@@ -46,14 +46,14 @@ describe('the type of a file that is not told by its first 4100 bytes', () => {
     expect(await formatOf(file)).to.equal('tiff')
   })
 
-  it('is tiff for one whose directory is too far behind, of either byte order, and for a BigTIFF', async () => {
+  it('is tiff when the directory is too far behind, in both byte orders, and for a BigTIFF', async () => {
     for (const start of ['49492a00', '4d4d002a', '49492b0008000000', '4d4d002b00080000']) {
       const file = Buffer.concat([Buffer.from(start, 'hex'), Buffer.alloc(8000, 0x30)])
       expect(await formatOf(file), start).to.equal('tiff')
     }
   })
 
-  it('is dng for a TIFF whose directory has the tag of a DNG, wherever it is', async () => {
+  it('is dng for a TIFF whose directory has the DNG tag, wherever the directory is', async () => {
     const file = Buffer.alloc(20_000, 0x30)
     Buffer.from('49492a0020400000', 'hex').copy(file)
     file.writeUInt16LE(1, 0x4020)
@@ -62,14 +62,14 @@ describe('the type of a file that is not told by its first 4100 bytes', () => {
   })
 
   for (const size of [100, 9000, 300_000]) {
-    it(`is that of the sound behind a tag of ${size} bytes`, async () => {
+    it(`is that of the audio after a tag of ${size} bytes`, async () => {
       expect(await formatOf(behindTag(MP3, size))).to.equal('mp3')
       expect(await formatOf(behindTag(FLAC, size))).to.equal('flac')
       expect(await formatOf(behindTag(AAC, size))).to.equal('aac')
     })
   }
 
-  it('is by the name, else mp3, for a sound behind a tag of more than 1 MiB', async () => {
+  it('comes from the name, otherwise mp3, for audio after a tag of more than 1 MiB', async () => {
     const file = behindTag(FLAC, 1_100_000)
     expect(sniffDepth(file)).to.equal(0)
     expect(await formatOf(file, 'a.flac')).to.equal('flac')
@@ -82,12 +82,12 @@ describe('the type of a file that is not told by its first 4100 bytes', () => {
     ['PowerPoint Document', 'ppt'],
     ['__properties_version1.0', 'msg'],
   ] as const) {
-    it(`is ${format} for a compound file that holds ${stream}`, async () => {
+    it(`is ${format} for a compound file that contains ${stream}`, async () => {
       expect(await formatOf(compound(stream), 'a.png')).to.equal(format)
     })
   }
 
-  it('is by the name for another compound file, within the family', async () => {
+  it('comes from the name for other compound files, within the family', async () => {
     expect(await formatOf(compound('Other'), 'a.msi')).to.equal('msi')
     expect(await formatOf(compound('Other'), 'a.html')).to.equal('cfb')
   })
@@ -99,13 +99,13 @@ describe('the type of a file that is not told by its first 4100 bytes', () => {
     expect(await formatOf(file)).to.equal('docx')
   })
 
-  it('is svgz for an SVG that is compressed, and gzip for anything else', async () => {
+  it('is svgz for a compressed SVG, and gzip for any other content', async () => {
     expect(await formatOf(gzipSync('<svg xmlns="http://www.w3.org/2000/svg"/>'))).to.equal('svgz')
     expect(await formatOf(gzipSync('<html></html>'), 'a.svgz')).to.equal('gzip')
     expect(await formatOf(gzipSync(Buffer.alloc(10_000_000)))).to.equal('gzip')
   })
 
-  it('is that of the name for unknown bytes, but of no format that has a signature or that browsers run', async () => {
+  it('comes from the name for unknown bytes, but not for formats with a signature or files that browsers run', async () => {
     const unknown = Buffer.from([1, 2, 3, 0xff, 0, 0x80])
     expect(await formatOf(unknown, 'scan.TGA')).to.equal('tga')
     for (const name of ['a.html', 'a.svg', 'a.js', 'a.xml', 'a.wasm', 'a.swf', 'a.pdf', 'a.jpg', 'a'])

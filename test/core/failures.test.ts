@@ -3,8 +3,8 @@ import { createFailures } from '../../src/core/budgets/failures.ts'
 import { unavailable, unusableAsset } from '../../src/core/problem.ts'
 import { notDecodable, takesTooLong } from '../../src/core/transform-problems.ts'
 
-describe('failures', () => {
-  it('are remembered for an hour, and refuse the same work until then', () => {
+describe('failed transformations', () => {
+  it('are remembered for an hour, and the same work fails at once until then', () => {
     let clock = 0
     const failures = createFailures(() => clock)
     const problem = notDecodable('expected an image')
@@ -16,7 +16,7 @@ describe('failures', () => {
     expect(() => failures.check('one')).to.not.throw()
   })
 
-  it('are remembered for a minute where work took too long, and twice as long each time it does again, up to an hour', () => {
+  it('are remembered for a minute after a timeout, and twice as long each further time, up to an hour', () => {
     let clock = 0
     const failures = createFailures(() => clock)
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
@@ -32,7 +32,7 @@ describe('failures', () => {
     expect(() => failures.check('slow'), 'an hour without a failure').to.not.throw()
   })
 
-  it('are remembered once for all callers who have waited for the same slow work', () => {
+  it('are remembered once for all callers that waited for the same slow work', () => {
     let clock = 0
     const failures = createFailures(() => clock)
     for (let caller = 0; caller < 7; caller += 1) failures.remember('slow', takesTooLong('image'))
@@ -40,14 +40,14 @@ describe('failures', () => {
     expect(() => failures.check('slow')).to.not.throw()
   })
 
-  it('are ignored where the same work may end well the next time', () => {
+  it('are not remembered when a retry may succeed', () => {
     const failures = createFailures()
     for (const error of [unavailable('busy'), new Error('bug'), unusableAsset('wm', 'broken', undefined)])
       failures.remember('one', error)
     expect(() => failures.check('one')).to.not.throw()
   })
 
-  it('are the last 10000', () => {
+  it('are limited to the last 10000', () => {
     const failures = createFailures()
     const problem = notDecodable('expected an image')
     for (let i = 0; i <= 10_000; i += 1) failures.remember(`${i}`, problem)

@@ -16,7 +16,7 @@ describe('isMetadataAddress', () => {
     '64:ff9b::169.254.169.254',
     '2002:a9fe:a9fe::',
   ])
-    it(`is true of ${address}`, () => expect(isMetadataAddress(address)).to.equal(true))
+    it(`returns true for ${address}`, () => expect(isMetadataAddress(address)).to.equal(true))
 
   for (const address of [
     '169.253.255.255',
@@ -28,6 +28,6 @@ describe('isMetadataAddress', () => {
     'fd00::1',
     '',
   ])
-    it(`is false of ${address || 'nothing'}: stores in private networks are usual`, () =>
+    it(`returns false for ${address || 'an empty text'}: stores in private networks are common`, () =>
       expect(isMetadataAddress(address)).to.equal(false))
 })

@@ -27,7 +27,7 @@ describe('problems', () => {
     expect(problem.headers).to.deep.equal({})
   })
 
-  it('have a cause only when something caused them', () => {
+  it('have a cause only when one is given', () => {
     expect('cause' in fileNotFound()).to.equal(false)
     expect(notTransformable('broken', 'why').cause).to.equal('why')
   })
@@ -65,7 +65,7 @@ describe('problems', () => {
     expect('cause' in fileNotFound().with({})).to.equal(false)
   })
 
-  it('say of a parameter what was expected and what came', () => {
+  it('name the expected and the received value of a parameter', () => {
     const problem = badParameter({ param: 'w', expected: 'an integer from 1 to 5000', received: 'abc' })
     expect(problem).to.include({ status: 400, code: 'bad_parameter' })
     expect(problem.message).to.equal('expected an integer from 1 to 5000 for w but received "abc"')
@@ -76,19 +76,19 @@ describe('problems', () => {
     })
   })
 
-  it('quote what came in the message, and only there', () => {
+  it('quote the received value in the message only', () => {
     const problem = badParameter({ param: 'w', expected: 'a number', received: 'a"b\n' })
     expect(problem.message).to.equal('expected a number for w but received "a\\"b\\n"')
     expect(problem.members.received).to.equal('a"b\n')
   })
 
-  it('say "none" of a parameter that is missing', () => {
+  it('have "none" for a missing parameter', () => {
     const problem = badParameter({ param: 'files', expected: 'an array' })
     expect(problem.message).to.equal('expected an array for files but received none')
     expect(problem.members).to.deep.equal({ param: 'files', expected: 'an array' })
   })
 
-  it('cut what came in message and members alike', () => {
+  it('truncate the received value in message and members alike', () => {
     const problem = badParameter({ param: 'w', expected: 'a number', received: 'y'.repeat(5000) })
     expect(problem.message).to.have.length.below(200)
     expect(problem.members.received).to.equal(`${'y'.repeat(100)}…`)
@@ -97,7 +97,7 @@ describe('problems', () => {
     ).to.equal(`${'y'.repeat(100)}…`)
   })
 
-  it('say of a path what is wrong with it', () => {
+  it('name the defect of a path', () => {
     const problem = badPath({ param: 'files[2].path', expected: 'without a ".." segment', received: '../x' })
     expect(problem).to.include({ status: 400, code: 'bad_path' })
     expect(problem.message).to.equal(
@@ -110,7 +110,7 @@ describe('problems', () => {
     })
   })
 
-  it('are of a limit only where the file itself is fine', () => {
+  it('are limit problems only when the file itself is not broken', () => {
     const ofLimit = [notTransformable('too large'), tooManyVariants(5), outputTooLarge(9)]
     for (const problem of [...ofLimit, formatTooSmall({ format: 'webp', maxSide: 16_383 })])
       expect(isOfLimit(problem), problem.message).to.equal(true)
@@ -119,7 +119,7 @@ describe('problems', () => {
     expect(notDecodable('broken', 'why')).to.include({ status: 422, code: 'not_transformable', cause: 'why' })
   })
 
-  it('have a status and a code for what happens everywhere', () => {
+  it('have a status and a code for common errors', () => {
     expect(fileNotFound()).to.include({ status: 404, code: 'file_not_found' })
     expect(notTransformable('broken')).to.include({
       status: 422,
@@ -131,7 +131,7 @@ describe('problems', () => {
     expect(tooLarge('a file', 10).members).to.deep.equal({ maxBytes: 10 })
   })
 
-  it('tell when to come again, in the header as in the document', () => {
+  it('have the same retry delay in header and document', () => {
     expect(unavailable('busy')).to.include({ status: 503, code: 'unavailable', message: 'busy' })
     expect(unavailable('busy').headers).to.deep.equal({ 'Retry-After': '5' })
     expect(unavailable('busy').members).to.deep.equal({ retryAfterSeconds: 5 })
@@ -141,7 +141,7 @@ describe('problems', () => {
     expect(later.cause).to.equal('redis')
   })
 
-  it('tell when there may be room again', () => {
+  it('have a retry delay when the disk is full', () => {
     const cause = new Error('ENOSPC')
     const problem = storageFull(cause)
     expect(problem).to.include({ status: 503, code: 'storage_full', cause })

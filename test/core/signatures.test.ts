@@ -30,13 +30,13 @@ describe('formats by their signatures', () => {
     ...['miff', 'vicar'].map((name) => [name, 'image'] as const),
     ['mng', 'video'],
   ] as const)
-    it(`recognises the ${format} of ImageMagick, whatever its name`, async () => {
+    it(`are recognised in a ${format} of ImageMagick, whatever its name`, async () => {
       const file = await readFile(join(PROJECT, 'test/corpus/files', `im.${format}`))
       expect(await formatOf(file)).to.include({ name: format, group })
     })
 
   for (const format of ['au', 'caf', 'w64', 'tta', 'dts', 'adx', 'voc'])
-    it(`recognises the ${format} of ffmpeg`, async () => {
+    it(`are recognised in a ${format} of ffmpeg`, async () => {
       const file = await readFile(join(PROJECT, 'test/corpus/files', `sound.${format}`))
       expect(await formatOf(file)).to.include({ name: format, group: 'audio' })
     })
@@ -54,7 +54,7 @@ describe('formats by their signatures', () => {
     ['mpq', text('MPQ\x1a\x20\0\0\0')],
     ['pgm', text('P5\n# made by hand\n48 36\n255\n')],
   ] as const)
-    it(`recognises a file of the format ${format} by its first bytes`, async () => {
+    it(`are recognised in a ${format} by its first bytes`, async () => {
       expect((await formatOf(head)).name).to.equal(format)
     })
 
@@ -69,11 +69,11 @@ describe('formats by their signatures', () => {
     ['the word caff', text('caffeine')],
     ['the word qoif', text('qoif, not a picture')],
   ] as const)
-    it(`recognises no format in ${what}`, async () => {
+    it(`are not recognised in ${what}`, async () => {
       expect((await formatOf(head)).name).to.equal('bin')
     })
 
-  it('recognises no picture in a text', async () => {
+  it('are not recognised as images in a text', async () => {
     for (const [start, name] of [
       ['P5 48 36 255 is how it begins', 'txt'],
       ['id=ImageMagick is what I typed', 'txt'],

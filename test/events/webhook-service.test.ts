@@ -44,7 +44,7 @@ describe('webhooks of the service', () => {
   }
   const payloads = () => target.received.map(({ body }) => JSON.parse(String(body)))
 
-  it('tell of an upload, a derivative and a delete', async () => {
+  it('are sent for an upload, a derivative and a delete', async () => {
     const running = await start({ WEBHOOK_EVENTS: 'original.stored,original.deleted,derivative.stored' })
     const record = await uploadOne(running, { name: 'cat.png', bytes: await picture() })
     await eventually(() => expect(target.received).to.have.length(1))
@@ -62,7 +62,7 @@ describe('webhooks of the service', () => {
     expect(payloads()[2].data).to.deep.include({ key: record.s3Path, derivatives: [payloads()[1].data.key] })
   })
 
-  it('tell of a video once: that it is there, though the first try has failed, or why it cannot be', async function () {
+  it('are sent once for a video: when it is ready, though the first attempt has failed, or when it has failed permanently', async function () {
     this.timeout(60_000)
     let failures = 0
     const wrapStorage = wrapBuckets((bucket) => ({
@@ -87,7 +87,7 @@ describe('webhooks of the service', () => {
     ])
   })
 
-  it('hold up no request, not even when the receiver says nothing', async () => {
+  it('delay no request, not even when the receiver does not respond', async () => {
     target.status = 0
     const running = await start()
     let longestMs = 0
@@ -102,7 +102,7 @@ describe('webhooks of the service', () => {
     await eventually(() => expect(target.received.length).to.be.above(5))
   })
 
-  it('reach no address that is not public unless the operator says so, who reads why in the log', async () => {
+  it('are sent to no private address unless the operator allows it; the log has the reason', async () => {
     const running = await start({ WEBHOOK_ALLOW_ADDRESSES: '10.0.0.0/8' })
     await eventually(() => {
       const told = running.log.lines.filter(({ message }) => message === 'events cannot be sent')
@@ -111,7 +111,7 @@ describe('webhooks of the service', () => {
       ])
     })
     await uploadOne(running, { name: 'a.txt', bytes: 'text' })
-    await eventually(() => expect(JSON.stringify(running.log.lines)).to.include('will be tried again'))
+    await eventually(() => expect(JSON.stringify(running.log.lines)).to.include('will be retried'))
     const again = running.log.lines.filter(({ fields }) => fields.err instanceof Error)
     const text = inspect(again, { depth: 5 })
     expect(text.split('127.0.0.1: loopback (RFC 1122)')).to.have.length(2)

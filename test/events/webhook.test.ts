@@ -75,8 +75,8 @@ describe('webhook', () => {
     from.received.map(({ body }) => JSON.parse(String(body)).data.clientId)
   const quiet = () => pause(250)
 
-  describe('what is sent', () => {
-    it('is a POST of type, time and data, to the URL as it was given', async () => {
+  describe('the request', () => {
+    it('is a POST with type, time and data, to the URL unchanged', async () => {
       await start({ url: target.url('/hooks?token=1') })
       const before = Date.now()
       bus.emit('archive.sent', { clientId: 'ü', archiveName: 'a.zip', entries: 2, errors: 0, bytes: 9 })
@@ -95,7 +95,7 @@ describe('webhook', () => {
       expect(Number(headers['webhook-timestamp'])).to.be.within(Math.floor(before / 1000), Date.now() / 1000)
     })
 
-    it('is signed as the specification says', async () => {
+    it('is signed as the Standard Webhooks specification says', async () => {
       await start()
       emit('x')
       await received(1)
@@ -108,7 +108,7 @@ describe('webhook', () => {
       expect(headers['webhook-signature']).to.match(/^v1,[A-Za-z0-9+/]{43}=$/)
     })
 
-    it('is signed with every secret during a change', async () => {
+    it('is signed with every secret during a rotation', async () => {
       await start({ secret: [SECRET, OLD_SECRET] })
       emit('x')
       await received(1)
@@ -118,7 +118,7 @@ describe('webhook', () => {
         expect(await signedWith(secret, headers, body)).to.equal(true)
     })
 
-    it('comes for every event, each with an id of its own', async () => {
+    it('is sent for every event, each with its own ID', async () => {
       await start()
       for (const name of EVENT_NAMES) bus.emit(name, { clientId: name, derivatives: [] } as never)
       await received(EVENT_NAMES.length)
@@ -128,7 +128,7 @@ describe('webhook', () => {
       )
     })
 
-    it('is only what was chosen', async () => {
+    it('is sent only for the configured events', async () => {
       await start({ events: ['archive.sent', 'original.stored'] })
       for (const name of EVENT_NAMES) bus.emit(name, { clientId: name } as never)
       await received(2)
@@ -136,7 +136,7 @@ describe('webhook', () => {
       expect(clientsOf(target).sort()).to.deep.equal(['archive.sent', 'original.stored'])
     })
 
-    it('is nothing without a URL', async () => {
+    it('is not sent without a URL', async () => {
       await start({ url: [], secret: [] })
       emit('x')
       await quiet()
@@ -146,7 +146,7 @@ describe('webhook', () => {
   })
 
   describe('a receiver that fails', () => {
-    it('gets the same event again, with the same id and bytes, signed anew, later and later', async () => {
+    it('gets the same event again, with the same ID and bytes, and a new signature, at growing intervals', async () => {
       await start()
       target.status = 500
       emit('x')
@@ -165,7 +165,7 @@ describe('webhook', () => {
       for (const [i, wait] of waits.entries()) expect(wait).to.be.at.least(20 * 2 ** i - 2)
     })
 
-    it('sees the time of the try in the header, and that of the event in the body', async () => {
+    it('gets the time of the attempt in the header, and the time of the event in the body', async () => {
       await start({}, { retryMs: 2400 })
       target.status = 500
       emit('x')
@@ -177,7 +177,7 @@ describe('webhook', () => {
     })
 
     for (const status of [300, 301, 302, 307, 308, 400, 401, 403, 404, 405, 409, 413, 429, 500, 502, 503]) {
-      it(`is tried again after a ${status}, where it is and not where that may lead`, async () => {
+      it(`gets a retry after a ${status}, at its own URL, without following redirects`, async () => {
         await start()
         target.status = status
         emit('x')
@@ -189,7 +189,7 @@ describe('webhook', () => {
     }
 
     for (const status of [200, 201, 202, 204, 206, 299]) {
-      it(`has taken it with a ${status}`, async () => {
+      it(`gets no retry after a ${status}`, async () => {
         await start()
         target.status = status
         emit('x')
@@ -199,7 +199,7 @@ describe('webhook', () => {
       })
     }
 
-    it('has taken it however long its answer is, of which nothing is read', async function () {
+    it('gets no retry however long its response is, and the response is not read', async function () {
       this.timeout(40_000)
       const chatty = await rawRemote((socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\nstill here')
@@ -218,7 +218,7 @@ describe('webhook', () => {
       }
     })
 
-    it('may be down: it gets all that it has missed when it is up again', async () => {
+    it('gets all missed events after an outage', async () => {
       const { port } = target
       await target.close()
       await start({ url: `http://127.0.0.1:${port}/hooks` })
@@ -229,7 +229,7 @@ describe('webhook', () => {
       expect(clientsOf(target).sort()).to.deep.equal(['a', 'b', 'c'])
     })
 
-    it('is tried as often as planned, then the event is given up and the log says so', async () => {
+    it('gets as many retries as planned; then the event is dropped and logged', async () => {
       await start({}, { attempts: 3, retryMs: 10 })
       target.status = 500
       emit('x')
@@ -238,11 +238,11 @@ describe('webhook', () => {
       expect(target.received).to.have.length(3)
       const id = String(target.received[0]?.headers['webhook-id'])
       const last = log.lines.at(-1)
-      expect(last?.message).to.equal('a job has failed')
+      expect(last?.message).to.equal('job failed')
       expect(String(last?.fields.jobId)).to.include(id)
     })
 
-    it('does not hold up another one, and is not sent what that one has missed', async () => {
+    it('does not delay another receiver, which does not get the missed events', async () => {
       const other = await receiver()
       try {
         await start({ url: [target.url('/hooks'), other.url('/hooks')] })
@@ -259,7 +259,7 @@ describe('webhook', () => {
       }
     })
 
-    it('gets after a restart what was queued before', async () => {
+    it('gets after a restart the events that were queued before', async () => {
       target.status = 500
       await start({}, { retryMs: 400 })
       emit('x')
@@ -271,7 +271,7 @@ describe('webhook', () => {
       expect(clientsOf(target)).to.deep.equal(['x', 'x'])
     })
 
-    it('has ten seconds for its answer, and may say as much as it likes', async () => {
+    it('has ten seconds for its response, of any length', async () => {
       const asked: FetchRequest[] = []
       const fetch = async (request: FetchRequest) => {
         asked.push(request)
@@ -288,7 +288,7 @@ describe('webhook', () => {
   })
 
   describe('a receiver that answers 410', () => {
-    it('gets nothing more, neither this event nor later ones; another one goes on', async () => {
+    it('gets no more events, neither this one nor later ones; other receivers continue to get theirs', async () => {
       const other = await receiver()
       try {
         await start({ url: [target.url('/hooks'), other.url('/hooks')] })
@@ -309,7 +309,7 @@ describe('webhook', () => {
       }
     })
 
-    it('gets none of those that wait for another try', async () => {
+    it('gets none of the events that wait for a retry', async () => {
       await start({}, { retryMs: 1000 })
       target.status = 500
       emit('a')
@@ -322,17 +322,15 @@ describe('webhook', () => {
     })
   })
 
-  describe('where it goes', () => {
-    it('is refused for addresses that are not public, unless they are allowed', async () => {
+  describe('the URL', () => {
+    it('is refused for private addresses, unless they are allowed', async () => {
       await start({ allowAddresses: ['10.0.0.0/8'] })
       emit('x')
-      await eventually(() =>
-        expect(JSON.stringify(log.lines)).to.include('a job has failed and will be tried again'),
-      )
+      await eventually(() => expect(JSON.stringify(log.lines)).to.include('job failed and will be retried'))
       expect(target.connections.made).to.equal(0)
     })
 
-    it('is no queue entry, and no line of the log, that shows the URL: it may hold a token', async () => {
+    it('is in no queue entry and no log line, since it may contain a token', async () => {
       await start({ url: target.url('/hooks/secret-token') })
       target.status = 500
       emit('x')
@@ -366,7 +364,7 @@ describe('webhook', () => {
       [{ url, secret: SECRET, adress: [] }, 'adress'],
     ]
     for (const [options, message] of refused) {
-      it(`stop the boot: ${JSON.stringify(options).replaceAll(SECRET, '<secret>')}`, () => {
+      it(`prevent the start: ${JSON.stringify(options).replaceAll(SECRET, '<secret>')}`, () => {
         const check = () => checkTargets('webhook.ts', webhook, { ...webhook.options, ...options })
         expect(check)
           .to.throw(`plugin webhook.ts: `)
@@ -377,7 +375,7 @@ describe('webhook', () => {
       })
     }
 
-    it('may be one or several of each', () => {
+    it('may have one or several URLs and secrets', () => {
       const options = {
         url: [url, `${url}2`, url],
         secret: SECRET,
@@ -391,7 +389,7 @@ describe('webhook', () => {
   })
 
   describe('docs/how-to/webhooks.md', () => {
-    it('has code for Node and Python that tells a good request from a bad one', async () => {
+    it('has code for Node and Python that distinguishes valid requests from invalid ones', async () => {
       const text = await readFile(join(PROJECT, 'docs/how-to/webhooks.md'), 'utf8')
       const block = (language: string) =>
         new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text)?.[1] ??
@@ -457,7 +455,7 @@ for case in json.load(sys.stdin):
     })
   })
 
-  it('is checked here by code that knows the example of the reference libraries', async () => {
+  it('is checked here by code that passes the example of the reference libraries', async () => {
     const headers = {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',

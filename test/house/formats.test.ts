@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { expect } from 'chai'
 
 describe('docs/reference/formats.md', () => {
-  it('lists the formats that the program knows', () => {
+  it('lists all formats of the program', () => {
     const { status, stderr } = spawnSync('node', ['--import=tsx', 'scripts/formats.js', '--check'], {
       encoding: 'utf8',
     })

@@ -23,13 +23,13 @@ describe('npm start in an installed package', () => {
     return { status, stdout, stderr }
   }
 
-  it('is the server when the package was built', () => {
+  it('starts the server when the package is built', () => {
     mkdirSync(join(folder, 'dist/src'), { recursive: true })
     writeFileSync(join(folder, 'dist/src/main.js'), `console.log('arguments', ...process.argv.slice(2))`)
     expect(start()).to.deep.equal({ status: 0, stdout: 'arguments --help\n', stderr: '' })
   })
 
-  it('states what to do when it was not', () => {
+  it('tells the operator what to do when it is not', () => {
     const { status, stderr } = start()
     expect(status).to.equal(1)
     expect(stderr).to.include('This package is not built').and.not.include('ENOENT')

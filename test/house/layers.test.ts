@@ -40,7 +40,7 @@ const REFUSED_PACKAGES: Record<string, readonly string[]> = {
 }
 
 describe('import layers', () => {
-  it('hold in every file', () => {
+  it('are respected by every file', () => {
     const files = ['src', 'plugins', 'config']
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),

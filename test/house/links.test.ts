@@ -57,7 +57,7 @@ describe('the documentation', () => {
     expect(wrong.filter((reason) => reason !== undefined)).to.deep.equal([])
   })
 
-  it('is linked from the README, page by page', () => {
+  it('has a link to each page in the README', () => {
     const linked = new Set(links(prose('README.md')).map((link) => normalize(link.replace(/#.*/, ''))))
     const manual = all.filter((page) => page.startsWith('docs/'))
     expect(manual.length).to.be.above(30)

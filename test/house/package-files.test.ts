@@ -18,17 +18,17 @@ describe('the npm package', () => {
     files = packed?.files.map(({ path }) => path) ?? []
   })
 
-  it('holds what npm start, npm run demo and npm run worker need', () => {
+  it('contains what npm start, npm run demo and npm run worker need', () => {
     const scripts = [...withImports('scripts/start.js'), ...withImports('scripts/demo.js')]
     const needed = ['package.json', 'config/chain.json', 'config/presets.json', 'scripts/node.sh', ...scripts]
     expect(files).to.include.members(needed)
   })
 
-  it('holds its licence and its manual', () => {
+  it('contains its licence and its manual', () => {
     expect(files).to.include.members(['LICENSE', 'README.md', 'docs/reference/configuration.md'])
   })
 
-  it('holds no sources, tests or data', () => {
+  it('contains no sources, tests or data', () => {
     expect(files.filter((path) => /^(src|test|data|plugins)\//.test(path))).to.deep.equal([])
   })
 })

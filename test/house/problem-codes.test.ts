@@ -46,7 +46,7 @@ describe(PAGE, () => {
     expect(wrong).to.deep.equal([])
   })
 
-  it('can rely on it that no problem has a code of another form', () => {
+  it('knows every code of src, because all codes have the same form', () => {
     const unknown = sources.flatMap(({ path, text: source }) =>
       [...source.matchAll(/new Problem(?=\()/g)]
         .map(({ index }) => source.slice(index + 'new Problem'.length))

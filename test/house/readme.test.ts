@@ -6,7 +6,7 @@ import { expect } from 'chai'
 const PAGES = ['configuration', 'image-parameters', 'video-parameters', 'audio-parameters']
 
 describe('the generated tables of docs/reference', () => {
-  it('say what the program reads', () => {
+  it('match the source code', () => {
     const { status, stderr } = spawnSync('node', ['--import=tsx', 'scripts/readme.js', '--check'], {
       encoding: 'utf8',
     })
@@ -14,7 +14,7 @@ describe('the generated tables of docs/reference', () => {
   })
 
   for (const page of PAGES) {
-    it(`have no word in ${page}.md that would be taken for HTML, and not be seen`, () => {
+    it(`have no word in ${page}.md that Markdown would read as HTML and hide`, () => {
       const rows = readFileSync(join('docs', 'reference', `${page}.md`), 'utf8').split('\n')
       const plain = rows.filter((row) => row.startsWith('|')).map((row) => row.replace(/`[^`]*`/g, ''))
       expect(plain).to.have.length.above(3)
@@ -31,7 +31,7 @@ function defaults(): Map<string, string> {
 }
 
 describe('README.md', () => {
-  it('gives the variables the defaults that they have', () => {
+  it('states the defaults of variables correctly', () => {
     const rows = readFileSync('README.md', 'utf8').matchAll(
       /^\| `([A-Z][A-Z0-9_]+)`.*? \| (?:`([^`]*)`|created)? *\|/gm,
     )
@@ -41,14 +41,14 @@ describe('README.md', () => {
     expect(given).to.deep.equal(given.map(([name = '']) => [name, real.get(name)]))
   })
 
-  it('is short enough to be read', () => {
+  it('is short', () => {
     for (const page of ['README.md', 'ARCHITECTURE.md'])
       expect(readFileSync(page, 'utf8').split('\n').length - 1, page).to.be.at.most(200)
   })
 })
 
 describe('.env.example', () => {
-  it('names variables that there are, with their defaults', () => {
+  it('has known variables only, with their defaults', () => {
     const lines = readFileSync('.env.example', 'utf8').matchAll(/^(#?)([A-Z][A-Z0-9_]+)=(.*)$/gm)
     const given = [...lines].map(([, mark, name = '', value]) => ({ name, value, isSet: mark === '' }))
     const real = defaults()

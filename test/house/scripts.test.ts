@@ -58,7 +58,7 @@ const PROGRAMS = {
   nginx: 'nginx',
   varnishd: 'varnish',
 }
-/** One test that passes, one that fails at both its tries, one only at the first. */
+/** One test that passes, one that fails, one that would pass at a second try. */
 const TESTS = `
 const failing = (times, message) => () => {
   times -= 1
@@ -67,7 +67,7 @@ const failing = (times, message) => () => {
 describe('one of them', () => {
   it('passes', failing(0))
   it('fails', failing(2, 'as ever'))
-  it('comes round', failing(1, 'not yet'))
+  it('would pass', failing(1, 'not yet'))
 })
 `
 
@@ -89,14 +89,14 @@ describe('scripts', () => {
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('start installs, builds and is the server, with its arguments and its exit code', async () => {
+  it('start installs, builds and runs the server, with its arguments and its exit code', async () => {
     const { code, stdout } = await node(['scripts/start.js', '--help'])
     expect(stdout).to.equal('arguments --help\n')
     expect(code).to.equal(7)
     expect(calls()).to.deep.equal(['npm ci --include=dev --no-audit --no-fund --loglevel=error', 'tsc'])
   })
 
-  it('starts Node with what it has to have from its start, unless the environment says otherwise', async () => {
+  it('start gives Node the options that it needs at start-up, unless the environment sets them', async () => {
     const printed = (env: Record<string, string>) => {
       const print = `const { MALLOC_ARENA_MAX, UV_THREADPOOL_SIZE } = process.env
         for (const filled = []; filled.length < 1e6; ) filled.push({})
@@ -111,14 +111,14 @@ describe('scripts', () => {
     expect(printed(own)).to.equal('5 7 4 argument\n')
   })
 
-  it('start does nothing twice', async () => {
+  it('start does not install or build twice', async () => {
     await node(['scripts/start.js'])
     const { stdout, stderr } = await node(['scripts/start.js'])
     expect({ stdout, stderr }).to.deep.equal({ stdout: 'arguments\n', stderr: '' })
     expect(calls()).to.have.length(2)
   })
 
-  it('start builds again when a source has changed or gone', async () => {
+  it('start builds again when a source was changed or deleted', async () => {
     save('plugins/one.ts', '')
     await node(['scripts/start.js'])
     save('src/main.ts', `console.log('new')`)
@@ -130,7 +130,7 @@ describe('scripts', () => {
     expect(calls().slice(1)).to.deep.equal(['tsc', 'tsc', 'tsc', 'tsc'])
   })
 
-  it('start installs again when the lock asks for another version, or when half is missing', async () => {
+  it('start installs again when the lock file has another version, or when an installation is incomplete', async () => {
     await node(['scripts/start.js'])
     save('package-lock.json', JSON.stringify(LOCK).replace('1.0.0', '1.0.1'))
     await node(['scripts/start.js'])
@@ -139,13 +139,13 @@ describe('scripts', () => {
     expect(calls().filter((call) => call.startsWith('npm'))).to.have.length(3)
   })
 
-  it('two starts at once install and build once', async () => {
+  it('two starts at the same time install and build once', async () => {
     const both = await Promise.all([node(['scripts/start.js']), node(['scripts/start.js'])])
     expect(both.map(({ stdout }) => stdout)).to.deep.equal(['arguments\n', 'arguments\n'])
     expect(calls()).to.have.length(2)
   })
 
-  it('a failing build leaves the last one where it is', async () => {
+  it('a failed build leaves the previous one in place', async () => {
     await node(['scripts/start.js'])
     save('src/main.ts', 'broken')
     const { code, stderr } = await node(['scripts/start.js'])
@@ -155,20 +155,20 @@ describe('scripts', () => {
     expect(existsSync(join(folder, 'dist-next'))).to.equal(false)
   })
 
-  it('build makes a program of the command that package.json names', async () => {
+  it('build makes the command of package.json executable', async () => {
     await node(['scripts/build.js'])
     expect(statSync(join(folder, 'dist/src/cli.js')).mode & 0o111).to.equal(0o111)
     expect(statSync(join(folder, 'dist/src/main.js')).mode & 0o111).to.equal(0)
   })
 
-  it('start names the Node it needs when this one is too old', async () => {
+  it('start states the required Node version when this one is too old', async () => {
     save('package.json', JSON.stringify({ type: 'module', engines: { node: '>=999.1.0' } }))
     const { code, stderr } = await node(['scripts/start.js'])
     expect(code).to.equal(1)
     expect(stderr).to.match(/^Sluice needs Node 999\.1\.0 or later, this is \d+\.\d+\.\d+\..*\n$/)
   })
 
-  it('test names the programs it misses and the command that installs them', async () => {
+  it('test names missing programs and the command that installs them', async () => {
     const { code, stderr } = await node(['scripts/test.js'], { PATH: join(folder, 'bin') })
     expect(code).to.equal(1)
     // Servers, which Debian has in /usr/sbin, are found there whatever PATH says.
@@ -181,33 +181,59 @@ describe('scripts', () => {
     )
   })
 
-  it('test names at its end what has failed, and what has passed at its second try only', async () => {
+  it('test names at its end what has failed, with no second try', async () => {
     const { code, stdout } = await testing({
       'core/one': TESTS,
-      'http/other': `it('is in another lane', () => {})`,
+      'http/other': `it('is in another file', () => {})`,
     })
     expect(code).to.equal(1)
-    expect(stdout.slice(stdout.indexOf('\nPassed only'))).to.equal(`
-Passed only at its second try: one of them comes round
-  not yet
-
+    expect(stdout).to.match(/\ntest\/http\/other\.test\.js \(\d+ s\)\n+ {2}✔ is in another file\n/)
+    expect(stdout.slice(stdout.indexOf('\nFailed'))).to.equal(`
 Failed: one of them fails
   as ever
 
-3 passed, 1 failed
+Failed: one of them would pass
+  not yet
+
+2 passed, 2 failed
 `)
   })
 
-  it('test fails when one of its processes ends before its tests do, or when there is none', async () => {
+  it('test fails when one of its processes ends before its tests, or when there are no tests', async () => {
     const stopped = await testing({
       'core/one': `it('ends all', () => process.exit(0))`,
-      'http/other': `it('is in another lane', () => {})`,
+      'http/other': `it('is in another file', () => {})`,
     })
     expect(stopped.code).to.equal(1)
-    expect(stopped.stderr).to.include('The tests stopped before their end, with exit code 0.')
+    expect(stopped.stderr).to.include(
+      'The tests stopped before their end, with exit code 0, in test/core/one.test.js.',
+    )
     const { code, stdout } = await testing({ 'core/one': '', 'http/other': '' })
     expect(code).to.equal(1)
     expect(stdout).to.match(/\n0 passed, 0 failed\n$/)
+  })
+
+  it('test runs more files than it has processes, and ends what they share after the last', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+    const server = `globalThis[Symbol.for('sluice.lane')].atEnd(async () => console.log('server ended'))`
+    const file = (name: string) => `import './shared.js'
+      it('${name} runs', () => {})`
+    const files = Object.fromEntries(names.map((name) => [name, file(name)]))
+    mkdirSync(join(folder, 'test'))
+    save('test/shared.js', server)
+    const { code, stdout } = await testing(files)
+    expect(code).to.equal(0)
+    for (const name of names) expect(stdout.split(`✔ ${name} runs`)).to.have.length(2)
+    const ended = stdout.split('server ended').length - 1
+    expect(ended).to.be.within(1, 3)
+    expect(stdout).to.match(/\n8 passed, 0 failed\n$/)
+  })
+
+  it('test names slow files that exist', async () => {
+    const lanes = readFileSync('scripts/lanes.js', 'utf8')
+    const names = [...lanes.matchAll(/^ {2}'(.+\.test\.ts)',$/gm)].map(([, name]) => name ?? '')
+    expect(names).to.have.length.above(5)
+    expect(names.filter((name) => !existsSync(join('test', name)))).to.deep.equal([])
   })
 
   it('test tells what has been run only with --coverage, which takes longer', async () => {
@@ -222,7 +248,7 @@ Failed: one of them fails
   })
 
   for (const name of ['bench', 'build', 'demo', 'setup', 'test']) {
-    it(`${name} --help says what it does`, async () => {
+    it(`${name} --help prints a description`, async () => {
       const { code, stdout } = await node([resolve(`scripts/${name}.js`), '--help'])
       expect(code).to.equal(0)
       expect(stdout).to.match(new RegExp(`^npm (run )?${name}`))

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { PROJECT } from '../support/service.ts'
 
 describe('signals', () => {
-  it('are never joined by AbortSignal.any, which keeps their listeners: core/async/any-signal.ts does', () => {
+  it('are never combined with AbortSignal.any, which never frees their listeners: use core/async/any-signal.ts', () => {
     const files = ['src', 'plugins'].flatMap((folder) =>
       readdirSync(join(PROJECT, folder), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())

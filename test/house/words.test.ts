@@ -1,37 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-
-/** A word or phrase that readers misunderstand or do not search for, and the plain form to write instead. */
-const WORDS: [pattern: RegExp, plain: string][] = [
-  [/\bpass(?:es|ed|ing)? over\b/, 'ignored'],
-  [/\banew\b/, 'again'],
-  [/\b(?:goes|go|went|gone) on\b(?! (?:the|a|an|its|disk|top)\b)/, 'continues'],
-  [/\bst(?:ands?|ood) in (?:a|the|its|this|that) (?:list|table|index)\b/, 'is listed'],
-  [/\bst(?:ands?|anding|ood) for\b/, 'means'],
-  [/\bt(?:ells?|old|elling) (?:\w+ )?apart\b/, 'distinguished'],
-  [/\b(?:is|are|was|were|be|been) told\b(?! apart)/, 'is notified, returns, states'],
-  [/\b(?:tells|says)\b(?! (?:\w+ )?apart)/, 'states, returns'],
-  [/\bwhat is made (?:of|from|out of)\b/, 'video transformations, derivatives of …'],
-  [/(?<!in )\bthe making of\b/, 'the transcode, the media job'],
-  [/\bin the making\b|\bbeing made\b/, 'in progress'],
-  [/\bfor good\b(?! (?:reasons?|measure|results?|quality)\b)/, 'permanently'],
-  [/\bbeside\b/, 'next to, in addition to, compared with'],
-  [/\b(?:is|are|was|were|has|have) none\b/, 'there is no …, invalid'],
-  [/\b(?:URL|link|signature|token|secret)s? (?:has|have|had) ended\b/, 'has expired'],
-  [/\bask(?:s|ed)? for\b/, 'requested'],
-  [/\bmeanwhile\b/, 'in the meantime, since then'],
-  [/\bkept\b/, 'stored, retained, cached'],
-  [/\bgone\b(?! on)/, 'deleted, expired, disconnected'],
-  [
-    /\b(?:picture|image|derivative|thumbnail|frame|video|stream|waveform|file|link|token|secret)s?(?: that| which)?(?: (?:is|are|was|were|has been|have been))? made\b/,
-    'rendered, created',
-  ],
-  [
-    /\b(?:whoever|(?:some|no|every|any)body|someone|everyone|anyone|who asks)\b/,
-    'the client, the caller, the operator',
-  ],
-]
+import { lineOf, WORDS, wordsToAvoid } from '../support/plain-words.ts'
 
 const FENCED = /^ *```[\s\S]*?^ *```/gm
 const GENERATED = /<!-- [\w ]+: made by npm run readme -->[\s\S]*?<!-- end of [\w ]+ -->/g
@@ -44,16 +14,11 @@ function prose(text: string): string {
   return [FENCED, GENERATED, CODE, TARGET].reduce((rest, part) => rest.replace(part, blank), text)
 }
 
-/** Each hit in a text, as "line: word → plain form". A phrase may continue on the next line. */
+/** Each hit in a page, as "line: word → plain form". */
 function hits(text: string): string[] {
   const written = prose(text)
-  return WORDS.flatMap(([pattern, plain]) =>
-    [...written.matchAll(new RegExp(pattern.source.replaceAll(' ', '\\s+'), 'gi'))].map(
-      ({ 0: word, index }) => {
-        const line = written.slice(0, index).split('\n').length
-        return `${line}: "${word.replace(/\s+/g, ' ')}" → ${plain}`
-      },
-    ),
+  return wordsToAvoid(written).map(
+    ({ index, word, plain }) => `${lineOf(written, index)}: "${word}" → ${plain}`,
   )
 }
 
@@ -72,7 +37,7 @@ describe('the English of the documentation', () => {
     expect(found, `\n${found.join('\n')}\n`).to.deep.equal([])
   })
 
-  it('finds each word to avoid, with its line', () => {
+  it('detects each word to avoid, with its line', () => {
     const bad = [
       'Bad ranges are passed over.',
       'It is rendered anew.',
@@ -104,7 +69,7 @@ describe('the English of the documentation', () => {
     }
   })
 
-  it('leaves code, targets of links, generated tables and good uses alone', () => {
+  it('ignores code, link targets, generated tables and allowed uses', () => {
     const good = [
       '```js\n// kept for good\n```',
       'The state `gone` is final.',

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { sluiceJson } from '../support/cli.ts'
 import { picture } from '../support/media/images.ts'
+import { sluiceJson } from '../support/programs/cli.ts'
 import { endless, type Remote, rawRemote, remote } from '../support/requests/remote.ts'
 import { fetchPath } from '../support/requests/remote-files.ts'
 import { getFrom } from './attack.ts'

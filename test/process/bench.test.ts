@@ -5,7 +5,7 @@ import { run } from '../support/servers/process.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-describe('the bench', function () {
+describe('the benchmark', function () {
   this.timeout(180_000)
   let folder: string
   beforeEach(async () => {
@@ -26,7 +26,7 @@ describe('the bench', function () {
     return { code, table, output: running.output(), left: await readdir(temporary) }
   }
 
-  it('compares every work with every other that does it, and leaves nothing', async () => {
+  it('compares every work with every contender, and leaves no files', async () => {
     const { code, table, output, left } = await bench('--quick')
     expect(code, output).to.equal(0)
     const [machine, , , , ...rows] = table.trimEnd().split('\n')
@@ -45,7 +45,7 @@ describe('the bench', function () {
     expect(left).to.deep.equal([])
   })
 
-  it('compares single transformations with sharp alone, and leaves nothing', async () => {
+  it('compares single transformations with sharp alone, and leaves no files', async () => {
     const { code, table, output, left } = await bench('images', '--quick')
     expect(code, output).to.equal(0)
     const [machine, , , , ...all] = table.trimEnd().split('\n')
@@ -62,7 +62,7 @@ describe('the bench', function () {
     expect(left).to.deep.equal([])
   })
 
-  it('compares videos and frames with ffmpeg called by hand, and leaves nothing', async () => {
+  it('compares videos and frames with ffmpeg called by hand, and leaves no files', async () => {
     const { code, table, output, left } = await bench('videos', '--quick')
     expect(code, output).to.equal(0)
     const [machine, , , , ...rows] = table.trimEnd().split('\n')
@@ -75,7 +75,7 @@ describe('the bench', function () {
     expect(left).to.deep.equal([])
   })
 
-  it('names the transformations there are when it is asked for another', async () => {
+  it('lists the transformations for an unknown name', async () => {
     const { code, output } = await bench('images', '--only', 'blur,sepia')
     expect(code).to.equal(1)
     expect(output).to.match(/expected some of resize, .*blur, .*avif for --only, received "sepia"/)
@@ -84,7 +84,7 @@ describe('the bench', function () {
     expect(other.output).to.include('expected images, videos or nothing, received "pictures"')
   })
 
-  it('names the works there are when it is asked for another', async () => {
+  it('lists the works for an unknown name', async () => {
     const { code, output } = await bench('--only', 'cold,warm')
     expect(code).to.equal(1)
     expect(output).to.include('expected some of cold, repeated, upload, zip for --only, received "warm"')

@@ -66,13 +66,13 @@ describe('the control socket', () => {
     return callControl({ path, command, args, run: { signal, tell } })
   }
 
-  it('hands arguments to the command and its answer back', async () => {
+  it('passes arguments to the command and returns its answer', async () => {
     const args = { name: 'Müller\n"quoted"', list: [1, null, { deep: true }] }
     expect(await call('echo', args)).to.deep.equal(args)
     expect(await call('nothing')).to.equal(null)
   })
 
-  it('hands on all that a command tells, in order, at the pace of who listens', async () => {
+  it('passes on all intermediate results, in order, at the pace of the reader', async () => {
     const told: unknown[] = []
     const tell = async (item: unknown) => {
       told.push((item as { i: number }).i)
@@ -82,7 +82,7 @@ describe('the control socket', () => {
     expect(told).to.deep.equal(Array.from({ length: 3000 }, (_, i) => i))
   })
 
-  it('waits with more while its operator does not read, and ends when that one leaves', async () => {
+  it('pauses while its operator does not read, and aborts when the operator disconnects', async () => {
     const socket = connect({ path })
     socket.write('{"command":"count","args":1000000}\n')
     await pause(300)
@@ -96,25 +96,25 @@ describe('the control socket', () => {
     })
   })
 
-  it('serves several operators at a time', async () => {
+  it('serves several operators at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => call('echo', i)))
     expect(answers).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
   })
 
-  it('tells a problem as it was thrown, without its cause', async () => {
+  it('returns a Problem unchanged, without its cause', async () => {
     const error = await rejection(call('refuse'))
     expect(error).to.be.instanceOf(Problem).that.include({ status: 409, code: 'not_now', message: 'not now' })
     expect((error as Problem).cause).to.equal(undefined)
     expect(log.lines.filter(({ level }) => level === 'error')).to.deep.equal([])
   })
 
-  it('tells any other failure, and logs it', async () => {
+  it('returns any other error, and logs it', async () => {
     expect(await rejection(call('fail'))).to.include({ status: 500, message: 'broken' })
     expect(log.lines.filter(({ level }) => level === 'error')).to.have.length(1)
   })
 
   for (const name of ['unknown', 'toString', '__proto__', '']) {
-    it(`refuses a command that it does not know: ${JSON.stringify(name)}`, async () => {
+    it(`refuses an unknown command: ${JSON.stringify(name)}`, async () => {
       expect(await rejection(call(name))).to.include({ status: 400, code: 'bad_command' })
     })
   }
@@ -124,7 +124,7 @@ describe('the control socket', () => {
     null: 'null\n',
     'a line without end': 'x'.repeat(70_000),
   })) {
-    it(`refuses ${what}, and goes on`, async () => {
+    it(`refuses ${what}, and continues to serve`, async () => {
       const socket = connect({ path })
       socket.write(bytes)
       let answer = ''
@@ -134,7 +134,7 @@ describe('the control socket', () => {
     })
   }
 
-  it('breaks a command off when its operator leaves', async () => {
+  it('aborts a command when its operator disconnects', async () => {
     const abort = new AbortController()
     const reason = new Error('Ctrl-C')
     const left = call('hang', {}, { signal: abort.signal, tell: async () => abort.abort(reason) })
@@ -144,7 +144,7 @@ describe('the control socket', () => {
     expect(log.lines.filter(({ level }) => level === 'error')).to.deep.equal([])
   })
 
-  it('breaks all off at its end, tells their operators, and leaves nothing behind', async () => {
+  it('aborts all commands when it closes, informs their operators, and leaves no file', async () => {
     const begun: Array<Promise<unknown>> = []
     const hung = Array.from({ length: 3 }, () => {
       let tell: CommandRun['tell'] = async () => {}
@@ -164,7 +164,7 @@ describe('the control socket', () => {
     expect(await rejection(call('echo'))).to.be.instanceOf(NotRunning)
   })
 
-  it('ends though an operator says nothing', async () => {
+  it('closes though an operator sends nothing', async () => {
     const silent = connect({ path })
     await once(silent, 'connect')
     await control?.close()
@@ -172,12 +172,12 @@ describe('the control socket', () => {
     silent.destroy()
   })
 
-  it('is of its user only, from the moment at which it can be found', async () => {
+  it('is accessible to its user only, from the moment at which it exists', async () => {
     expect((await stat(path)).mode & 0o777).to.equal(0o600)
     expect(await readdir(folder)).to.deep.equal(['control.sock'])
   })
 
-  it('takes the place of one that a killed process has left', async () => {
+  it('replaces a socket that a killed process has left', async () => {
     await control?.close()
     const listen = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`
     await once(spawn(process.execPath, ['-e', listen]), 'close')
@@ -189,7 +189,7 @@ describe('the control socket', () => {
     expect(await call('echo', 1)).to.equal(1)
   })
 
-  it('warns, and does without, where the path is too long for a socket', async () => {
+  it('warns, and is disabled, when the path is too long for a socket', async () => {
     const deep = join(folder, 'd'.repeat(100))
     await mkdir(deep)
     const long = join(deep, 'control.sock')
@@ -202,7 +202,7 @@ describe('the control socket', () => {
     )
   })
 
-  it('is nobody’s where the folder is none', async () => {
+  it('is accessible to its user only, when the folder is not', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
     const run = { signal: new AbortController().signal, tell: async () => {} }
@@ -210,13 +210,13 @@ describe('the control socket', () => {
     expect(await rejection(work)).to.be.instanceOf(NotRunning)
   })
 
-  it('warns, and does without, where there can be no socket', async () => {
+  it('warns, and is disabled, when the file system has no sockets', async () => {
     const missing = join(folder, 'missing', 'control.sock')
     expect(await openControl({ path: missing, commands, log })).to.equal(undefined)
     expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn'])
   })
 
-  it('says that the server has ended when it is killed in the middle', async () => {
+  it('reports that the server has ended when it is killed in the middle', async () => {
     const dying = createServer((socket) => socket.once('data', () => socket.destroy()))
     const other = join(folder, 'dying.sock')
     dying.listen(other)

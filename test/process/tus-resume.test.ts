@@ -39,7 +39,7 @@ const KINDS: Kind[] = [
 ]
 
 for (const { name, open } of KINDS)
-  it(`a server killed in the middle of an upload is started anew, and tus-js-client goes on (${name})`, async function () {
+  it(`a server killed in the middle of an upload is restarted, and tus-js-client resumes (${name})`, async function () {
     this.timeout(120_000)
     const { start, end } = await open(await freePort())
     let server = await start()
@@ -89,8 +89,8 @@ function hanging(bytes: Buffer): Readable {
   return stream
 }
 
-describe('a resumable upload at two processes', () => {
-  it('is written by one at a time, goes on at the other, and is one original', async function () {
+describe('a resumable upload with two processes', () => {
+  it('is written by one process at a time, resumes at the other, and becomes one original', async function () {
     this.timeout(120_000)
     const fleet = await newFleet()
     try {

@@ -14,7 +14,7 @@ describe('clients that another process has changed', function () {
   this.timeout(30_000)
   const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
 
-  it('have the rules that it has given them', async () => {
+  it('have the changed rules', async () => {
     const dataDir = await temporaryFolder()
     const here = await start({ dataDir })
     const elsewhere = await start({ dataDir })
@@ -31,7 +31,7 @@ describe('clients that another process has changed', function () {
     await rm(dataDir, { recursive: true })
   })
 
-  it('are warned about while they cannot be read, and learned when they can', async () => {
+  it('are logged while they cannot be read, and known afterwards', async () => {
     const dataDir = await temporaryFolder()
     const here = await start({ dataDir })
     const elsewhere = await start({ dataDir })
@@ -40,7 +40,7 @@ describe('clients that another process has changed', function () {
     const { tokens } = await newClient(elsewhere)
     const warnings = () =>
       here.log.lines.filter(
-        ({ level, message }) => level === 'warn' && message.includes('cannot be heard of'),
+        ({ level, message }) => level === 'warn' && message.includes('client updates unavailable'),
       )
     await eventually(() => expect(warnings()).to.have.length(1), { withinMs: 10_000 })
     expect(String(warnings()[0]?.fields.err)).to.include('broken.json')

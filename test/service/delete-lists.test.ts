@@ -5,8 +5,8 @@ import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne } from '../support/requests/client.ts'
 import { type Service, startService } from '../support/service.ts'
-import { settled } from '../support/settled.ts'
 import { wrapBuckets } from '../support/storage.ts'
+import { settled } from '../support/stored/settled.ts'
 
 describe('a delete on disk', () => {
   let service: Service
@@ -46,14 +46,14 @@ describe('a delete on disk', () => {
     return record.s3PathOriginal
   }
 
-  it('removes the derivatives that the index knows, and reads no folder', async () => {
+  it('removes the derivatives in the index, and lists no folder', async () => {
     const key = await derived()
     expect((await deleteFile(service, key)).status).to.equal(200)
     expect(listed.filter((prefix) => key.startsWith(prefix.split('_')[0] ?? ''))).to.deep.equal([])
     expect(await service.objects()).to.deep.equal([])
   })
 
-  it('removes those that the index does not know when it may have lost steps', async () => {
+  it('also removes derivatives that are not in the index when it may have lost steps', async () => {
     const key = await derived()
     await bucket().put(storedKey(`${key}_w=7`), Readable.from([png]), { mediaType: 'image/png' })
     isCompared = false
@@ -62,7 +62,7 @@ describe('a delete on disk', () => {
     expect(await service.objects()).to.deep.equal([])
   })
 
-  it('of an upload that is refused reads no folder', async () => {
+  it('of a refused upload lists no folder', async () => {
     isCompared = false
     listed.length = 0
     const files = ['a.png', 'empty.png'].map((name, i) => ({ name, bytes: i === 0 ? png : Buffer.alloc(0) }))

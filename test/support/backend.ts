@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { filesInBucket, readState, type State } from './state.ts'
+import { filesInBucket, readState, type State } from './stored/state.ts'
 
 /** One choice of where files and states are kept. */
 export interface Backend {

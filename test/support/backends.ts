@@ -2,7 +2,7 @@ import { type Backend, EMBEDDED, filesHolding, removeIndex } from './backend.ts'
 import { emptyRedis, endLockLeases, redisEnv, redisHolding, redisRows } from './servers/on-redis.ts'
 import { objectsInS3, s3Env, s3Holding } from './servers/on-s3.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
-import { embeddedRows, filesInBucket } from './state.ts'
+import { embeddedRows, filesInBucket } from './stored/state.ts'
 
 /** Starts the service on one choice of storage. */
 export type StartService = (options?: ServiceOptions) => Promise<Service>

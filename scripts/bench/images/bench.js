@@ -10,21 +10,21 @@ import { machine, median, short } from '../table.js'
 import { get, startPeer } from '../works/peer.js'
 import { OPERATIONS } from './operations.js'
 
-/** What can be asked for by name. */
+/** The names that --only accepts. */
 export const OPERATION_NAMES = OPERATIONS.map(({ name }) => name)
 
 const CONNECTIONS = 8
-// Until a server's own code has been compiled it takes 20 % more.
+// Until the server's JavaScript is compiled, a request takes 20 % longer.
 const COUNTS = { full: { warmUp: 150, requests: 48 }, quick: { warmUp: 2, requests: 2 } }
-// The widths of a run: none is asked for twice, and all are within the photo.
+// The first width of a run. No width is requested twice, and all are within the photo.
 const FIRST_WIDTH = 500
 
 /**
- * Transforms a photo in many ways that nobody has asked for yet: Sluice, and sharp alone behind node:http, in turn.
+ * Transforms a photo in many ways, each for the first time: Sluice, and sharp alone behind node:http, in turn.
  *
  * @param {{only?: string[], runs: number, size: 'full' | 'quick', photo?: string, temporary: string}} options `temporary`
  *   is an empty folder
- * @returns {Promise<string>} a table in Markdown, below a line on the machine
+ * @returns {Promise<string>} a table in Markdown, below a line about the machine
  */
 export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, temporary }) {
   const [file] = await photosIn(temporary, photo)
@@ -47,7 +47,7 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
   try {
     const { warmUp, requests } = COUNTS[size]
     let next = FIRST_WIDTH
-    /** So many transformations by a contender, each in a width that it has not had. */
+    /** Requests `count` transformations from a contender, each in a new width. */
     const transform = async ({ server, request }, operation, count) => {
       const first = next
       const before = await restingCpu(server)
@@ -69,7 +69,7 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
       const count = Math.ceil(requests * (operation.share ?? 1))
       const rounds = []
       for (let i = 0; i < runs; i += 1) {
-        // Another one begins each time.
+        // Each round begins with another contender.
         const order = i % 2 === 0 ? [0, 1] : [1, 0]
         const round = []
         for (const at of order) round[at] = await transform(contenders[at], operation, count)
@@ -79,7 +79,7 @@ export async function benchImages({ only = OPERATION_NAMES, runs, size, photo, t
       rows.push(row(operation.name, rounds))
       ratios.push({ rate: ratioOf(rounds, 'rate'), cpuMs: ratioOf(rounds, 'cpuMs') })
       say(rows.at(-1))
-      // All widths are within the photo.
+      // Start again with the first widths, which are within the photo.
       if (next > 2000) next = FIRST_WIDTH + warmUp
     }
     const head = ['| Operation | Rate | CPU a request |', '| --- | --- | --- |']
@@ -95,13 +95,13 @@ function row(name, rounds) {
   return `| ${name} | ${cell(rounds, 'rate', '/s')} | ${cell(rounds, 'cpuMs', 'ms')} |`
 }
 
-/** How many times sharp's figure Sluice's is, and both. */
+/** Both figures, and the ratio of Sluice's to sharp's. */
 function cell(rounds, figure, unit) {
   const [ours, theirs] = [0, 1].map((at) => short(median(rounds.map((round) => round[at][figure]))))
   return `**${ratioOf(rounds, figure).toFixed(2)}** (${ours} : ${theirs} ${unit})`
 }
 
-/** Of the rounds' ratios, not of the medians: a round's noise is in both its figures. */
+/** The median of the rounds' ratios, not the ratio of medians: noise in a round affects both its figures. */
 function ratioOf(rounds, figure) {
   return median(rounds.map(([ours, theirs]) => ours[figure] / theirs[figure]))
 }
@@ -110,7 +110,7 @@ function geometricMean(ratios) {
   return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length)
 }
 
-/** A badge with some transparency. */
+/** A logo with some transparency. */
 async function logoIn(folder) {
   const path = join(folder, 'logo.png')
   const badge =
@@ -119,10 +119,10 @@ async function logoIn(folder) {
   return path
 }
 
-// An effect may be carried out in another order, and the middle of a cut be rounded in another way.
+// Effects may be applied in another order, and the center of a crop may be rounded differently.
 const ABOUT = 0.15
 
-/** @throws {Error} when the two make different things of one request */
+/** @throws {Error} when the two produce different results for one request */
 async function expectSameWork(contenders, operation, w) {
   const [ours, theirs] = await Promise.all(
     contenders.map(async ({ server, request }) => {

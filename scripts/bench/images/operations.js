@@ -1,16 +1,16 @@
 import sharp from 'sharp'
 
-// Asked for with another width each time, so that none has been made yet; these make the same of it.
+// Each request has another width, so it is always a new derivative. These values are the same in all requests.
 const LETTERS = 'Sluice'
 const HEIGHT = 400
 
 /**
- * What a URL asks for, and how one would do the same with sharp alone. Each is asked for in a width of its own (`w`, from
- * 500) and written as JPEG unless `encode` says otherwise.
+ * The query of a URL, and the equivalent calls of sharp. Each request has its own width (`w`, from 500), and the output
+ * is JPEG unless `encode` is set.
  *
  * @type {{name: string, query: (w: number, logo: string) => string, edit: (image: import('sharp').Sharp, w: number,
- *   logo: string) => unknown, encode?: (image: import('sharp').Sharp) => import('sharp').Sharp, share?: number}[]} `logo`
- *   is the key of another picture, or its file; `share` of the usual number of requests
+ *   logo: string) => unknown, encode?: (image: import('sharp').Sharp) => import('sharp').Sharp, share?: number}[]}
+ *   `logo` is the key of another image, or its file; `share` is a factor for the usual number of requests
  */
 export const OPERATIONS = [
   { name: 'resize', query: (w) => `w=${w}`, edit: (image, w) => image.resize(w) },

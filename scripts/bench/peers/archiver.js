@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { ZipArchive } from 'archiver'
 import { listen } from './listen.js'
 
-// GET / is an archive of all files that argv names, stored as Sluice stores pictures.
+// GET / returns an archive of all files in argv, stored without compression, as Sluice stores images.
 const files = process.argv.slice(2)
 
 listen(async (_req, res) => {

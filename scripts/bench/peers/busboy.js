@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import busboy from 'busboy'
 import { listen } from './listen.js'
 
-// POST / writes the files of a form to the folder argv[2]; with "safe" as argv[3] it hashes them on the way and does
-// not answer before they are on the disk.
+// POST / writes the files of a form to the folder argv[2]. With "safe" as argv[3] it also hashes them, and answers only
+// when they are on the disk.
 const [folder, how] = process.argv.slice(2)
 const safe = how === 'safe'
 let count = 0

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { VIDEO_WORKS } from '../videos/works.js'
 import { listen } from './listen.js'
 
-// GET /<work>/<i> is what ffmpeg makes of the video of argv[2] with the arguments of that work, as one would call it by hand.
+// GET /<work>/<i> runs ffmpeg on the video argv[2] with the arguments of that work, as one would by hand.
 const [file] = process.argv.slice(2)
 
 listen(async (req, res) => {

@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { OPERATIONS } from '../images/operations.js'
 import { listen } from './listen.js'
 
-// GET /<operation>/<width> is the picture of argv[2] after that, with the logo of argv[3] where it takes one. The settings
+// GET /<operation>/<width> transforms the image argv[2], with the logo argv[3] where the operation needs one. The settings
 // are those of src/engines/image/sharp.ts.
 sharp.concurrency(1)
 sharp.cache(false)

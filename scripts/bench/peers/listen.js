@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-/** Serves on a free port and says so as Sluice does. A handler that fails ends the connection. */
+/** Serves on a free port, and prints the same message as Sluice. A failing handler closes the connection. */
 export function listen(handle) {
   const server = createServer(async (req, res) => {
     try {

@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { listen } from './listen.js'
 
-// GET /<width> is the picture of argv[2] in that width, as WebP. The settings are those of src/engines/image/sharp.ts.
+// GET /<width> returns the image argv[2] in that width, as WebP. The settings are those of src/engines/image/sharp.ts.
 sharp.concurrency(1)
 sharp.cache(false)
 const file = process.argv[2]

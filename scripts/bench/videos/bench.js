@@ -10,7 +10,7 @@ import { machine, median, short } from '../table.js'
 import { startPeer } from '../works/peer.js'
 import { VIDEO_WORKS } from './works.js'
 
-/** What can be asked for by name. */
+/** The names that --only accepts. */
 export const VIDEO_WORK_NAMES = VIDEO_WORKS.map(({ name }) => name)
 
 const SECONDS = 60
@@ -19,11 +19,12 @@ const SOURCES = { full: { size: '1920x1080', rate: 30 }, quick: { size: '480x270
 const execute = promisify(execFile)
 
 /**
- * Makes videos and frames that nobody has asked for yet of a made video, one at a time: Sluice, and ffmpeg called as by hand
- * behind node:http, in turn.
+ * Transcodes a generated video and extracts frames of it, each for the first time, one at a time: Sluice, and ffmpeg
+ * called as by hand behind node:http, in turn.
  *
- * @param {{only?: string[], runs: number, size: 'full' | 'quick', temporary: string}} options `temporary` is an empty folder
- * @returns {Promise<string>} a table in Markdown, below a line on the machine
+ * @param {{only?: string[], runs: number, size: 'full' | 'quick', temporary: string}} options `temporary` is an empty
+ *   folder
+ * @returns {Promise<string>} a table in Markdown, below a line about the machine
  */
 export async function benchVideos({ only = VIDEO_WORK_NAMES, runs, size, temporary }) {
   const file = await videoIn(temporary, SOURCES[size])
@@ -38,7 +39,7 @@ export async function benchVideos({ only = VIDEO_WORK_NAMES, runs, size, tempora
   const contenders = [
     {
       server: sluice.server,
-      // It is at this port, whatever the record says.
+      // Uses the real port, which the record's URL may not have.
       urlOf: ({ query }, i) => `${sluice.server.url}${new URL(src).pathname}?${query(i)}&wait=30`,
     },
     { server: peer, urlOf: ({ name }, i) => `${peer.url}/${name}/${i}` },
@@ -52,7 +53,7 @@ export async function benchVideos({ only = VIDEO_WORK_NAMES, runs, size, tempora
       const rounds = []
       for (let round = 0; round < runs; round += 1) {
         const figures = []
-        // Another one begins each time.
+        // Each round begins with another contender.
         for (const at of round % 2 === 0 ? [0, 1] : [1, 0])
           figures[at] = await make(contenders[at], work, { from: next, count })
         next += count
@@ -68,7 +69,7 @@ export async function benchVideos({ only = VIDEO_WORK_NAMES, runs, size, tempora
   }
 }
 
-/** So many by a contender, one after the other. */
+/** Requests `count` results from a contender, one after the other. */
 async function make({ server, urlOf }, work, { from, count }) {
   const before = await restingCpu(server)
   const latencies = []
@@ -81,7 +82,7 @@ async function make({ server, urlOf }, work, { from, count }) {
   return { p50Ms: median(latencies), cpuMs: (cpuSeconds / count) * 1000 }
 }
 
-/** Asks until it is there. */
+/** Repeats the request until the result is ready. */
 async function bytesOf(url) {
   for (;;) {
     const response = await fetch(url)
@@ -92,15 +93,15 @@ async function bytesOf(url) {
   }
 }
 
-/** How many times ffmpeg's figure Sluice's is, and both. */
+/** Both figures, and the ratio of Sluice's to ffmpeg's. */
 function cell(rounds, figure) {
-  // Of the rounds' ratios, not of the medians: a round's noise is in both its figures.
+  // The median of the rounds' ratios, not the ratio of medians: noise in a round affects both its figures.
   const ratio = median(rounds.map(([ours, theirs]) => ours[figure] / theirs[figure]))
   const [ours, theirs] = [0, 1].map((at) => short(median(rounds.map((round) => round[at][figure]))))
   return `**${ratio.toFixed(2)}** (${ours} : ${theirs} ms)`
 }
 
-/** @throws {Error} when the two make different things of one request */
+/** @throws {Error} when the two produce different results for one request */
 async function expectSameWork(contenders, work, { i, temporary }) {
   const outcomes = []
   for (const { urlOf } of contenders) {
@@ -114,10 +115,10 @@ async function expectSameWork(contenders, work, { i, temporary }) {
     throw new Error(`${work.name}: expected of ffmpeg what Sluice makes,\n${ours}received\n${theirs}`)
 }
 
-// Noise takes longest to make, so there is that much of it, again and again.
+// Generating noise takes longest, so only this much is generated, and repeated.
 const PART_SECONDS = 10
 
-/** Shapes that move, with noise as a camera's, and a tone. */
+/** Moving shapes, with noise like a camera's, and a tone. */
 async function videoIn(folder, { size, rate }) {
   const [part, path] = ['part.mp4', 'video.mp4'].map((name) => join(folder, name))
   say(`Making a video of ${SECONDS} s, ${size} ...`)

@@ -1,10 +1,9 @@
 /**
- * What a URL asks for, and the arguments with which one would have ffmpeg make the same, after `-i <source>` and before
- * `<target>`. `i` counts the requests, each of which asks for something that nobody has asked for yet; `before`: what stands
- * before the source.
+ * The query of a URL, and the equivalent arguments of ffmpeg, between `-i <source>` and `<target>`. `i` counts the
+ * requests, each of which requests a new derivative. `before`: the arguments before the source.
  *
- * @type {{name: string, title: string, counts: object, extension: string, query: (i: number) => string,
- *   before: (i: number) => string[], after: (i: number) => string[]}[]}
+ * @type {{name: string, title: string, counts: object, extension: string, query: (i: number) => string, before: (i:
+ *   number) => string[], after: (i: number) => string[]}[]}
  */
 export const VIDEO_WORKS = [
   {
@@ -12,14 +11,14 @@ export const VIDEO_WORKS = [
     title: 'A minute of 1080p to 720p, `q_a`',
     counts: { full: 1, quick: 1 },
     extension: 'mp4',
-    // Another end each time, all of them past the last frame but one.
+    // Another end in each request, always after the last frame but one.
     query: (i) => `q_a&end=${endOf(i)}`,
     before: () => [],
     after: (i) => [
       ...[
         '-t',
         String(endOf(i)),
-        // No frame twice where the parts of the source join.
+        // Prevents repeated frames where the parts of the source join.
         '-vsync',
         'vfr',
         '-map_metadata',
@@ -65,7 +64,7 @@ function endOf(i) {
   return 100 + i
 }
 
-/** In tenths of a second, all over a minute in no order. */
+/** In tenths of a second, distributed over a minute. */
 function momentOf(i) {
   return (i * 37) % 590
 }

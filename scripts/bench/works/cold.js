@@ -7,12 +7,12 @@ import { get, startPeer } from './peer.js'
 
 const IPX = join(root, 'scripts/bench/ipx')
 
-/** Derivatives that nobody has asked for yet. */
+/** Derivatives that are requested for the first time. */
 export const cold = {
   name: 'cold',
   title: 'New derivatives of a photo, as WebP',
   connections: 4,
-  // Until a server's own code has been compiled it takes 20 % more, and so would the figures.
+  // Until the server's JavaScript is compiled, a request takes 20 % longer, which would distort the figures.
   counts: { full: { warmUp: 200, requests: 300 }, quick: { warmUp: 4, requests: 12 } },
   contenders: [
     {
@@ -44,7 +44,7 @@ export const cold = {
   },
 }
 
-/** Another one for each request of a run. */
+/** A new width for each request of a run. */
 function widthOf(i) {
   return 300 + i
 }

@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import { derivativeOf, startSluice } from '../sluice.js'
 import { get, startPeer } from './peer.js'
 
-/** A derivative that is stored already. */
+/** A derivative that is already stored. */
 export const repeated = {
   name: 'repeated',
   title: 'A stored derivative',

@@ -27,7 +27,7 @@ export const upload = {
 
 let made
 
-// Random, so that neither disk nor file system can make less of it; made when it is wanted.
+// Random bytes, so that neither disk nor file system can compress them. Generated on first use.
 function form() {
   made ??= uploadOf([{ name: 'big.bin', bytes: randomBytes(32 * 1024 * 1024) }])
   return made

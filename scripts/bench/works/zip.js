@@ -4,7 +4,7 @@ import { get, startPeer } from './peer.js'
 
 const FILES = 20
 
-/** An archive of files that are compressed already. */
+/** An archive of files that are already compressed. */
 export const zip = {
   name: 'zip',
   title: `A ZIP of ${FILES} photos`,
@@ -26,16 +26,16 @@ export const zip = {
       },
     },
   ],
-  // Sluice's manifest, the last one, is no part of the work.
+  // Sluice's manifest, the last entry, is not compared.
   outcome(archive) {
     const entries = zipDirectory(archive).slice(0, FILES)
-    // archiver asks for all files at once, and takes them as they are found.
+    // archiver opens all files at once, and adds them in the order in which they are found.
     return { sizes: entries.map(({ size }) => size).sort((one, other) => one - other) }
   },
   megabytes: (archive) => archive.length / 1e6,
 }
 
-/** As many as the archive has, of those that there are. */
+/** As many items as the archive has, repeating the given ones. */
 function filled(items) {
   return Array.from({ length: FILES }, (_, i) => items[i % items.length])
 }

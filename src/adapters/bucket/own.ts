@@ -8,30 +8,30 @@ import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { unavailable } from '../../core/problem.ts'
 import { unseal } from '../../core/signing/seal.ts'
 
-// Connections are closed when they are idle, so that what is forgotten here costs nothing.
+// Idle connections are closed, so a forgotten entry keeps no resources.
 const OPEN_AT_MOST = 200
 
 type Owner = Pick<Client, 'id'> & { storage: ClientStorage }
 
 /**
- * The buckets of an installation, and those that clients have of their own. One that is away, or whose secret cannot be
- * read, is so for its client alone: it has connections and patience of its own, and nobody else asks it anything.
+ * The common buckets of the installation, and the own buckets of clients. A failure of an own bucket, or of its
+ * credentials, affects only its client: each own bucket has its own connections and its own time limits.
  *
- * @param key that the secrets are sealed with
+ * @param options.key the key that seals the secrets
  */
 export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log: Log }): Buckets {
   const opened = new Map<string, Promise<Buckets>>()
-  const tellers = new Map<string, (error: Error) => void>()
+  const warnings = new Map<string, (error: Error) => void>()
 
   function secretOf({ id, storage }: Owner): string {
     try {
       return unseal(storage.sealedSecret, { key, place: sealedPlace(id) })
     } catch (cause) {
-      const tell = tellers.get(id) ?? throttled((err) => log.error({ err, client: id }, UNREADABLE))
-      tellers.set(id, tell)
+      const tell = warnings.get(id) ?? throttled((err) => log.error({ err, client: id }, UNREADABLE))
+      warnings.set(id, tell)
       tell(cause as Error)
       throw unavailable(
-        "the credentials of this client's bucket cannot be read: its operator has to set them again",
+        "The credentials of this client's bucket cannot be decrypted. The operator must set them again.",
         {
           cause,
           retryAfterSeconds: 60,
@@ -43,7 +43,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
   async function open(owner: Owner): Promise<Buckets> {
     const { accessKeyId, endpoint, region, bucket, prefix, forcePathStyle, publicUrl } = owner.storage
     const credentials = { accessKeyId, secretAccessKey: secretOf(owner) }
-    // Loaded where it is asked for: 25 MB of memory.
+    // Loaded on first use, since the SDK takes 25 MB of memory.
     const { s3Buckets } = await import('./s3/s3.ts')
     return s3Buckets({
       endpoint,
@@ -57,11 +57,11 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     })
   }
 
-  /** Opened once for each setting of an owner: changed settings open new buckets. */
+  /** One instance per client and settings. Changed settings open a new one. */
   function bucketsOf(owner: Owner): Promise<Buckets> {
     const name = JSON.stringify([owner.id, owner.storage])
     const buckets = opened.get(name) ?? open(owner)
-    // The one that was used last is the last to be forgotten.
+    // Move the entry to the end: the least recently used one is the first in the map.
     opened.delete(name)
     opened.set(name, buckets)
     buckets.catch(() => opened.delete(name))
@@ -74,7 +74,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
     of(client) {
       const { id, storage } = client
       return storage
-        ? openedLater(storage, async () => (await bucketsOf({ id, storage })).of(ALL_OF_IT))
+        ? lazyBucket(storage, async () => (await bucketsOf({ id, storage })).of(WHOLE_BUCKET))
         : common.of(client)
     },
     ping: () => common.ping(),
@@ -85,10 +85,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
         try {
           removed += await (await bucketsOf({ id, storage })).sweep(olderThanMs)
         } catch (err) {
-          log.warn(
-            { err, client: id },
-            "a client's own bucket could not be swept; the next sweep tries again",
-          )
+          log.warn({ err, client: id }, "sweep of a client's own bucket failed; the next sweep retries")
         }
       }
       return removed + (await common.sweep(olderThanMs))
@@ -97,13 +94,13 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
 }
 
 const UNREADABLE =
-  "the secret key of this client's bucket cannot be read: APP_SECRET is not the one that it was stored with; set that again, or the key, with sluice client storage"
+  "the secret key of this client's bucket cannot be decrypted: APP_SECRET has changed. Restore APP_SECRET, or set the key again with sluice client storage"
 
-// In a bucket of its own a client is what the first one is in the installation's: nobody else's root is around or in it.
-const ALL_OF_IT = { id: FIRST_CLIENT_ID, token: '' }
+// In its own bucket, a client uses the root of the first client, because no other client shares the bucket.
+const WHOLE_BUCKET = { id: FIRST_CLIENT_ID, token: '' }
 
-/** A bucket of which nothing is known but its address until it is asked for something. */
-function openedLater({ address, publicUrl, prefix }: ClientStorage, open: () => Promise<Bucket>): Bucket {
+/** A bucket that is opened by its first operation. Until then only its address is known. */
+function lazyBucket({ address, publicUrl, prefix }: ClientStorage, open: () => Promise<Bucket>): Bucket {
   return {
     urlOf: (key) => `${publicUrl ?? address}/${encodedPath(`${prefix}${key}`)}`,
     find: async (key, known) => (await open()).find(key, known),

@@ -9,21 +9,21 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import { Problem } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 
-/** How a bucket is reached, with the secret in the clear. */
+/** Connection to a bucket, with the secret key in plain text. */
 export interface StorageToTry extends StorageConnection {
   secretAccessKey: string
 }
 
-// Five requests. Who waits for the answer has made a mistake in an address, mostly.
+// For five requests. A caller who waits this long has most likely entered a wrong address.
 const LIMIT_MS = 10_000
 const FOLDER = '.sluice/check/'
-const CONTENT = 'Sluice puts, reads, lists and deletes this to see whether it may.'
+const CONTENT = 'Sluice stores, reads, lists and deletes this object to test its access.'
 
 /**
- * Puts a small object into a bucket, reads, lists and deletes it.
+ * Checks that a bucket can be used: puts a small object, reads it, lists it and deletes it.
  *
- * @returns where the bucket is in its store, without a slash at the end
- * @throws Problem 422 within ten seconds. Its text has all that the server has answered; its member `reason` has what may be
+ * @returns the URL of the bucket in its store, without a trailing slash
+ * @throws Problem 422 within ten seconds. Its text has the full error of the server. Its member `reason` has what may be
  *   sent over HTTP: an error code of S3, or `unreachable`
  */
 export async function tryStorage(
@@ -35,7 +35,7 @@ export async function tryStorage(
   const connection = { ...options, credentials: { accessKeyId, secretAccessKey }, isRefused }
   const signal = AbortSignal.timeout(limitMs)
   const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`no answer within ${limitMs / 1000} s`)), {
+    signal.addEventListener('abort', () => reject(new Error(`no response within ${limitMs / 1000} s`)), {
       once: true,
     })
   })
@@ -67,10 +67,11 @@ async function useOnce(
   await doing('put an object', put)
   try {
     const asset = await doing('look for the object', bucket.find(key))
-    if (!asset) throw new Error('what was put is not there')
+    if (!asset) throw new Error('the stored object was not found')
     const bytes = await doing('read the object', readAll(asset))
-    if (Buffer.from(bytes).toString() !== CONTENT) throw new Error('what was put is not what is there')
-    if (!(await doing('list objects', isListed(bucket, key)))) throw new Error('what was put is not listed')
+    if (Buffer.from(bytes).toString() !== CONTENT) throw new Error('the stored object has other content')
+    if (!(await doing('list objects', isListed(bucket, key))))
+      throw new Error('the stored object is not listed')
     const { failed } = await doing('delete the object', bucket.delete([key]))
     if (failed[0]) throw failed[0].error
   } catch (error) {
@@ -94,7 +95,7 @@ function unusable(step: string, error: unknown): Problem {
   })
 }
 
-// Codes that show which setting is wrong, and reveal nothing about a server that is no S3 store.
+// Codes that show which setting is wrong, and reveal nothing about a server that is not an S3 store.
 const S3_CODES: ReadonlySet<string> = new Set([
   'AccessDenied',
   'AllAccessDisabled',
@@ -109,7 +110,7 @@ const S3_CODES: ReadonlySet<string> = new Set([
   'SlowDown',
 ])
 
-/** The same word for all that is no answer of S3: a caller must not learn what listens at an address. */
+/** One word for all failures without an S3 error code: a caller must not learn what listens at an address. */
 function publicReason(error: unknown): string {
   const { name } = causeOf(error)
   return S3_CODES.has(name) ? name : 'unreachable'
@@ -119,13 +120,13 @@ function causeOf(error: unknown): Error {
   return error instanceof Problem && error.cause instanceof Error ? error.cause : (error as Error)
 }
 
-/** What the store itself has said, or the network. */
+/** The error text of the store or of the network. */
 function reasonOf(error: unknown): string {
   const { name, message, code } = causeOf(error) as NodeJS.ErrnoException
-  if (name === 'AbortError') return 'it does not answer'
-  if (/XML parse error/.test(message)) return 'what answers there does not speak S3'
+  if (name === 'AbortError') return 'no response'
+  if (/XML parse error/.test(message)) return 'the server is not an S3 store'
   const ofNode = code ?? (name === 'Error' || name === 'TypeError' ? '' : name)
-  // The SDK's word for an answer that says no more than its code.
+  // "UnknownError" is the text of the SDK for a response without a message.
   const saysMore = message !== 'UnknownError'
   return truncate([ofNode, saysMore ? message : ''].filter((text) => text !== '').join(': ') || message)
 }

@@ -12,44 +12,44 @@ import { snapshot } from '../../core/storage/small-object.ts'
 import { createInTurn } from '../in-turn.ts'
 import { parseClient, serializeClient } from './record.ts'
 
-/** How several processes tell each other that the clients have changed. */
+/** Notifies other processes of changes of clients. */
 export interface ClientChanges {
-  /** Makes the version another one. @throws Problem 503 */
+  /** Sets a new version. @throws Problem 503 */
   announce(): Promise<void>
-  /** Another one after each change, and after what keeps it was emptied. @throws Problem 503 */
+  /** The version. It differs after each change, and after the store of the version was emptied. @throws Problem 503 */
   version(): Promise<string | undefined>
 }
 
 export interface BucketClientStoreOptions {
-  /** Where several processes share the bucket. */
+  /** Set when several processes share the bucket. */
   shared?: { changes: ClientChanges; locks: Locks }
   now?: () => number
 }
 
-// However the version was lost or a record was changed by hand: the truth is read anew this often.
+// The records are read again this often. This covers a lost version and records that were changed by hand.
 const READ_AGAIN_MS = 5 * 60_000
 const RECORDS_AT_ONCE = 16
-// Two steps of the bucket, which gives up after seconds.
+// A change takes two operations of the bucket, which time out after a few seconds.
 const CHANGE_LIMIT_MS = 30_000
 
-/** Clients as records in a bucket, the first client's: what is there is the truth, and an index can be lost. */
+/** Clients as records in the bucket of the first client. The bucket is the source of truth. An index may be lost. */
 export async function bucketClientStore(
   bucket: Bucket,
   { shared, now = Date.now }: BucketClientStoreOptions = {},
 ): Promise<ClientStore> {
   const changes = shared?.changes
-  // Taken before the reading: a change that comes during it makes another version.
+  // Read before the records: a change during the reading sets another version, so the next refresh reads again.
   let version = await changes?.version().catch(() => undefined)
   let readAt = now()
-  /** When the version was last asked for, with all that it led to. */
-  let heardAt = Number.NEGATIVE_INFINITY
+  /** When the last complete refresh began. */
+  let refreshedAt = Number.NEGATIVE_INFINITY
   let known = tableOf(await readClients(bucket))
-  // One after the other: each is checked against those before it, and the last one stays.
+  // Changes run one after the other: each is checked against the results of those before it.
   const inTurn = createInTurn()
 
   async function refresh({ maxAgeMs } = { maxAgeMs: 0 }): Promise<void> {
     const begun = now()
-    if (begun < heardAt + maxAgeMs) return
+    if (begun < refreshedAt + maxAgeMs) return
     let failure: { error: unknown } | undefined
     const present = await changes?.version().catch((error) => {
       failure = { error }
@@ -61,7 +61,7 @@ export async function bucketClientStore(
       readAt = begun
     }
     if (failure) throw failure.error
-    heardAt = begun
+    refreshedAt = begun
   }
 
   const others = (id: string) => [...known.clients.values()].filter((one) => one.id !== id)
@@ -70,13 +70,16 @@ export async function bucketClientStore(
     known = tableOf(client ? [...others(id), client] : others(id))
   }
 
-  /** Of one client at a time across all processes; of one at a time in this one, which has one table. */
+  /**
+   * Across all processes, one change per client at a time. Within this process, one change at a time, since it has one
+   * table.
+   */
   const change: ClientStore['change'] = (id, make) =>
     oneAtATime(id, (signal) =>
       inTurn(['clients'], async () => {
-        // Not at all when others cannot learn of it.
+        // Fails before the change when other processes could not be notified.
         await refresh()
-        // Whoever has changed it last may have died before it could tell.
+        // A process may have died after it wrote the record and before it announced the change. So read the record again.
         const present = await readClient(bucket, clientRecordKey(id))
         learn(id, present)
         const client = await make(present)
@@ -85,9 +88,12 @@ export async function bucketClientStore(
           learn(id, await write(id, client))
         }
         await changes?.announce().catch((cause) => {
-          throw unavailable('the change is stored, but other processes learn of it in five minutes only', {
-            cause,
-          })
+          throw unavailable(
+            'client change stored, but other processes were not notified: they see it within five minutes',
+            {
+              cause,
+            },
+          )
         })
         return client
       }),
@@ -99,16 +105,18 @@ export async function bucketClientStore(
       : work()
   }
 
-  /** @returns the record as it is read */
+  /** @returns the client as a later read returns it */
   async function write(id: string, client: Client | undefined): Promise<Client | undefined> {
     const key = clientRecordKey(id)
     if (!client) {
       const { failed } = await bucket.delete([key])
       if (failed[0])
-        throw unavailable('the record could not be deleted; try again', { cause: failed[0].error })
+        throw unavailable('The record of the client could not be deleted. Try again.', {
+          cause: failed[0].error,
+        })
       return undefined
     }
-    if (others(id).some((other) => areAlike(other, client)))
+    if (others(id).some((other) => shareCredentials(other, client)))
       throw new Error(`another client has the token or a secret of ${id}`)
     const bytes = serializeClient(client)
     await bucket.put(key, Readable.from([bytes]), { mediaType: 'application/json' })
@@ -121,7 +129,7 @@ export async function bucketClientStore(
     findBySecret(secret) {
       const digest = digestSecret(secret)
       const client = known.bySecretDigest.get(digest)
-      // The table is searched by a digest, which nobody can steer; the last word is a comparison in constant time.
+      // The lookup uses a digest, which a caller cannot choose. The final comparison takes constant time.
       const kept = client?.secrets.find(
         (one) => timingSafeEqual(Buffer.from(one.digest), Buffer.from(digest)) && isValid(one, now()),
       )
@@ -141,7 +149,7 @@ interface Table {
   bySecretDigest: ReadonlyMap<string, Client>
 }
 
-/** Made anew on each change, which is rare; looked into on each request. */
+/** Built on each change, which is rare, so that each request only does lookups. */
 function tableOf(clients: readonly Client[]): Table {
   const admitted = clients.filter(({ removing }) => !removing)
   return {
@@ -151,7 +159,7 @@ function tableOf(clients: readonly Client[]): Table {
   }
 }
 
-function areAlike(one: Client, other: Client): boolean {
+function shareCredentials(one: Client, other: Client): boolean {
   return (
     one.token === other.token ||
     one.secrets.some(({ digest }) => other.secrets.some((secret) => secret.digest === digest))
@@ -169,7 +177,7 @@ async function readClients(bucket: Bucket): Promise<Client[]> {
   return clients
 }
 
-/** The record of a client as the bucket has it; undefined for none. @throws Error for a damaged one, Problem 503 */
+/** Reads the record of a client; undefined when it does not exist. @throws Error for a damaged record; Problem 503 */
 export async function readClient(bucket: Bucket, key: ObjectKey): Promise<Client | undefined> {
   const record = await snapshot(bucket, key)
   return record && parseClient(key, record.bytes)

@@ -62,7 +62,7 @@ const clientRecord = z.object({
   recovery: z.string().optional(),
 })
 
-/** As they were before secrets could end. */
+/** The record format of versions in which secrets could not expire. */
 const formerRecord = z
   .object({ id: z.string(), token: z.string(), secretDigests: z.array(digest), createdAt: z.number() })
   .transform(({ secretDigests, ...rest }) => ({
@@ -70,17 +70,20 @@ const formerRecord = z
     secrets: secretDigests.map((each) => ({ digest: each })),
   }))
 
-/** A client as it lies in the bucket: of a secret, only its digest; the key of its bucket sealed. */
+/**
+ * The record of a client in the bucket. It has only the digests of secrets, and the secret key of an own bucket is
+ * sealed.
+ */
 export function serializeClient(client: Client): Buffer {
   return Buffer.from(JSON.stringify(clientRecord.parse(client)))
 }
 
-/** @throws Error that names the record when it is none */
+/** @throws Error that names the record when it is invalid */
 export function parseClient(key: ObjectKey, bytes: Uint8Array): Client {
   try {
     const json: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
     const isFormer = typeof json === 'object' && json !== null && 'secretDigests' in json
-    // Zod's optional members may be undefined to the compiler, which JSON cannot say.
+    // Zod types optional members as possibly undefined. JSON has no undefined, so the cast is safe.
     return (isFormer ? formerRecord : clientRecord).parse(json) as Client
   } catch (cause) {
     throw new Error(`${key}: expected a client's record; restore it or remove it`, { cause })

@@ -3,8 +3,8 @@ import type { RedisConnection } from '../redis/connection.ts'
 import type { ClientChanges } from './bucket.ts'
 
 /**
- * A name that is new after each change of a client. Not a count: on an emptied Redis that would begin anew, and come
- * to a number that others have seen.
+ * A version with a new random name after each change of a client. A counter would start again on an emptied Redis, and
+ * could reach a number that other processes have already seen.
  */
 export function redisClientChanges(
   redis: RedisConnection,
@@ -17,7 +17,8 @@ export function redisClientChanges(
       redis.send(async (client) => {
         const version = await client.get(key)
         if (version !== null) return version
-        // Were there none, then the first change, if Redis lost it before anyone looked, would leave none as well.
+        // Always set a version. Without one, a first change that Redis loses before any process reads it would go
+        // unnoticed.
         await client.set(key, randomUUID(), 'NX')
         return (await client.get(key)) ?? undefined
       }),

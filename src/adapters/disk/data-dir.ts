@@ -2,29 +2,32 @@ import { constants } from 'node:fs'
 import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { joinedMessages } from '../../core/log-reason.ts'
+import { isFull } from '../../core/storage/full-disk.ts'
 import { NO_RESERVE } from './disk-reserve.ts'
-import { isFull } from './full-disk.ts'
 
-/** A data folder that another process holds, or that cannot be used; the message is for the operator. */
+/** The data folder is in use by another process, or cannot be used. The message is for the operator. */
 export class DataDirError extends Error {
   override name = 'DataDirError'
 }
 
 const HOLDER = 'holder.json'
 
-/** Makes the folder, readable by its owner only. @throws DataDirError */
+/** Creates the folder, readable by its owner only. @throws DataDirError */
 export async function makeDataDir(folder: string): Promise<void> {
   try {
     await makeFolders(folder)
   } catch (cause) {
     throw (
-      ofSystem(folder, cause) ??
-      new DataDirError(`DATA_DIR ${folder} cannot be made: ${(cause as Error).message}`, { cause })
+      knownCause(folder, cause) ??
+      new DataDirError(`DATA_DIR ${folder} cannot be created: ${(cause as Error).message}`, { cause })
     )
   }
 }
 
-/** Makes the folder, and checks that this process may create files in it, before the first store fails to. @throws DataDirError */
+/**
+ * Creates the folder, and checks that this process may create files in it, before the first store fails. @throws
+ * DataDirError
+ */
 export async function openDataDir(folder: string): Promise<void> {
   await makeDataDir(folder)
   try {
@@ -34,16 +37,19 @@ export async function openDataDir(folder: string): Promise<void> {
   }
 }
 
-/** What to tell an operator when a file of the folder cannot be written. */
+/** The error for an operator when a file of the folder cannot be written. */
 export function unwritable(folder: string, cause: unknown): DataDirError {
   return (
-    ofSystem(folder, cause) ??
+    knownCause(folder, cause) ??
     new DataDirError(`DATA_DIR ${folder} cannot be written to: ${joinedMessages(cause)}`, { cause })
   )
 }
 
-/** What is wrong with the folder and what to do, for failures that the operator can end; LevelDB has them as text alone. */
-function ofSystem(folder: string, cause: unknown): DataDirError | undefined {
+/**
+ * The error and its remedy for failures that the operator can fix. LevelDB reports them only as text. Undefined for
+ * others.
+ */
+function knownCause(folder: string, cause: unknown): DataDirError | undefined {
   const text = joinedMessages(cause)
   const of = (what: string) =>
     new DataDirError(`DATA_DIR ${folder} ${what} or set another DATA_DIR`, { cause })
@@ -56,7 +62,7 @@ function ofSystem(folder: string, cause: unknown): DataDirError | undefined {
   return undefined
 }
 
-/** Not `recursive`: that asks again and again for a folder which the system never makes, as under /proc. */
+/** Without `recursive`: that option retries without end for a folder that the system never creates, as under /proc. */
 async function makeFolders(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 })
@@ -70,9 +76,10 @@ async function makeFolders(folder: string): Promise<void> {
 }
 
 /**
- * Leaves word of who holds the folder; the index's own lock is what keeps others out.
+ * Records which process uses the folder, for the error message of another process. The lock of the index is what excludes others.
  *
- * @param reserve of the folder's disk @throws DataDirError
+ * @param reserve the reserve of the folder's disk
+ * @throws DataDirError
  */
 export async function signDataDir(folder: string, baseUrl: string, reserve = NO_RESERVE): Promise<void> {
   const holder = `${JSON.stringify({ pid: process.pid, baseUrl, since: new Date().toISOString() })}\n`
@@ -83,22 +90,25 @@ export async function signDataDir(folder: string, baseUrl: string, reserve = NO_
   }
 }
 
-/** What to tell an operator whose index or jobs cannot be opened. @param error LevelDB's, whose cause says why */
+/**
+ * The error for an operator when the index or the jobs cannot be opened. @param options.error of LevelDB; its cause has
+ * the reason
+ */
 export function storeUnusable(folder: string, { name, error }: { name: string; error: Error }): DataDirError {
-  const known = ofSystem(folder, error)
+  const known = knownCause(folder, error)
   if (known) return known
   const reason = error.cause instanceof Error ? error.cause.message : error.message
   return new DataDirError(`the ${name} in DATA_DIR ${folder} cannot be opened: ${reason}`, { cause: error })
 }
 
-/** What to tell an operator whose second process found the folder taken. */
+/** The error for an operator when another process uses the folder. */
 export async function dataDirTaken(folder: string, cause: unknown): Promise<DataDirError> {
   let holder = 'another process'
   try {
     const { pid, baseUrl, since } = JSON.parse(await readFile(join(folder, HOLDER), 'utf8'))
     holder = `process ${pid}, at ${baseUrl} since ${since}`
   } catch {
-    // It has not signed yet, or its file cannot be read.
+    // The other process has not written the file yet, or the file cannot be read.
   }
   return new DataDirError(
     `DATA_DIR ${folder} is in use by ${holder}; stop that one or set another DATA_DIR`,

@@ -3,25 +3,28 @@ import { type FileHandle, open, stat, statfs, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Log } from '../../core/log.ts'
 import { storageFull } from '../../core/problem.ts'
-import { isFull } from './full-disk.ts'
+import { isFull } from '../../core/storage/full-disk.ts'
 
-/** A file that holds room on a disk. It is given up in steps, so that deletes and the opening of stores work on a full disk. */
+/**
+ * A file that reserves space on a disk. It is shrunk in steps, so that deletes and the opening of stores work on a full
+ * disk.
+ */
 export interface DiskReserve {
   /**
-   * Runs work that deletes, or opens a store. While it fails for lack of room, a step of the reserve is given up and the
-   * work runs again. @throws Problem 503 storage_full when nothing is left to give up
+   * Runs work that deletes, or opens a store. When the disk is full, the reserve is shrunk by one step and the work runs
+   * again. @throws Problem 503 storage_full when the reserve is empty
    */
   forced<T>(work: () => Promise<T>): Promise<T>
-  /** False while a part of it is given up. */
+  /** False while the reserve is smaller than its full size because of `forced`. */
   isIntact(): boolean
   /**
-   * Resolves when an ordinary write may begin: at once, unless a part of the reserve was given up. Then the reserve is
-   * restored first. @throws Problem 503 storage_full while there is no room for it
+   * Resolves when an ordinary write may begin: at once while the reserve is intact. Otherwise the reserve is restored
+   * first. @throws Problem 503 storage_full while there is no space for it
    */
   restored(): Promise<void>
-  /** Fills the file in the background, now and whenever a part of it is missing and there is room. */
+  /** Fills the file in the background, now and whenever it is too small and there is space. */
   fillUp(): void
-  /** Stops its timer and whatever it writes. The file stays. */
+  /** Stops its timer and its writes. The file remains. */
   close(): Promise<void>
 }
 
@@ -34,9 +37,9 @@ export const NO_RESERVE: DiskReserve = {
   async close() {},
 }
 
-// What a store needs to be opened: the tables of two write buffers of 4 MB.
+// The space that the opening of a store needs: the tables of two write buffers of 4 MB.
 const STEP_BYTES = 8 * 1024 * 1024
-// Room that must remain for ordinary writes after the reserve was made.
+// Space that must remain for ordinary writes after the reserve was filled.
 const MARGIN_BYTES = STEP_BYTES
 const PIECE_BYTES = 1024 * 1024
 const TRY_EVERY_MS = 10_000
@@ -76,7 +79,7 @@ export async function diskReserve({
     try {
       await append(file)
     } catch (error) {
-      // A part of it would take room from files, and would not suffice.
+      // A partial reserve would take space from files and would not suffice.
       size = before
       await file.truncate(before)
       throw isFull(error) ? storageFull(error) : error
@@ -101,7 +104,7 @@ export async function diskReserve({
     return filling
   }
 
-  /** @returns whether there was something to give up */
+  /** @returns false when the reserve is already empty */
   async function giveUp(): Promise<boolean> {
     await filling?.catch(() => {})
     if (size === 0) return false
@@ -110,7 +113,7 @@ export async function diskReserve({
     await truncate(path, size)
     log.warn(
       { reserveBytes: size },
-      'the disk is full: a part of the reserve is given up, so that deletes and starts work',
+      'disk full: a part of the reserve was released, so that deletes and starts work',
     )
     return true
   }
@@ -119,11 +122,11 @@ export async function diskReserve({
     if (!isGivenUp) return
     await fill()
     if (size < bytes || giving !== undefined) throw storageFull(undefined)
-    if (isGivenUp) log.info({ reserveBytes: size }, 'there is room again: the reserve is restored')
+    if (isGivenUp) log.info({ reserveBytes: size }, 'the disk has space again: the reserve was restored')
     isGivenUp = false
   }
 
-  // Not logged: `restored` throws the same failure to each write.
+  // Not logged: `restored` throws the same error to each write.
   const tryAgain = () => void (isGivenUp ? restored() : fill()).catch(() => {})
   let timer: NodeJS.Timeout | undefined
 
@@ -135,7 +138,7 @@ export async function diskReserve({
           return await work()
         } catch (error) {
           if (!isFull(error)) throw error
-          // Many fail at once: one step is for all of them.
+          // Many calls fail at the same time: one step serves all of them.
           giving ??= (size < before && !filling ? Promise.resolve(true) : giveUp()).finally(() => {
             giving = undefined
           })

@@ -5,10 +5,10 @@ import type { DiskReserve } from './disk-reserve.ts'
 /** Whether files can be stored on a disk. */
 export type DiskState = 'ok' | 'full' | 'read_only'
 
-// A record, its folder and a row of the index need more than that.
+// A record, its folder and a row of the index need more than this.
 const LEAST_BYTES = 256 * 1024
 
-/** The worst state of the disks of these folders. `full` also while a part of the reserve is given up. */
+/** The worst state of the disks of these folders. `full` also means that the reserve is not restored yet. */
 export async function diskState(folders: readonly string[], reserve: DiskReserve): Promise<DiskState> {
   const states = await Promise.all(folders.map(stateOf))
   if (states.includes('read_only')) return 'read_only'
@@ -25,7 +25,7 @@ async function stateOf(folder: string): Promise<DiskState> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EROFS') return 'read_only'
-    // The check of the bucket says so.
+    // A missing folder is reported by the check of the bucket.
     if (code === 'ENOENT') return 'ok'
     throw error
   }

@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promise
 import { dirname } from 'node:path'
 import { unwritable } from './data-dir.ts'
 
-/** What a file holds; undefined where there is none. */
+/** The text of a file; undefined when the file does not exist. */
 export async function readPrivateFile(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -11,7 +11,8 @@ export async function readPrivateFile(file: string): Promise<string | undefined>
 }
 
 /**
- * Puts a text in the place of what a file of DATA_DIR holds, all or nothing, on the disk when it resolves, and for its owner only.
+ * Replaces the content of a file of DATA_DIR atomically. The file is readable by its owner only, and durable when this
+ * resolves.
  *
  * @throws DataDirError
  */

@@ -2,10 +2,10 @@ import { type EventName, type EventStamp, newEventStamp } from '../../core/event
 import type { Log } from '../../core/log.ts'
 import type { EventBus, Listener } from '../../core/ports/event-bus.ts'
 
-// How long one listener may take for one event before it is told to stop and no longer waited for.
+// Time limit of one listener for one event. After it, the signal is aborted and the listener is no longer awaited.
 const LISTENER_LIMIT_MS = 10_000
 
-/** Events within one process, handed on after the current turn of the event loop. */
+/** Events within one process. Listeners run after the current turn of the event loop. */
 export function inProcessEventBus(log: Log, { limitMs = LISTENER_LIMIT_MS } = {}): EventBus {
   const listeners = new Map<EventName, Array<{ label: string; listener: Listener<EventName> }>>()
   const running = new Set<Promise<void>>()

@@ -13,7 +13,7 @@ import { remoteFailed } from './refusals.ts'
 
 type Decoder = Gunzip | BrotliDecompress
 
-// We ask for none, yet some servers send what they have: an object that was stored compressed, say.
+// We request no encoding, yet some servers send one, for example for an object that was stored compressed.
 const DECODERS: ReadonlyMap<string, () => Decoder> = new Map([
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
@@ -22,16 +22,16 @@ const DECODERS: ReadonlyMap<string, () => Decoder> = new Map([
 ])
 
 /**
- * The body of an answer, decoded, and never more than `maxBytes` of it: neither as it comes nor decoded, whatever
- * `Content-Length` says. Whatever goes wrong, it fails with what `failure` makes of it.
+ * The decoded body of a response. It fails when it exceeds `maxBytes`, whether encoded or decoded, and whatever
+ * `Content-Length` says. All its errors are converted by `failure`.
  *
- * @throws Problem 413 when the length that is told is too much already, 502 for an encoding that we do not know
+ * @throws Problem 413 when `Content-Length` exceeds `maxBytes`, 502 for an unknown encoding
  */
 export function guardedBody(
   { status, headers, body }: Answer,
   { method, maxBytes, failure }: { method: string; maxBytes: number; failure: (error: unknown) => Error },
 ): Readable {
-  // RFC 9110 section 6.4.1: these have no body, though they may tell the length and encoding of one.
+  // RFC 9110 section 6.4.1: these have no body, though their headers may describe one.
   if (method === 'HEAD' || status === 204 || status === 304) {
     body.destroy()
     return Readable.from([])
@@ -40,7 +40,7 @@ export function guardedBody(
 
   const source = decoded(String(headers['content-encoding'] ?? '').toLowerCase(), body, maxBytes)
   const output = bounded(maxBytes)
-  // Nobody may be listening yet when it fails; whoever reads later is told then.
+  // It may fail before anything listens. A later reader still gets the error.
   output.on('error', () => {})
   output.once('close', () => source.destroy())
   source.on('error', (error) => output.destroy(failure(error)))
@@ -50,8 +50,8 @@ export function guardedBody(
 function decoded(encoding: string, body: Readable, maxBytes: number): Readable {
   if (encoding === '' || encoding === 'identity') return body
   const decoder = DECODERS.get(encoding)?.()
-  if (!decoder) throw remoteFailed('sent an encoding that was not asked for')
-  // Bounded before as well: a stream may decode to nothing for ever.
+  if (!decoder) throw remoteFailed('sent an encoding that was not requested')
+  // The encoded bytes are limited too: a stream may decode to nothing without end.
   const stages = [body, bounded(maxBytes), decoder, limitedExpansion(() => decoder.bytesWritten)]
   return pipeline(stages, () => {}) as Transform
 }

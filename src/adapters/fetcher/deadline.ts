@@ -1,20 +1,20 @@
 import { asProblem, remoteTimeout } from './refusals.ts'
 
-/** The end of one fetch: its time is over, its caller has left, or it has failed. */
+/** The time limit and cancellation of one fetch. */
 export interface Deadline {
-  /** Aborts all that the fetch has begun. */
+  /** Aborts everything that the fetch has started. */
   signal: AbortSignal
-  /** What a failure is for the caller: what the fetch was aborted with, else a Problem. */
+  /** The error for the caller: the reason of the abort, else the error as a Problem. */
   failure(error: unknown): Error
-  /** Waits for something that knows no signal. */
+  /** Limits work that does not support signals. @throws the reason of the abort, or Problem 504 after `limitMs` */
   within<T>(limitMs: number, work: Promise<T>): Promise<T>
-  /** Ends what is still running, because of `error`. */
+  /** Aborts everything that is still running, with `error` as the reason. */
   abort(error: unknown): void
-  /** All is done: the time no longer matters. */
+  /** Ends the time limit, when the fetch is complete. */
   over(): void
 }
 
-/** Begins to count `timeoutMs`; `signal` is that of the caller, who may leave before. */
+/** Starts the time limit. `signal` is the signal of the caller. */
 export function startDeadline({
   timeoutMs,
   signal: caller,

@@ -1,16 +1,16 @@
 import { Transform } from 'node:stream'
 import { Problem } from '../../core/problem.ts'
 
-/** Bytes of a decoded body for each byte that was transferred, at most, once there are {@link FREE_BYTES}. */
+/** Maximum of decoded bytes per transferred byte. It applies from {@link FREE_BYTES} decoded bytes. */
 const MAX_RATIO = 100
-/** Small bodies may expand as they like: a short text of spaces is no attack. */
+/** Below this size, any ratio is accepted: a short text of spaces is no attack. */
 const FREE_BYTES = 1024 * 1024
 
 /**
- * Passes a decoded body on while it is at most a hundred times as large as what was transferred. deflate reaches 1000:1,
- * Brotli far more: 1 MB would otherwise store 1 GB. Text, JSON and logs reach 5 to 50.
+ * Passes a decoded body on while it is at most a hundred times larger than the transferred bytes. deflate reaches 1000:1,
+ * Brotli far more: without this limit, 1 MB could store 1 GB. Text, JSON and logs reach 5 to 50.
  *
- * @param transferred bytes that the decoder has read so far
+ * @param transferred returns the number of bytes that the decoder has read so far
  */
 export function limitedExpansion(transferred: () => number): Transform {
   let bytes = 0
@@ -27,7 +27,7 @@ function expandsTooMuch(): Problem {
   return new Problem({
     status: 413,
     code: 'too_large',
-    detail: `expected a remote file that its Content-Encoding makes at most ${MAX_RATIO} times smaller, but it expands further; nothing was stored`,
+    detail: `expected a remote file that decompresses to at most ${MAX_RATIO} times its size but it expands further; nothing was stored`,
     members: { maxRatio: MAX_RATIO },
   })
 }

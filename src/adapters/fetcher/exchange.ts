@@ -6,21 +6,21 @@ import type { FetchRequest } from '../../core/ports/fetcher.ts'
 import { limitInterim } from './interim.ts'
 import { remoteTimeout } from './refusals.ts'
 
-/** What a server may take of us, however slowly or richly it answers. */
+/** Limits for one server. Times in milliseconds. */
 export interface ExchangeLimits {
-  /** For the name's addresses, and again for TCP and TLS together. */
+  /** For name resolution, and again for TCP and TLS together. */
   connectMs: number
-  /** From the request's last byte to the head's last. */
+  /** From the last byte of the request to the last byte of the response header. */
   headersMs: number
-  /** Between two pieces of the body, while we are ready to read. */
+  /** Between two chunks of the body, while we are ready to read. */
   bodyIdleMs: number
-  /** Of the head, and of all interim responses (1xx) before it together. */
+  /** Maximum of the response header, and of all interim responses (1xx) together. */
   headerBytes: number
 }
 
 export interface Exchange {
   url: URL
-  /** The only ones to connect to. */
+  /** The only IP addresses to connect to. */
   addresses: readonly string[]
   method: NonNullable<FetchRequest['method']>
   headers: Readonly<Record<string, string>>
@@ -38,9 +38,9 @@ export interface Answer {
 }
 
 /**
- * One request over a connection of its own, which ends with the body. Nothing is shared between requests: neither a
- * connection made under other rules, nor one that the server is just closing. By Node's own client: undici 7, the last for
- * Node 20, ends the process when a server closes while its body waits for a reader (nodejs/undici issue 5360).
+ * Sends one request over a connection of its own, which is closed after the body. Requests share no connection: one may
+ * have been opened under other rules, or may just be closing. It uses Node's own client: undici 7, the last for Node 20,
+ * ends the process when a server closes while its body waits for a reader (nodejs/undici issue 5360).
  */
 export async function exchange({
   url,
@@ -55,14 +55,14 @@ export async function exchange({
   const request = (url.protocol === 'https:' ? requestSecure : requestPlain)(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) },
-    // A new one, which keeps no connection; it tries all addresses of a name, as Node's default has it.
+    // A new agent, which reuses no connection. It tries all addresses of a name, as Node does by default.
     agent: false,
-    // Called for names; a literal address has been checked as it stands and needs no lookup.
+    // Called for names. A literal address was checked directly and needs no lookup.
     lookup: answering(addresses),
     maxHeaderSize: limits.headerBytes,
     ...(ca === undefined ? {} : { ca }),
   })
-  // Not Node's own `signal`: it ends the connection, which is how a body without a length ends well.
+  // Not Node's own `signal`: it closes the connection, which looks like the normal end of a body without a length.
   let answered: IncomingMessage | undefined
   const leave = () => (answered ?? request).destroy(asError(signal.reason))
   if (signal.aborted) leave()
@@ -73,9 +73,9 @@ export async function exchange({
   answered = response
   const { socket } = request
   if (socket) watchIdle(response, { socket, idleMs: limits.bodyIdleMs })
-  // A body that nobody listens to yet must not end the process when it breaks.
+  // A body may fail before anything listens to it. That must not end the process.
   response.on('error', () => {})
-  // Node takes a reset for the end of a body without a length.
+  // Node takes a connection reset for the normal end of a body without a length.
   request.on('error', (error) => {
     if (!response.complete) response.destroy(error)
   })
@@ -97,21 +97,21 @@ function responseOf(
     function tooSlow() {
       request.destroy(remoteTimeout())
     }
-    // Written only once there is a connection, with TLS around it.
+    // `finish` comes only when the connection, with TLS, is open.
     request.once('finish', () => {
       clearTimeout(timer)
       timer = setTimeout(tooSlow, headersMs)
     })
     request.once('response', (response) => {
-      // Given up while the same packet was parsed: its error comes with the next tick.
+      // The request was destroyed while the same packet was parsed. Its error follows in the next tick.
       if (request.destroyed) return
       clearTimeout(timer)
       resolve(response)
     })
     request.once('close', () => {
       clearTimeout(timer)
-      // Without an error where the server goes on with another protocol.
-      reject(new Error('the connection was closed without an answer'))
+      // The connection closes without an error when the server switches to another protocol.
+      reject(new Error('the connection was closed without a response'))
     })
     request.on('error', (error) => {
       clearTimeout(timer)
@@ -121,7 +121,7 @@ function responseOf(
   })
 }
 
-/** Ends a body when its server has sent nothing for too long, unless it is us who do not read. */
+/** Fails a body when its server sends nothing for too long. Time during which we do not read does not count. */
 function watchIdle(response: IncomingMessage, { socket, idleMs }: { socket: Socket; idleMs: number }): void {
   socket.setTimeout(idleMs)
   socket.on('timeout', () => {
@@ -139,7 +139,7 @@ function answering(addresses: readonly string[]): LookupFunction {
   }
 }
 
-/** With all that came several times: Node would keep the first of some in silence. */
+/** Includes all values of repeated headers: Node would silently drop all but the first of some. */
 function headersOf({ headersDistinct }: IncomingMessage): Answer['headers'] {
   return Object.fromEntries(
     Object.entries(headersDistinct).map(([name, values = []]) => {
@@ -149,7 +149,7 @@ function headersOf({ headersDistinct }: IncomingMessage): Answer['headers'] {
   )
 }
 
-/** File names and addresses are sent as they are by many a server: as UTF-8. */
+/** Many servers send file names and URLs as raw UTF-8, which Node decodes as Latin-1. */
 function textOf(latin1: string): string {
   const bytes = Buffer.from(latin1, 'latin1')
   const text = bytes.toString('utf8')

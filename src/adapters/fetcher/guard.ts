@@ -4,23 +4,23 @@ import { mayConnect, parseCidr, specialRange } from '../../core/net/ip-ranges.ts
 import type { FetchAccess } from '../../core/ports/fetcher.ts'
 import { notAllowed, remoteFailed, remoteTimeout } from './refusals.ts'
 
-/** All addresses of a host. Fails with a `code` as Node's `dns` does. */
+/** Resolves a host name to all its IP addresses. Errors have a `code` as those of Node's `dns`. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-/** Says where a request may go. */
+/** Decides which URLs may be fetched. */
 export interface Guard {
   /**
-   * The addresses to connect to, and to no others: asked for once, all checked, so that an answer that changes between
-   * check and connection changes nothing.
+   * The only IP addresses to connect to. The name is resolved once and all addresses are checked, so a DNS answer that
+   * changes between check and connection has no effect.
    *
-   * @throws Problem 400
+   * @throws Problem 400 when the URL may not be fetched, 502 or 504 when its name cannot be resolved
    */
   addressesOf(url: URL, options: { redirected: boolean }): Promise<readonly string[]>
 }
 
 const PORTS = [80, 443]
 
-/** Ports and addresses add up over all of `access`; a host must be fine with each of them. */
+/** Ports and addresses of all items of `access` are combined. A host must be allowed by each of them. */
 export function createGuard(access: readonly FetchAccess[], resolve: Resolve): Guard {
   const ports = new Set([...PORTS, ...access.flatMap((each) => each.ports ?? [])])
   const allowed = access.flatMap((each) => each.addresses ?? []).map(parseCidr)
@@ -42,7 +42,8 @@ export function createGuard(access: readonly FetchAccess[], resolve: Resolve): G
       )
       const host = url.hostname.replace(/^\[|\]$/g, '')
       const addresses = isIP(host) ? [host] : await resolved(host, resolve)
-      // Those that are not public are left out rather than fatal: behind a DNS64 every name has one more, for NAT64.
+      // Addresses that are not public are left out. They are no error: behind DNS64, every name has an additional NAT64
+      // address.
       const checked = addresses.filter((address) => mayConnect(address, allowed))
       if (checked.length === 0)
         throw notAllowed('a host with a public address', {
@@ -54,9 +55,9 @@ export function createGuard(access: readonly FetchAccess[], resolve: Resolve): G
   }
 }
 
-/** Why none of a host's addresses may be connected to; of the first three, for the log. */
+/** Why no address of a host may be connected to. Names the first three addresses. For the log only. */
 function whyNone(addresses: readonly string[]): string {
-  if (addresses.length === 0) return 'there is no such name, or it has no address'
+  if (addresses.length === 0) return 'the host name does not exist or has no address'
   return addresses
     .slice(0, 3)
     .map((address) => `${address}: ${specialRange(address)}`)
@@ -68,7 +69,8 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80
 }
 
-// A name that does not exist is answered like one that is not public: else the names of an inner network could be found.
+// A name that does not exist gets the same response as a private one. Otherwise callers could find the names of an
+// internal network.
 const NO_SUCH_NAME: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
 
 const TOO_SLOW: ReadonlySet<unknown> = new Set(['ETIMEOUT', 'ECANCELLED'])
@@ -80,6 +82,6 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly string
     const { code } = error as NodeJS.ErrnoException
     if (NO_SUCH_NAME.has(code)) return []
     if (TOO_SLOW.has(code)) throw remoteTimeout(error)
-    throw remoteFailed('has a name that cannot be resolved now', error)
+    throw remoteFailed('has a host name that cannot be resolved now', error)
   }
 }

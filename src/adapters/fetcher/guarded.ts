@@ -7,9 +7,9 @@ import { createNames } from './names.ts'
 import { notAllowed, remoteFailed } from './refusals.ts'
 
 export interface GuardedFetcherOptions extends Partial<ExchangeLimits> {
-  /** What every request may reach. */
+  /** The access rules of every request. Those of each request are added. */
   access?: FetchAccess
-  /** For names; by default of `/etc/hosts` and DNS. */
+  /** Resolves names. The default reads `/etc/hosts`, then asks DNS. */
   resolve?: Resolve
   /** Certificate authorities in PEM, instead of those of Node. */
   ca?: string
@@ -23,7 +23,7 @@ const LIMITS: ExchangeLimits = {
 }
 const MAX_REDIRECTS = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-// What Node sets itself, what would name another host than the one that was checked, and cookies.
+// Headers that Node sets itself, that would name another host than the checked one, and cookies.
 const NOT_SENT: ReadonlySet<string> = new Set(['connection', 'cookie', 'host', 'transfer-encoding'])
 
 /** Fetches from public addresses only; see {@link Fetcher}. */
@@ -35,7 +35,7 @@ export function guardedFetcher({
 }: GuardedFetcherOptions = {}): Fetcher {
   const limits = { ...LIMITS, ...given }
 
-  /** Asks, and goes where the answer sends us; each hop is checked as if it were the first. */
+  /** Sends the request and follows redirects. Each hop is checked like the first request. */
   async function follow(request: FetchRequest, deadline: Deadline): Promise<{ answer: Answer; url: URL }> {
     const { method = 'GET', maxRedirects = MAX_REDIRECTS, body } = request
     const guard = createGuard([access, request.access ?? {}], resolve)
@@ -50,7 +50,7 @@ export function guardedFetcher({
       const next = redirection(answer, method, url)
       if (!next) return { answer, url }
       answer.body.destroy()
-      if (redirects === maxRedirects) throw remoteFailed('redirects too often')
+      if (redirects === maxRedirects) throw remoteFailed('redirects too many times')
       if (next.origin !== url.origin) headers = {}
       url = next
     }
@@ -83,12 +83,12 @@ function absolute(text: string): URL {
   throw notAllowed('an absolute URL', { redirected: false })
 }
 
-/** Where an answer sends us; undefined when it is to be taken as it is. */
+/** The target of a redirect; undefined when the response is not a redirect to follow. */
 function redirection({ status, headers }: Answer, method: string, from: URL): URL | undefined {
   const { location } = headers
   if (!REDIRECTS.has(status) || location === undefined || !['GET', 'HEAD'].includes(method)) return undefined
   if (Array.isArray(location) || !URL.canParse(location, from.href))
-    throw remoteFailed('redirects to what is no URL')
+    throw remoteFailed('redirects to an invalid URL')
   const to = new URL(location, from)
   if (from.protocol === 'https:' && to.protocol === 'http:')
     throw notAllowed('https, as before the redirect', { redirected: true })
@@ -105,7 +105,7 @@ function sentHeaders(given: Readonly<Record<string, string>>): Record<string, st
   }
 }
 
-/** Without cookies, and without what no longer fits a decoded body. */
+/** Without cookies. For a decoded body, also without the headers that describe the encoded one. */
 function receivedHeaders(received: Answer['headers']): Record<string, string> {
   const entries = Object.entries(received).filter(([name]) => name !== 'set-cookie')
   const decoded = received['content-encoding'] !== undefined

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 
-/** The text of a small file, read again when it has changed; empty when it cannot be read. */
+/** Returns the text of a small file, which is read again when it has changed. Empty when it cannot be read. */
 export function watchedText(file: string): () => Promise<string> {
   let known = { changedMs: Number.NaN, text: '' }
   return async () => {
@@ -15,7 +15,7 @@ export function watchedText(file: string): () => Promise<string> {
   }
 }
 
-/** The addresses that a text like `/etc/hosts` gives a name, in its order; empty for a name that it does not list. */
+/** The addresses of a name in a text in the format of `/etc/hosts`, in its order. Empty for a name that is not listed. */
 export function addressesInHosts(text: string, hostname: string): string[] {
   const wanted = hostname.toLowerCase()
   return text.split('\n').flatMap((line) => {

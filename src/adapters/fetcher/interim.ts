@@ -1,12 +1,12 @@
 import type { ClientRequest } from 'node:http'
 import { remoteFailed } from './refusals.ts'
 
-// Usual is one "100 Continue", or a few "103 Early Hints".
+// Normal is one "100 Continue", or a few "103 Early Hints".
 const MAX_RESPONSES = 10
 
 /**
- * Ends a request whose server sends more than ten interim responses (1xx), or more than `maxBytes` of them. Node emits
- * each, and they could come without end until the time for the head is over: 16 such servers took a whole core.
+ * Aborts a request whose server sends more than ten interim responses (1xx), or more than `maxBytes` of them. Node emits
+ * each of them, until the time limit of the response header: 16 such servers took a whole core.
  */
 export function limitInterim(request: ClientRequest, maxBytes: number): void {
   let count = 0

@@ -8,24 +8,24 @@ export interface NamesOptions {
   servers?: readonly string[]
   hostsFile?: string
   resolvConf?: string
-  /** After which a lookup is cancelled, all of its names and tries together. */
+  /** Time limit of a lookup, for all its names and retries together. */
   limitMs?: number
-  /** Lookups at once; one more fails. */
+  /** Maximum of concurrent lookups. Further lookups fail with `EBUSY`. */
   atOnce?: number
 }
 
-// Below connectMs, so that a lookup has ended when its fetch gives its place back.
+// Below connectMs, so that a lookup ends before its fetch frees its slot.
 const LIMIT_MS = 4500
-// A query is sent again after this, twice as long after the next one.
+// A query is sent again after this time, and again after twice this time.
 const TRY_MS = 1200
-// Each has a socket. Places for fetches and webhooks are fewer in sum; this holds when they are not.
+// Each lookup has a socket. Fetches and webhooks together have fewer slots. This limit is the second line of defense.
 const AT_ONCE = 256
 const UNKNOWN: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**
- * Resolves names by `/etc/hosts`, then DNS, on sockets of their own. `dns.lookup` would do it on libuv's threads, of which
- * a few are for lookups: name servers that do not answer would keep them for minutes, from Redis and S3 as well. Fails with
- * `ENOTFOUND` for a name without address, `ETIMEOUT` or `ECANCELLED` when its time is over, `EBUSY`.
+ * Resolves names by `/etc/hosts`, then DNS, on its own sockets. `dns.lookup` would use the few threads that libuv has for
+ * lookups: name servers that do not answer would block them for minutes, also for Redis and S3. Fails with `ENOTFOUND`
+ * for a name without address, `ETIMEOUT` or `ECANCELLED` after the time limit, and `EBUSY`.
  */
 export function createNames({
   servers,
@@ -73,7 +73,7 @@ export function createNames({
   }
 }
 
-/** IPv4 before IPv6; empty for a name that has neither. */
+/** IPv4 addresses before IPv6 addresses; empty for a name without addresses. */
 async function addressesOf(resolver: Resolver, name: string): Promise<string[]> {
   const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
@@ -85,7 +85,7 @@ async function addressesOf(resolver: Resolver, name: string): Promise<string[]> 
   return []
 }
 
-/** Names that no name server is asked for. @see RFC 6761 sections 6.3 and 6.4 */
+/** Reserved names, which are never sent to a name server. @see RFC 6761 sections 6.3 and 6.4 */
 function reserved(hostname: string): readonly string[] | undefined {
   const top = hostname.toLowerCase().replace(/\.$/, '').split('.').at(-1)
   if (top === 'localhost') return ['127.0.0.1', '::1']

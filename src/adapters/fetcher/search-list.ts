@@ -1,4 +1,4 @@
-/** The names to look up for one name, in turn, as `search` and `ndots` of a text like `/etc/resolv.conf` say. */
+/** The names to look up for one name, in order, by `search` and `ndots` of a text in the format of `/etc/resolv.conf`. */
 export function namesToAsk(resolvConf: string, hostname: string): string[] {
   if (hostname.endsWith('.')) return [hostname.slice(0, -1)]
   const lines = resolvConf.split('\n').map((line) =>
@@ -16,6 +16,6 @@ export function namesToAsk(resolvConf: string, hostname: string): string[] {
   const ndots = Number(options.findLast((option) => option.startsWith('ndots:'))?.slice(6) ?? 1)
   const searched = domains.map((domain) => `${hostname}.${domain.replace(/\.$/, '')}`)
   const dots = hostname.split('.').length - 1
-  // As glibc does it: a name with enough dots is tried as it is first.
+  // As glibc: a name with at least `ndots` dots is tried unchanged first.
   return dots >= ndots ? [hostname, ...searched] : [...searched, hostname]
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Handover } from '../../core/ports/handover.ts'
 import { heldByAnother } from './held.ts'
 
-/** For one process. */
+/** A handover within one process. */
 export function inProcessHandover(): Handover {
   const holders = new Map<string, { wanted: () => void; over: Promise<void> }>()
   return {
@@ -26,7 +26,7 @@ export function inProcessHandover(): Handover {
   }
 }
 
-/** Waits for the end of another, at most so long. @throws `signal.reason`, which the timer would hide */
+/** Waits at most `restMs` for the end of another holder. @throws `signal.reason`, which the aborted timer would hide */
 async function inTime(over: Promise<void>, { restMs, signal }: { restMs: number; signal: AbortSignal }) {
   const left = new AbortController()
   const leave = () => left.abort()

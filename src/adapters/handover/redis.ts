@@ -5,14 +5,15 @@ import type { RedisConnection } from '../redis/connection.ts'
 import { redisScript } from '../redis/script.ts'
 import { heldByAnother } from './held.ts'
 
-// How often one who waits asks, and how often a holder looks whether somebody does: what a handover takes at most.
+// The polling intervals of a waiter and of a holder. Their sum is the maximum delay of a handover.
 const ASK_EVERY_MS = 200
 const LOOK_EVERY_MS = 500
 
 /**
- * Across all processes that use one Redis.
+ * A handover across all processes that use one Redis.
  *
- * @param leaseMs how long what a dead process holds stays taken; a holder that cannot renew it for so long has lost it
+ * @param options.leaseMs how long the claim of a dead process lasts. A holder that cannot renew its lease for this time
+ *   has lost it
  */
 export function redisHandover(
   redis: RedisConnection,
@@ -41,7 +42,7 @@ export function redisHandover(
       const looking = setInterval(() => void look(), LOOK_EVERY_MS)
       return async () => {
         clearInterval(looking)
-        // It runs out by itself.
+        // When the release fails, the lease expires by itself.
         await run(release).catch(() => {})
       }
     },
@@ -49,10 +50,10 @@ export function redisHandover(
 }
 
 /**
- * KEYS: 1. the holder's token, which expires with the lease, 2. whether somebody wants it
+ * KEYS: 1. the holder's token, which expires with the lease, 2. a flag: another process waits
  * ARGV: 1. the caller's token, 2. the lease in milliseconds
  *
- * Each may be done twice.
+ * Each script may run twice with the same result.
  */
 const ask = redisScript(`
 local holder = redis.call('GET', KEYS[1])

@@ -12,7 +12,7 @@ import {
 import { unavailable } from '../../core/problem.ts'
 import { ALL_DIED, failureOf, retryDelayMs } from './rules.ts'
 
-/** What becomes of a job after an attempt. */
+/** The next state of a job after an attempt. */
 export type Outcome =
   | { next: 'done' }
   | { next: 'retry'; delayMs: number }
@@ -22,16 +22,16 @@ export type Outcome =
 
 export interface AttemptOptions {
   work: WorkOptions
-  /** Aborted when the job is to be put back. */
+  /** When it is aborted, the job is put back. */
   stop: AbortSignal
-  /** Called with what is new only, in hundredths. */
+  /** Called when the progress, rounded to hundredths, has changed. */
   onProgress(fraction: number): void
   log: Log
-  /** How long a handler may take to end when its signal is aborted; then it is no longer waited for. */
+  /** Milliseconds that a handler may take to settle after the abort of its signal. Then it is no longer awaited. */
   settleMs?: number
 }
 
-// A killed ffmpeg takes a second; a handler that takes longer than this does not listen at all.
+// Killing ffmpeg takes a second. A handler that takes longer than this ignores its signal.
 export const SETTLE_MS = 5000
 
 /** Runs the handler once, within its limits. Never rejects. */
@@ -42,7 +42,7 @@ export async function runAttempt<T>(
 ): Promise<Outcome> {
   const named = { kind: job.kind, jobId: job.id, attempt: job.attempt }
   if (job.attempt > work.attempts) {
-    log.error(named, 'a job has failed: its process died at every attempt')
+    log.error(named, 'job failed: the worker process died on every attempt')
     return { next: 'failed', failure: ALL_DIED }
   }
   if (stop.aborted) return { next: 'putBack' }
@@ -50,33 +50,30 @@ export async function runAttempt<T>(
   const controller = new AbortController()
   const { signal } = controller
   const stopped = () => controller.abort(stop.reason)
-  // One of each job that runs: Node would warn of a leak at the eleventh.
+  // One listener per running job: Node would warn of a leak at the eleventh.
   setMaxListeners(0, stop)
   stop.addEventListener('abort', stopped, { once: true })
-  const limit = setTimeout(
-    () => controller.abort(unavailable('this took too long and was given up')),
-    work.limitMs,
-  )
+  const limit = setTimeout(() => controller.abort(unavailable('The job timed out.')), work.limitMs)
   let settling: NodeJS.Timeout | undefined
-  const deaf = new Promise<never>((_, reject) => {
+  const unsettled = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => {
       settling = setTimeout(() => {
-        log.error(named, 'a job does not end when it is told to; it is left alone')
+        log.error(named, 'job ignored cancellation')
         reject(signal.reason)
       }, settleMs)
     })
   })
-  let told = 0
+  let reported = 0
   let over = false
   const progress = (fraction: number) => {
     const rounded = Math.round(Math.min(Math.max(fraction, 0), 1) * 100) / 100
-    if (over || signal.aborted || Number.isNaN(rounded) || rounded === told) return
-    told = rounded
+    if (over || signal.aborted || Number.isNaN(rounded) || rounded === reported) return
+    reported = rounded
     onProgress(rounded)
   }
 
   try {
-    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), deaf])
+    await Promise.race([Promise.resolve().then(() => handler(job, { signal, progress })), unsettled])
     return { next: 'done' }
   } catch (thrown) {
     if (stop.aborted) return { next: 'putBack' }
@@ -84,10 +81,10 @@ export async function runAttempt<T>(
     if (error instanceof NotYet) return { next: 'toDeferral', delayMs: error.delayMs }
     if (mayPass(error) && job.attempt < work.attempts) {
       const delayMs = retryDelayMs(job.attempt, work)
-      log.warn({ ...named, ...failureFields(error), delayMs }, 'a job has failed and will be tried again')
+      log.warn({ ...named, ...failureFields(error), delayMs }, 'job failed and will be retried')
       return { next: 'retry', delayMs }
     }
-    log.warn({ ...named, ...failureFields(error) }, 'a job has failed')
+    log.warn({ ...named, ...failureFields(error) }, 'job failed')
     return { next: 'failed', failure: failureOf(error) }
   } finally {
     over = true

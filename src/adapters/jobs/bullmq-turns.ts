@@ -5,38 +5,41 @@ import { countOpen } from './rules.ts'
 import { createTurns, SERVED_MOST, type Served, servedFields } from './turns.ts'
 
 /**
- * Turns for one BullMQ queue. BullMQ serves by priority, and groups are not part of its open version. A priority computed
- * once at enqueue would be unfair: when many addresses ask, each for its first job, all of these get the first rank, and
- * another client waits behind all of them. So the jobs with an owner all have one priority, which keeps them in BullMQ's
- * sorted set, and their scores in it are rewritten by {@link createTurns} whenever one is added or begins.
+ * Turns for one BullMQ queue. BullMQ serves by priority, and groups are not part of its open-source version. A priority
+ * computed at enqueue would be unfair: when many IP addresses each add their first job, all these jobs get the first
+ * rank, and another client waits behind all of them. So all jobs with an owner have the same priority, which puts them into
+ * a sorted set of BullMQ. {@link createTurns} rewrites their scores there whenever a job is added or begins.
  *
- * The order is a matter of fairness alone: BullMQ still decides atomically who gets a job. A job that comes back, put off
- * or tried again, is behind those that are ordered until the next one begins.
+ * The order only affects fairness: BullMQ still assigns jobs to workers atomically. A job that returns, deferred or
+ * retried, is behind the ordered jobs until the next job begins.
  */
 export interface BullTurns {
-  /** Whose jobs are counted from now on. Once the job has been added. */
+  /** Counts the job for its owner from now on. Call it after the job was added. */
   added(jobId: string, owner: JobOwner): Promise<void>
-  /** Notes that a job of this owner has begun. Before the job ends, so that the next one is chosen by it. */
+  /**
+   * Records that a job of this owner has begun. Call it before the job ends, so that the choice of the next job
+   * includes it.
+   */
   began(owner: JobOwner): Promise<void>
   openOf(owner: JobOwner): Promise<OpenJobs>
 }
 
-/** Of a job that has yet to be ordered. */
+/** The priority of a job that is not ordered yet. */
 export const UNORDERED_PRIORITY = 2
-// BullMQ's own formula for scores: jobs that are ordered come before all that are not.
+// The scores of ordered jobs are below those of BullMQ's own formula, so they come before all others.
 const ORDERED_FROM = 2 ** 32
 
-// Longer than any job waits: nothing is left of clients that add no more.
+// Longer than any job waits. After this, the data of clients that add no more jobs expires.
 const KEPT_MS = 7 * 24 * 3_600_000
 
-/** The waiting jobs in their order, the name of each, who was served, and a number for this look. */
+/** Returns the number of this call, the waiting jobs in their order, the name of each, and who was served. */
 const LOOK = `
   local ids = redis.call('ZRANGE', KEYS[1], 0, -1)
   local names = {}
   for i, id in ipairs(ids) do names[i] = redis.call('HGET', ARGV[1] .. id, 'name') or '' end
   return { redis.call('INCR', KEYS[3]), ids, names, redis.call('HGETALL', KEYS[2]) }`
 
-/** What `noteServed` does, in one step for all processes. The last argument is empty for a trusted caller. */
+/** `noteServed` in one step for all processes. The last argument is empty for a trusted caller. */
 const NOTE_SERVED = `
   if redis.call('HLEN', KEYS[1]) > tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
   local clock = redis.call('HINCRBY', KEYS[1], ARGV[3], 1)
@@ -49,17 +52,17 @@ const NOTE_SERVED = `
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   redis.call('PEXPIRE', KEYS[2], ARGV[2])`
 
-/** Orders those that still wait, unless another process has looked since: it has seen more, and will order them. */
+/** Orders the jobs that still wait, unless another process has called LOOK since: its view is newer, and it will order them. */
 const ORDER = `
   if redis.call('GET', KEYS[2]) ~= ARGV[1] then return end
   for i = 3, #ARGV do redis.call('ZADD', KEYS[1], 'XX', ARGV[2] + i, ARGV[i]) end`
 
-/** The name of a BullMQ job is free text that is stored with it, and says here for whom it is done. */
+/** Encodes the owner in the name of a BullMQ job, which is free text and stored with the job. */
 export function nameOfOwner({ client, stranger }: JobOwner): string {
   return JSON.stringify([client, ...(stranger === undefined ? [] : [stranger])])
 }
 
-/** @returns undefined for the name of a job without an owner */
+/** Decodes the owner from the name of a job. @returns undefined for the name of a job without an owner */
 export function ownerOfName(name: string): JobOwner | undefined {
   if (!name.startsWith('[')) return undefined
   const [client, stranger] = JSON.parse(name)
@@ -81,7 +84,7 @@ export function bullTurns(queue: Queue, redis: RedisConnection): BullTurns {
     for (const [i, id] of ids.entries()) turns.add(id, ownerOfName(names[i] ?? '') ?? { client: '' })
     const ordered: string[] = []
     for (let id = turns.take(); id !== undefined; id = turns.take()) ordered.push(id)
-    // Lua takes 8000 arguments at a time; what is behind them is ordered when some of these have begun.
+    // Lua takes at most 8000 arguments. The other jobs are ordered when some of these have begun.
     const first = ordered.slice(0, 5000)
     await redis.send((client) => client.eval(ORDER, 2, waiting, look, number, ORDERED_FROM, ...first))
   }
@@ -120,7 +123,7 @@ export function bullTurns(queue: Queue, redis: RedisConnection): BullTurns {
   }
 }
 
-/** @param fields a hash as Lua has it: field, value, field, value, … */
+/** @param fields a hash in the format of Lua: field, value, field, value, … */
 function servedOf(fields: readonly string[]): Served {
   const served: Served = new Map()
   for (let i = 0; i < fields.length; i += 2) served.set(String(fields[i]), Number(fields[i + 1]))

@@ -18,19 +18,22 @@ import { type BullTurns, ownerOfName } from './bullmq-turns.ts'
 import { createLease, type Lease } from './lease.ts'
 import type { Retention } from './rules.ts'
 
-/** What stands in Redis for one job. */
+/** The data of one job in Redis. */
 export interface BullData {
   id: string
   data: unknown
 }
 
-/** A run is one start of the job, also of those that do not count as attempts: what an earlier one told is void. */
+/**
+ * Progress of one run. Each start of a job is a new run, whether it counts as an attempt or not. Progress of earlier
+ * runs is void.
+ */
 export interface BullProgress {
   run: number
   fraction: number
 }
 
-/** What stands there, as JSON, as the reason of a job that has failed for good. */
+/** The failure reason of a job that has failed permanently, stored as JSON. */
 export interface BullEnd {
   attempts: number
   failure: JobFailure
@@ -46,33 +49,36 @@ export interface BullWorkerOptions {
   turns: BullTurns
 }
 
-/** Does the jobs of one kind. */
+/** The worker for the jobs of one kind. */
 export interface BullWorker {
   /** Begins no more jobs. */
   pause(): void
-  /** Aborts and puts back what still runs after `graceMs`; then closes its connections, whether Redis answers or not. */
+  /**
+   * Waits `graceMs` for running jobs, then aborts them and puts them back. Closes its connections, whether Redis
+   * responds or not.
+   */
   close(graceMs: number): Promise<void>
 }
 
-// BullMQ waits for jobs for up to 10 s at a time and takes a second more to see that no answer comes.
+// BullMQ waits for jobs for up to 10 s at a time, and takes one more second to notice that no response comes.
 const SILENCE_MS = 12_000
-// What Redis may take for the last words of a worker.
-const FAREWELL_MS = 2000
+// Time limit for commands to Redis that must not delay the worker.
+const COMMAND_LIMIT_MS = 2000
 
-/** Does jobs of this kind from now on, `work.concurrency` at a time in this process. */
+/** Starts a worker, with `work.concurrency` concurrent jobs in this process. */
 export function startWorker<T>(
   kind: string,
   handler: JobHandler<T>,
   { redis, prefix, log, keep, takeOverMs, work, turns }: BullWorkerOptions,
 ): BullWorker {
-  // A dead worker's lock runs out within the first half; a look that comes in the second finds it and acts.
+  // The lock of a dead worker expires within the first half. The next check, within the second half, takes over its jobs.
   const lockDuration = Math.ceil(takeOverMs / 2)
   const stalledInterval = Math.ceil(takeOverMs / 4)
   const leases = new Map<string, Lease>()
   const running = new Set<Promise<void>>()
-  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has trouble with Redis'))
+  const report = throttled((error) => log.warn({ err: error, kind }, 'the worker has a Redis error'))
   let paused = false
-  let leaving = false
+  let isClosing = false
 
   const worker = new Worker<BullData>(
     kind,
@@ -82,14 +88,14 @@ export function startWorker<T>(
       return ended
     },
     {
-      connection: patiently(redis.client.options, () => leaving),
+      connection: persistentConnection(redis.client.options, () => isClosing),
       prefix,
       concurrency: work.concurrency,
       lockDuration,
       stalledInterval,
-      // After a lost connection. BullMQ's own 15 s cannot be cut short, not even by the end of the process.
+      // Delay after a lost connection. BullMQ's default of 15 s cannot be interrupted, not even at the end of the process.
       runRetryDelay: 1000,
-      // Attempts are counted by us, those that ended with their process among them.
+      // We count attempts ourselves, including attempts whose process died.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       settings: { backoffStrategy: (_attempts, _type, error) => (error as Again).delayMs },
       removeOnComplete: { age: keep.doneMs / 1000, count: keep.doneCount },
@@ -101,13 +107,13 @@ export function startWorker<T>(
     for (const id of jobIds) leases.get(id)?.renew()
   })
   worker.on('lockRenewalFailed', (jobIds) => {
-    for (const id of jobIds) leases.get(id)?.lose('the job is not this worker’s any more')
+    for (const id of jobIds) leases.get(id)?.lose('another worker may have this job')
   })
 
-  /** One attempt. What it throws tells BullMQ what becomes of the job. */
+  /** Runs one attempt. The error that it throws tells BullMQ the next state of the job. */
   async function run(bull: BullJob<BullData>, token: string | undefined): Promise<void> {
     const id = String(bull.id)
-    // It ends before the lock does, so that the handler has stopped when another worker may begin.
+    // The lease expires before the lock, so that the handler has stopped when another worker may begin.
     const lease = createLease(lockDuration * 0.8)
     leases.set(id, lease)
     const tell = (fraction: number) => {
@@ -115,25 +121,25 @@ export function startWorker<T>(
       void bull.updateProgress(progress).catch(report)
     }
     const owner = ownerOfName(bull.name)
-    if (owner) await within(FAREWELL_MS, turns.began(owner).catch(report))
+    if (owner) await within(COMMAND_LIMIT_MS, turns.began(owner).catch(report))
     const attempt = bull.attemptsMade + bull.stalledCounter + 1
     const job = { kind, id: bull.data.id, data: bull.data.data, attempt } as Job<T>
-    // A worker that is told to pause while it waits for a job takes one more.
-    if (paused) lease.lose('the process ends')
+    // A worker that is paused while it waits for a job still takes one more.
+    if (paused) lease.lose('the process is stopping')
     const outcome = await runAttempt(job, handler, { work, stop: lease.signal, onProgress: tell, log })
     lease.end()
-    // Lost and taken up again here, the job has another lease by now.
+    // When this worker lost the job and then took it again, the entry belongs to the new lease.
     if (leases.get(id) === lease) leases.delete(id)
-    // In vain when the lock is lost: then whoever holds it now does the job.
-    if (outcome.next === 'putBack') await within(FAREWELL_MS, bull.moveToWait(token).catch(report))
+    // This fails when the lock was lost. Then the new holder of the lock does the job.
+    if (outcome.next === 'putBack') await within(COMMAND_LIMIT_MS, bull.moveToWait(token).catch(report))
     if (outcome.next === 'toDeferral') {
-      await within(FAREWELL_MS, bull.moveToDelayed(Date.now() + outcome.delayMs, token).catch(report))
+      await within(COMMAND_LIMIT_MS, bull.moveToDelayed(Date.now() + outcome.delayMs, token).catch(report))
     }
     const error = errorFor(outcome, Math.min(attempt, work.attempts))
     if (error) throw error
   }
 
-  function beginNoMore(): void {
+  function pauseWorker(): void {
     paused = true
     void worker.pause(true)
   }
@@ -143,21 +149,21 @@ export function startWorker<T>(
   }
 
   return {
-    pause: beginNoMore,
+    pause: pauseWorker,
     async close(graceMs) {
-      beginNoMore()
+      pauseWorker()
       await within(graceMs, idle())
-      for (const lease of leases.values()) lease.lose('the process ends')
+      for (const lease of leases.values()) lease.lose('the process is stopping')
       await idle()
-      // From here on a connection that is lost stays lost. BullMQ has no time limits of its own, and one that is told
-      // to close while it is about to connect again never does.
-      leaving = true
+      // From here on, a lost connection is not restored. BullMQ has no time limits of its own, and a connection that is
+      // closed while it reconnects would never settle.
+      isClosing = true
       const { client, blockingClient } = worker.getBackend()
-      await within(FAREWELL_MS, Promise.all([client, blockingClient].map(settled)))
+      await within(COMMAND_LIMIT_MS, Promise.all([client, blockingClient].map(settled)))
       const closed = worker.close()
-      await within(FAREWELL_MS, closed)
+      await within(COMMAND_LIMIT_MS, closed)
       void worker.disconnect().catch(() => {})
-      await within(FAREWELL_MS, closed)
+      await within(COMMAND_LIMIT_MS, closed)
     },
   }
 }
@@ -169,7 +175,7 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
     case 'done':
       return undefined
     case 'retry':
-      return Object.assign(new Error('to be tried again'), { delayMs: outcome.delayMs })
+      return Object.assign(new Error('the job will be retried'), { delayMs: outcome.delayMs })
     case 'failed':
       return new UnrecoverableError(JSON.stringify({ attempts, failure: outcome.failure } satisfies BullEnd))
     case 'putBack':
@@ -179,8 +185,8 @@ function errorFor(outcome: Outcome, attempts: number): Error | undefined {
   }
 }
 
-/** To the same place, but with commands that outlast an outage, as BullMQ needs it; not when it `isLeaving` anyway. */
-function patiently(options: RedisOptions, isLeaving: () => boolean): ConnectionOptions {
+/** Connection options for BullMQ, with commands that survive an outage. No reconnects once `isClosing` returns true. */
+function persistentConnection(options: RedisOptions, isClosing: () => boolean): ConnectionOptions {
   return {
     ...options,
     enableOfflineQueue: true,
@@ -188,17 +194,17 @@ function patiently(options: RedisOptions, isLeaving: () => boolean): ConnectionO
     maxRetriesPerRequest: null,
     commandTimeout: undefined,
     socketTimeout: SILENCE_MS,
-    retryStrategy: (times: number) => (isLeaving() ? null : options.retryStrategy?.(times)),
+    retryStrategy: (times: number) => (isClosing() ? null : options.retryStrategy?.(times)),
   } as ConnectionOptions
 }
 
-/** Resolves when the connection stands, or will never stand again. */
+/** Resolves when the connection is ready, or has ended permanently. */
 async function settled(connecting: Promise<IRedisClient> | undefined): Promise<void> {
   const client = await connecting?.catch(() => undefined)
   while (client && client.status !== 'ready' && client.status !== 'end') await pause(20)
 }
 
-/** Waits for `work`, at most for `ms`. */
+/** Waits for `work`, at most for `ms` milliseconds. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const timer = new AbortController()
   const over = pause(ms, undefined, { signal: timer.signal }).catch(() => {})

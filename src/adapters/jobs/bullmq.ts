@@ -15,22 +15,22 @@ import {
 import { checkJob, checkKind, failureOf, RETENTION, type Retention } from './rules.ts'
 
 export interface BullmqJobsOptions {
-  /** For commands; stays open. Workers open two connections of their own to the same place. */
+  /** For commands. It remains open. Workers open two connections of their own to the same server. */
   redis: RedisConnection
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   keyPrefix: string
   log: Log
   keep?: Retention
-  /** How long after the death of a worker, at most, another does its jobs. */
+  /** Maximum delay, in milliseconds, until another worker takes over the jobs of a dead one. */
   takeOverMs?: number
 }
 
-// The workers of a kind decide how often and when its jobs are tried again. What went wrong stands in the log.
-const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'as the worker says' }, stackTraceLimit: 0 }
+// The workers of a kind decide how often and when its jobs are retried. The log has the errors.
+const JOB_OPTIONS = { attempts: 1_000_000, backoff: { type: 'custom' }, stackTraceLimit: 0 }
 
 /**
- * Forgets a job that is done, or failed too long ago to count, so that it can be added again. In one step with the
- * look at its state: nothing that waits or runs is ever touched.
+ * Removes a job that is done, or failed longer ago than the retention, so that it can be added again. The check of the
+ * state and the removal are one atomic step, so a waiting or running job is never removed.
  */
 const FORGET_ENDED = `
   local done = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -63,19 +63,19 @@ export function bullmqJobs({
 
   function queueOf(kind: string): Queue<BullData> {
     checkKind(kind)
-    if (closed) throw unavailable('the process ends')
+    if (closed) throw unavailable('The process is stopping.')
     let queue = queues.get(kind)
     if (!queue) {
       queue = new Queue<BullData>(kind, {
         connection: redis.client,
         prefix,
-        // It may be made while Redis is away: then it must wait for nothing, or it would wait for ever.
+        // The queue may be created while Redis is down: waiting for the connection here could take forever.
         skipVersionCheck: true,
         skipWaitingForReady: true,
-        // Nobody reads them.
+        // No process reads the events.
         streams: { events: { maxLen: 100 } },
       })
-      // The connection tells the log itself.
+      // The connection logs the error itself.
       queue.on('error', () => {})
       queues.set(kind, queue)
     }
@@ -100,7 +100,7 @@ export function bullmqJobs({
       const jobId = jobIdOf(id)
       const keys = ['completed', 'failed', jobId].map((name) => queue.toKey(name))
       await redis.send((client) =>
-        // Both are on their way before either is answered, in this order.
+        // Both are sent, in this order, before the first response arrives.
         Promise.all([
           client.eval(FORGET_ENDED, keys.length, ...keys, jobId, Date.now() - keep.failedMs),
           queue.add(
@@ -137,15 +137,15 @@ export function bullmqJobs({
         const [before, job, after] = await redis.send(() =>
           Promise.all([queue.getJobState(jobId), queue.getJob(jobId), queue.getJobState(jobId)]),
         )
-        // Three looks, not one: the job may have moved on between them.
+        // The state is read before and after the job: a job that changed its state in between is read again.
         if (before === after) return job && statusOf(job, before, keep)
       }
     },
 
     work(kind, handler, work) {
       checkKind(kind)
-      if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} are done already`)
-      // Every worker that there is has to be closed: one that may begin nothing is not made at all.
+      if (workers.has(kind)) throw new Error(`jobs of the kind ${kind} already have a handler`)
+      // Every worker has to be closed, so a worker that may begin no job is not created at all.
       if (paused) return
       workers.set(
         kind,
@@ -166,7 +166,7 @@ export function bullmqJobs({
   }
 }
 
-/** BullMQ's own names may be no numbers and have no colon in them. */
+/** Job IDs of BullMQ must not be numbers or contain a colon. */
 function jobIdOf(id: string): string {
   return createHash('sha256').update(id).digest('base64url')
 }
@@ -194,7 +194,7 @@ function progressOf({ progress, attemptsStarted }: BullJob<BullData>): number {
   return run === attemptsStarted ? (fraction ?? 0) : 0
 }
 
-/** What a worker of ours has noted, or what can be said of a job that BullMQ itself has given up. */
+/** The result that our worker stored, or a general one for a job that BullMQ itself has failed. */
 function endOf(failedReason: string, attempts: number): BullEnd {
   try {
     const { failure, attempts } = JSON.parse(failedReason)

@@ -1,22 +1,22 @@
-/** What waits for its time. */
+/** An item that waits for its time. */
 export interface Due {
   /** Milliseconds since 1970. */
   dueAt: number
-  /** Tells apart what is due at the same millisecond. */
+  /** Orders items that are due in the same millisecond. */
   turn: number
 }
 
-/** Gives things back in the order in which they are due. */
+/** A priority queue: returns items in the order in which they are due. */
 export interface DueQueue<T extends Due> {
   add(item: T): void
-  /** The one that is due first. */
+  /** The item that is due first. */
   first(): T | undefined
   removeFirst(): void
 }
 
-/** A binary heap: no item is due before its parent, which is at half its place. */
+/** A binary heap: no item is due before its parent, which is at half its index. */
 export function createDueQueue<T extends Due>(): DueQueue<T> {
-  // Place 0 stays empty.
+  // Index 0 is unused.
   const heap: T[] = []
   const isBefore = (a: number, b: number) => {
     const [one, other] = [heap[a] as T, heap[b] as T]

@@ -6,11 +6,11 @@ import type { Retention } from './rules.ts'
 import type { Turns } from './turns.ts'
 
 export interface EmbeddedJobsOptions {
-  /** A folder of its own. */
+  /** A folder that only the jobs use. */
   folder: string
   log: Log
   keep?: Retention
-  /** After how long a job is begun anew that could not be noted down. */
+  /** After how many milliseconds a job begins again whose state could not be written. */
   noteAgainMs?: number
   reserve?: DiskReserve
 }
@@ -24,14 +24,14 @@ export interface OpenJob {
   attempts: number
   state: 'waiting' | 'running'
   progress: number
-  /** Settles when it is on the disk, or cannot be. */
+  /** Settles when the job is on the disk, or the write has failed. */
   stored: Promise<void>
 }
 
-/** The jobs of one kind, and who does them. */
+/** The jobs of one kind, and their handler. */
 export interface Line {
   waiting: DueQueue<OpenJob>
-  /** What is due, by owner. */
+  /** Jobs that are due, ordered by owner. */
   due: Turns<OpenJob>
   work?: { handler: JobHandler<never>; options: WorkOptions }
   running: number

@@ -4,7 +4,7 @@ import { lastingLevel, type Row } from '../level/resilient-level.ts'
 import type { Outcome } from './attempt.ts'
 import type { Retention } from './rules.ts'
 
-/** A job that has yet to end. `turn` tells apart what is due at the same millisecond. */
+/** A job that has not ended. `turn` orders jobs that are due in the same millisecond. */
 export interface OpenRow {
   state: 'waiting' | 'running'
   data: unknown
@@ -24,15 +24,18 @@ export type JobRow = OpenRow | EndedRow
 /** Jobs on the disk, one row each. */
 export interface JobTable {
   find(ref: JobRef): Promise<JobRow | undefined>
-  /** On the disk when it resolves. */
+  /** Durable when it resolves. */
   write(ref: JobRef, row: JobRow): Promise<void>
   close(): Promise<void>
 }
 
-// A kind begins with a letter from a to z, and "{" comes after these.
+// A kind begins with a letter from a to z, and "{" sorts after these.
 const ALL = { gt: '', lt: '{' }
 
-/** Opens a LevelDB folder. `open`: what had not ended, in no particular order. Ended jobs are forgotten as `keep` says. */
+/**
+ * Opens a LevelDB folder. `open` has the jobs that have not ended, in no particular order. Ended jobs expire as `keep`
+ * says.
+ */
 export async function openJobTable(
   folder: string,
   keep: Retention,
@@ -40,7 +43,7 @@ export async function openJobTable(
 ): Promise<{ table: JobTable; open: Array<{ ref: JobRef; row: OpenRow }> }> {
   const level = await lastingLevel(folder, options)
 
-  // Names in the order in which they ended, with the time: who has to go first stands first.
+  // Names in the order in which the jobs ended, with the time. The first is the first to expire.
   const ended = { done: new Map<string, number>(), failed: new Map<string, number>() }
   const limits = {
     done: { ms: keep.doneMs, count: keep.doneCount },
@@ -57,8 +60,8 @@ export async function openJobTable(
   for (const { name, row } of found.sort((a, b) => a.row.endedAt - b.row.endedAt))
     ended[row.state].set(name, row.endedAt)
 
-  /** Those whose time is over, and the oldest of too many. */
-  function* superfluous(): Generator<string> {
+  /** The ended jobs that have expired, and the oldest ones above the maximum count. */
+  function* expired(): Generator<string> {
     for (const state of ['done', 'failed'] as const) {
       let left = ended[state].size
       for (const [name, endedAt] of ended[state]) {
@@ -80,12 +83,12 @@ export async function openJobTable(
       ended.failed.delete(name)
       if ('endedAt' in row) ended[row.state].set(name, row.endedAt)
       const rows: Row[] = [{ type: 'put', key: name, value: row }]
-      for (const old of [...superfluous()]) {
+      for (const old of [...expired()]) {
         rows.push({ type: 'del', key: old })
         ended.done.delete(old)
         ended.failed.delete(old)
       }
-      // On a full disk these are the events of deletes.
+      // `freesRoom`: on a full disk, these rows may be the events of deletes.
       await level.write(rows, { freesRoom: true })
     },
     close: () => level.close(),
@@ -93,12 +96,12 @@ export async function openJobTable(
   return { table, open }
 }
 
-/** A kind has no NUL in it, so no two jobs have the same name. */
+/** A kind contains no NUL, so no two jobs have the same name. */
 export function nameOf({ kind, id }: JobRef): string {
   return `${kind}\0${id}`
 }
 
-/** What a job's row becomes after an attempt; `row`: as it was while that ran. */
+/** The next row of a job after an attempt. `row` is the row during the attempt. */
 export function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): JobRow {
   const ended = { endedAt: Date.now(), attempts: Math.min(row.attempts, options.attempts) }
   switch (outcome.next) {
@@ -115,7 +118,7 @@ export function rowAfter(outcome: Outcome, row: OpenRow, options: WorkOptions): 
   }
 }
 
-/** What is told of a job that is only on the disk. */
+/** The status of a job that is only on the disk. */
 export function statusOf(row: JobRow | undefined): JobStatus | undefined {
   switch (row?.state) {
     case 'done':
@@ -127,7 +130,7 @@ export function statusOf(row: JobRow | undefined): JobStatus | undefined {
   }
 }
 
-/** In rows of earlier versions an owner is the client's id alone. */
+/** In rows of earlier versions, the owner is only the ID of the client. */
 function withOwner(row: OpenRow): OpenRow {
   const owner: unknown = row.owner
   return typeof owner === 'string' ? { ...row, owner: { client: owner } } : row

@@ -7,12 +7,12 @@ import { nameOf, type OpenRow, openJobTable, rowAfter, statusOf } from './embedd
 import { checkJob, checkKind, countOpen, RETENTION } from './rules.ts'
 import { createTurns } from './turns.ts'
 
-// What setTimeout can wait for; anything longer would be over at once.
+// The maximum of setTimeout. A longer delay would fire at once.
 const TIMER_MAX_MS = 2 ** 31 - 1
 
 /**
- * Jobs in a LevelDB folder, which belongs to one process at a time: what was running when that process ended runs again
- * when the next one opens the folder.
+ * Jobs in a LevelDB folder, which belongs to one process at a time. Jobs that were running when that process ended run
+ * again when the next process opens the folder.
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
@@ -55,14 +55,17 @@ export async function embeddedJobs({
   }
 
   function checkOpen(): void {
-    if (closed) throw unavailable('the process ends')
+    if (closed) throw unavailable('The process is stopping.')
   }
 
-  /** The disk has taken no note, as when it is full: as after a restart, the job begins anew from the last one. */
+  /**
+   * A write to the disk has failed, for example because it is full. The job begins again from its last stored state, as
+   * after a restart.
+   */
   function putBack(line: Line, job: OpenJob, error: unknown): void {
     log.error(
       { err: error, kind: job.ref.kind, jobId: job.ref.id },
-      'a job cannot be noted down; it will begin anew',
+      'the state of a job could not be stored; the job will start again',
     )
     line.waiting.add(Object.assign(job, { state: 'waiting', progress: 0, dueAt: Date.now() + noteAgainMs }))
   }
@@ -72,11 +75,11 @@ export async function embeddedJobs({
       await table.write(job.ref, row)
     } catch (cause) {
       openJobs.delete(nameOf(job.ref))
-      throw unavailable('this cannot be noted down at the moment', { cause })
+      throw unavailable('The write could not be stored. Retry in a few seconds.', { cause })
     }
   }
 
-  /** Jobs that have an owner come in turns, the others as they are due. */
+  /** Takes the next job that is due. Jobs with an owner are served in turns, others in the order in which they are due. */
   function takeDue({ waiting, due }: Line): OpenJob | undefined {
     for (let job = waiting.first(); job && job.dueAt <= Date.now(); job = waiting.first()) {
       waiting.removeFirst()
@@ -86,7 +89,7 @@ export async function embeddedJobs({
     return due.take()
   }
 
-  /** Begins what is due, as much as may run at once, and sets the clock for what is due next. */
+  /** Begins the due jobs, up to the concurrency, and sets the timer for the next one. */
   function advance(line: Line): void {
     clearTimeout(line.timer)
     const { work, waiting } = line
@@ -123,7 +126,7 @@ export async function embeddedJobs({
     }
   }
 
-  /** One attempt, from one note on the disk to the next. */
+  /** Runs one attempt, and stores the state before and after it. */
   async function run(
     line: Line,
     job: OpenJob,
@@ -156,7 +159,10 @@ export async function embeddedJobs({
 
   async function close(graceMs: number): Promise<void> {
     pause()
-    const put = setTimeout(() => stop.abort(new DOMException('the process ends', 'AbortError')), graceMs)
+    const put = setTimeout(
+      () => stop.abort(new DOMException('the process is stopping', 'AbortError')),
+      graceMs,
+    )
     while (running.size > 0) await Promise.all(running)
     clearTimeout(put)
     closed = true
@@ -170,7 +176,7 @@ export async function embeddedJobs({
       const ref = { kind, id }
       const hasFailed = (await table.find(ref))?.state === 'failed'
       const known = openJobs.get(nameOf(ref))
-      // Whoever asks for the same meanwhile is told when it is on the disk, too.
+      // A second request for the same job also waits until the job is on the disk.
       if (known) return known.stored
       if (hasFailed) return
 
@@ -218,7 +224,7 @@ export async function embeddedJobs({
     work(kind, handler, options) {
       checkKind(kind)
       const line = lineOf(kind)
-      if (line.work) throw new Error(`jobs of the kind ${kind} are done already`)
+      if (line.work) throw new Error(`jobs of the kind ${kind} already have a handler`)
       line.work = { handler: handler as JobHandler<never>, options }
       advance(line)
     },

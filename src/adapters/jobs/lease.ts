@@ -1,17 +1,17 @@
-/** The time for which a worker may count on a job being its own. */
+/** The time during which a worker owns a job. */
 export interface Lease {
-  /** Aborted when the lease has run out or was lost. */
+  /** Aborted when the lease has expired or was lost. */
   readonly signal: AbortSignal
   renew(): void
   lose(reason: string): void
-  /** The job is done with: nothing is aborted any more. */
+  /** The job is complete. The signal is not aborted any more. */
   end(): void
 }
 
 export function createLease(ms: number): Lease {
   const controller = new AbortController()
   const lose = (reason: string) => controller.abort(new DOMException(reason, 'AbortError'))
-  const start = () => setTimeout(() => lose('the job may be another worker’s by now'), ms)
+  const start = () => setTimeout(() => lose('the lease has expired: another worker may have this job'), ms)
   let timer = start()
   return {
     signal: controller.signal,

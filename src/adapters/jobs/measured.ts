@@ -2,7 +2,7 @@ import type { Log } from '../../core/log.ts'
 import { type Jobs, mayPass, NotYet, type WorkOptions } from '../../core/ports/jobs.ts'
 import type { JobOutcome, Metrics } from '../../core/ports/metrics.ts'
 
-/** The same jobs, with each attempt measured and logged in one line. */
+/** Wraps `jobs`: each attempt is measured, and logged in one line. */
 export function measuredJobs(
   jobs: Jobs,
   { metrics, log }: { metrics: Pick<Metrics, 'jobEnded'>; log: Pick<Log, 'info'> },
@@ -17,7 +17,7 @@ export function measuredJobs(
           const ended = (outcome: JobOutcome) => {
             const seconds = (performance.now() - startedAt) / 1000
             metrics.jobEnded({ kind, outcome, seconds })
-            // The id has the client and the derivative's key.
+            // The ID contains the client and the key of the derivative.
             const named = { kind, jobId: job.id, attempt: job.attempt }
             log.info({ ...named, outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'job ended')
           }
@@ -36,7 +36,7 @@ export function measuredJobs(
   }
 }
 
-/** Has the metrics ask for the jobs of these kinds whenever they are read. */
+/** Makes the metrics read the numbers of jobs of these kinds at each scrape. */
 export function watchJobs(jobs: Jobs, kinds: readonly string[], metrics: Pick<Metrics, 'watchJobs'>): void {
   metrics.watchJobs(() => Promise.all(kinds.map(async (kind) => ({ kind, ...(await jobs.counts(kind)) }))))
 }

@@ -1,7 +1,7 @@
 import type { JobFailure, JobOwner, JobRequest, OpenJobs, WorkOptions } from '../../core/ports/jobs.ts'
 import { Problem } from '../../core/problem.ts'
 
-/** How long, and how many at most, ended jobs are remembered. */
+/** How long ended jobs are retained, in milliseconds, and how many at most. */
 export interface Retention {
   doneMs: number
   doneCount: number
@@ -9,7 +9,7 @@ export interface Retention {
   failedCount: number
 }
 
-// Done: for those who ask how it went. Failed: so that a broken file is not decoded again at every request.
+// Done: for callers who poll the status. Failed: so that a broken file is not decoded again at every request.
 export const RETENTION: Retention = {
   doneMs: 10 * 60_000,
   doneCount: 1000,
@@ -19,7 +19,7 @@ export const RETENTION: Retention = {
 
 const DATA_MAX_BYTES = 64 * 1024
 
-/** @throws Error for a job that no caller should have made */
+/** @throws Error for an invalid job, which is a fault of the calling code */
 export function checkJob({ kind, data, delayMs = 0 }: JobRequest): void {
   checkKind(kind)
   const bytes = Buffer.byteLength(JSON.stringify(data) ?? '')
@@ -29,29 +29,29 @@ export function checkJob({ kind, data, delayMs = 0 }: JobRequest): void {
     throw new Error(`expected a time from 0 for delayMs but received ${delayMs}`)
 }
 
-/** @throws Error */
+/** @throws Error for an invalid kind */
 export function checkKind(kind: string): void {
   if (!/^[a-z][a-z0-9-]{0,63}$/.test(kind))
     throw new Error(`expected letters, digits and dashes for a job's kind but received "${kind}"`)
 }
 
-/** The public part of a Problem. Of any other error, nothing is public. */
+/** The public description of an error: that of a Problem, and a general text for any other error. */
 export function failureOf(error: unknown): JobFailure {
   if (error instanceof Problem) {
     const { headers, ...failure } = error.toJSON()
     return failure
   }
-  return { status: 500, code: 'internal', detail: 'something went wrong here' }
+  return { status: 500, code: 'internal', detail: 'internal error' }
 }
 
 /** The failure of a job whose process has died at every attempt. */
 export const ALL_DIED: JobFailure = {
   status: 500,
   code: 'internal',
-  detail: 'the process that did this ended before it was done, at every attempt',
+  detail: 'The worker process died on every attempt.',
 }
 
-/** Counts open jobs of the owner's client, given the strangers that they are done for: undefined for a trusted caller. */
+/** Counts open jobs of the owner's client, given the stranger of each job: undefined for a trusted caller. */
 export function countOpen(strangers: ReadonlyArray<string | undefined>, owner: JobOwner): OpenJobs {
   const ofStrangers = strangers.filter((stranger) => stranger !== undefined)
   return {
@@ -61,7 +61,7 @@ export function countOpen(strangers: ReadonlyArray<string | undefined>, owner: J
   }
 }
 
-/** How long to wait after this many attempts. `random`: from 0, below 1. */
+/** Milliseconds to wait after this many attempts. `random` is from 0 inclusive to 1 exclusive. */
 export function retryDelayMs(
   attempts: number,
   { retryMs, retryMaxMs }: Pick<WorkOptions, 'retryMs' | 'retryMaxMs'>,

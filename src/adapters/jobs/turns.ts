@@ -1,25 +1,26 @@
 import type { JobOwner } from '../../core/ports/jobs.ts'
 
 /**
- * Decides which job begins next. Three levels: the client that was served longest ago; within a client trusted callers,
- * but every fourth turn is a stranger's; among strangers the address that was served longest ago. Jobs of one address,
- * and those of trusted callers, stay in the order in which they were added. Who was never served comes first.
+ * Decides which job begins next, on three levels. First: the client that was served longest ago. Within a client:
+ * trusted callers, but every fourth turn goes to a stranger. Among strangers: the IP address that was served longest
+ * ago. Jobs of one address, and those of trusted callers, stay in the order in which they were added. Owners that were
+ * never served come first.
  */
 export interface Turns<T> {
   add(item: T, owner: JobOwner): void
-  /** Removes the next item and notes that its owner was served; undefined when nothing waits. */
+  /** Removes the next item and records that its owner was served. Undefined when nothing waits. */
   take(): T | undefined
 }
 
-/** Who was served, and when: numbers by field, so that Redis can store them as a hash. Changed by `take`. */
+/** Which owners were served, and when: numbers by field, so that Redis can store them as a hash. `take` changes it. */
 export type Served = Map<string, number>
 
-// 10,000 fields are 1 MB. Strangers may have any number of addresses: past this, all begin as if never served.
+// 10,000 fields take 1 MB. Strangers may use any number of IP addresses. Above this, the record is emptied.
 export const SERVED_MOST = 10_000
-// A visitor waits for three uploads of the owner at most; the owner waits for one visitor.
+// A visitor waits for at most three uploads of the owner. The owner waits for one visitor.
 const TRUSTED_IN_A_ROW = 3
 
-/** The fields of {@link Served}. An address is one of its client: elsewhere it may be served again at once. */
+/** The fields of {@link Served}. Addresses are counted per client. */
 export const servedFields = {
   clock: 'clock',
   client: ({ client }: JobOwner) => `client ${client}`,
@@ -27,7 +28,7 @@ export const servedFields = {
   trustedInARow: ({ client }: JobOwner) => `trusted ${client}`,
 }
 
-/** Notes that a job of this owner has begun. */
+/** Records that a job of this owner has begun. */
 export function noteServed(served: Served, owner: JobOwner): void {
   if (served.size > SERVED_MOST) served.clear()
   const clock = (served.get(servedFields.clock) ?? 0) + 1
@@ -56,7 +57,7 @@ export function createTurns<T>(served: Served): Turns<T> {
     return line
   }
 
-  /** The one that was served longest ago; of those that never were, the one that has waited longest. */
+  /** The line that was served longest ago. Among lines that were never served, the oldest one. */
   function leastServed<L>(lines: Iterable<L>, field: (line: L) => string): L | undefined {
     let least: { line: L; at: number } | undefined
     for (const line of lines) {

@@ -9,10 +9,10 @@ interface Entry {
 }
 
 const ALL = { gt: '', lt: '\uffff' }
-// A day of links is some thousand rows: to look through them takes milliseconds.
+// A day of links is a few thousand rows: a scan takes milliseconds.
 const FORGET_EVERY_MS = 3_600_000
 
-/** A ledger in a LevelDB folder, of one process. @throws when another process has the folder open */
+/** A ledger in a LevelDB folder, for one process. @throws when another process has the folder open */
 export async function embeddedLedger(
   folder: string,
   { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},

@@ -1,15 +1,15 @@
 import { open, rename } from 'node:fs/promises'
 import type { Log } from '../../core/log.ts'
 
-// The files whose absence is damage. The lock or the folder may be missing because the path is wrong.
+// A missing file of these is damage. The lock file or the folder may be missing because the path is wrong.
 const MISSING = /\/(?:MANIFEST-\d+|\d+\.(?:ldb|sst)): No such file or directory$/
 const UNREADABLE_TABLE = /^IO error: (.+\/\d+\.(?:ldb|sst)): Invalid argument$/
-// The last bytes of each table, by LevelDB's format.
+// The last bytes of each table in LevelDB's format.
 const TABLE_END = Buffer.from('57fb808b247547db', 'hex')
 
 /**
- * Whether LevelDB cannot read its own files: a block with another checksum or without JSON, a missing or cut table, or a
- * missing manifest. Any other error of the disk is no damage: it may pass, or the path or the file system is wrong.
+ * Whether LevelDB cannot read its own files: a block with a wrong checksum or without JSON, a missing or truncated table,
+ * or a missing manifest. Other disk errors are no damage: they may be temporary, or the path or the file system is wrong.
  */
 export async function isDamage(error: unknown): Promise<boolean> {
   if (!(error instanceof Error)) return false
@@ -19,7 +19,7 @@ export async function isDamage(error: unknown): Promise<boolean> {
   return isDamage(error.cause)
 }
 
-/** LevelDB reports a cut table as an invalid argument, and so does a file system that cannot map an intact one. */
+/** LevelDB reports a truncated table as an invalid argument. A file system that cannot map an intact one does the same. */
 async function namesCutTable(message: string): Promise<boolean> {
   const path = UNREADABLE_TABLE.exec(message)?.[1]
   if (path === undefined) return false
@@ -37,12 +37,12 @@ async function namesCutTable(message: string): Promise<boolean> {
   }
 }
 
-/** Moves a closed store away, so that its folder is free for an empty one. */
+/** Moves a closed store aside, so that an empty one can be created in its folder. */
 export async function moveAside(folder: string, { error, log }: { error: unknown; log: Log }): Promise<void> {
   const movedTo = `${folder}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
   await rename(folder, movedTo)
   log.error(
     { err: error, movedTo },
-    'the index was damaged and is moved aside: it is filled again from the bucket, in the background',
+    'the index was damaged and was moved aside; it is being rebuilt from the bucket in the background',
   )
 }

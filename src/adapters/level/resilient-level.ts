@@ -15,37 +15,40 @@ export interface WriteOptions {
 
 /** Rows of a LevelDB folder, by name. Values are JSON. */
 export interface ResilientLevel {
-  /** All as they are at one moment; undefined for those that are not there. */
+  /** The values of these names, all from the same moment. Undefined for a missing row. */
   get(names: readonly string[]): Promise<unknown[]>
-  /** Exclusive bounds; in order, all of them or the first so many. */
+  /** The rows between two exclusive bounds, in order. At most `limit`, counted from the first. */
   rows(range: { gt: string; lt: string; limit?: number }): Promise<Array<[name: string, value: unknown]>>
-  /** The same, or from the last one back. */
+  /** The names between two exclusive bounds. With `reverse`, from the last one backwards. */
   names(range: { gt: string; lt: string; limit?: number; reverse?: boolean }): Promise<string[]>
   /**
-   * All in one step, which a power cut undoes no more when it resolves, unless it need not outlive that (`durable`): then it
-   * does once a later one does. Neither is undone by the process's end. With `freesRoom`, for a step of a delete, it
-   * may use the reserve of the disk. @throws Problem 503 while the disk is full
+   * Writes all rows atomically. When it resolves, the rows survive the end of the process. With `durable`, the default,
+   * they also survive a power cut. Without it, they do so after the next durable write. With `freesRoom`, for a step of
+   * a delete, it may use the reserve of the disk. @throws Problem 503 while the disk is full
    */
   write(rows: Row[], options?: WriteOptions): Promise<void>
-  /** How often an empty store took the place of a damaged one since it was opened. */
+  /** How often a damaged store was replaced by an empty one since it was opened. */
   replacements(): number
   close(): Promise<void>
 }
 
-// What an opening may write: the tables of two write buffers of 4 MB. Without it the store would stay closed, and
-// nothing could be read either.
+// The space that the opening of the store may need: the tables of two write buffers of 4 MB. Without it, the store would
+// remain closed, and could not be read either.
 const ROOM_BYTES = 8 * 1024 * 1024
 
 export interface ResilientLevelOptions {
   reserve?: DiskReserve
-  /** The store can be filled again from elsewhere: a damaged one is moved aside, and an empty one takes its place. */
+  /**
+   * Set when the store can be filled again from another source: a damaged store is moved aside and replaced by an empty
+   * one.
+   */
   refilled?: { log: Log }
 }
 
 /**
- * LevelDB that outlives a full disk. By itself it either refuses every write after the first that has failed, or writes
- * on behind half a record, and loses at the next start what it has confirmed. So a write that fails is the last one
- * until there is room again and the store has been opened anew; until then it is read as before.
+ * LevelDB that survives a full disk. After a failed write, plain LevelDB either refuses every further write, or appends
+ * after half a record, and loses confirmed writes at the next start. So after a failed write, no other write begins until
+ * there is space again and the store was reopened. Reads continue to work in the meantime.
  *
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
@@ -57,11 +60,11 @@ export async function lastingLevel(
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
   let closing = false
   let broken = false
-  let mending: Promise<void> | undefined
+  let reopening: Promise<void> | undefined
   let replaced = 0
   await open()
 
-  /** Opens the closed store; if it is damaged and can be filled again, an empty one in its place. */
+  /** Opens the closed store. A damaged store that can be filled again is replaced by an empty one. */
   async function open(): Promise<void> {
     try {
       await reserve.forced(() => level.open())
@@ -71,7 +74,7 @@ export async function lastingLevel(
     }
   }
 
-  /** @param error what has shown the damage of the closed store */
+  /** Replaces the closed store by an empty one. @param error the error that has shown the damage */
   async function openEmpty(error: unknown, log: Log): Promise<void> {
     replaced += 1
     await moveAside(folder, { error, log })
@@ -87,32 +90,32 @@ export async function lastingLevel(
     } catch (cause) {
       throw cause instanceof Problem
         ? cause
-        : unavailable('this cannot be noted down at the moment', { cause })
+        : unavailable('The write could not be stored. Retry in a few seconds.', { cause })
     }
   }
 
-  function mend(): Promise<void> {
-    mending ??= reopen().finally(() => {
-      mending = undefined
+  function reopenOnce(): Promise<void> {
+    reopening ??= reopen().finally(() => {
+      reopening = undefined
     })
-    return mending
+    return reopening
   }
 
-  /** Whether the store is damaged, or was when this failed: another caller may have moved it aside since `known`. */
+  /** Whether the store is damaged, or was when this call failed: another caller may have replaced it since `known`. */
   const wasDamaged = async (error: unknown, known: number) => (await isDamage(error)) || replaced > known
 
-  /** Puts an empty store in the place of a damaged one, unless another caller has since `known`. */
+  /** Replaces a damaged store by an empty one, unless another caller has done so since `known`. */
   async function replace(error: unknown, { known, log }: { known: number; log: Log }): Promise<void> {
-    if (mending !== undefined) return mending
+    if (reopening !== undefined) return reopening
     if (replaced > known) return
-    mending = (async () => {
+    reopening = (async () => {
       await level.close()
       await openEmpty(error, log)
       broken = false
     })().finally(() => {
-      mending = undefined
+      reopening = undefined
     })
-    await mending
+    await reopening
   }
 
   async function append(rows: Row[], durable: boolean): Promise<void> {
@@ -133,22 +136,22 @@ export async function lastingLevel(
         await replace(error, { known, log: refilled.log })
         return await work()
       }
-      // In the middle of being opened anew, or that has failed.
-      if (closing || (level.status === 'open' && !mending)) throw error
-      await reserve.forced(mend)
+      // The store is closed: another call reopens it, or the last attempt has failed.
+      if (closing || (level.status === 'open' && !reopening)) throw error
+      await reserve.forced(reopenOnce)
       return await work()
     }
   }
 
   async function writeOnce(rows: Row[], durable: boolean): Promise<void> {
     const known = replaced
-    if (broken) await mend()
+    if (broken) await reopenOnce()
     try {
       await append(rows, durable)
     } catch (error) {
       if (closing) throw error
       if (refilled && (await wasDamaged(error, known))) await replace(error, { known, log: refilled.log })
-      else await mend()
+      else await reopenOnce()
       await append(rows, durable)
     }
   }
@@ -165,20 +168,20 @@ export async function lastingLevel(
     replacements: () => replaced,
     async close() {
       closing = true
-      await mending?.catch(() => {})
+      await reopening?.catch(() => {})
       await level.close()
     },
   }
 }
 
 /**
- * Keeps the folder for its owner, also one of an earlier version: LevelDB makes folders and files that every local user may
- * read, and they hold names, tags, and payloads of webhooks.
+ * Makes the folder readable by its owner only, also a folder of an earlier version. LevelDB creates folders and files that
+ * every local user may read, and they contain names, tags, and payloads of webhooks.
  */
 async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700).catch((error: NodeJS.ErrnoException) => {
-    // A file system without modes, or a folder of another owner: the operator has chosen that.
+    // The file system has no modes, or the folder belongs to another user. That is the choice of the operator.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EROFS'].includes(error.code ?? '')) throw error
   })
 }

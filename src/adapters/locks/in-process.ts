@@ -1,7 +1,7 @@
 import { createSingleFlights, type SingleFlight, singleFlight } from '../../core/async/single-flight.ts'
 import type { Locks, ShareOptions } from '../../core/ports/locks.ts'
 
-/** Locks within one process: a dead holder takes its waiters along, so nothing needs renewal. */
+/** Locks within one process. Holder and waiters die together, so no lease needs renewal. */
 export function inProcessLocks(): Locks {
   const held = createSingleFlights<unknown>()
   return {

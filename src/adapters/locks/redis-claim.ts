@@ -2,45 +2,51 @@ import { randomUUID } from 'node:crypto'
 import type { RedisConnection } from '../redis/connection.ts'
 import { redisScript } from '../redis/script.ts'
 
-/** One process's claim on a lock, under a token of its own: it holds the lock by it, or waits. */
+/** The claim of one process on a lock, under its own random token. The process holds the lock, or waits for it. */
 export interface Claim {
   readonly leaseMs: number
   /**
-   * Asks for the lock, or for the outcome of the holder who is `awaited`, or else for a place among those who wait;
-   * asked again and again, which keeps the place. Who holds the lock and did not learn of it is told so.
+   * Requests the lock. Returns the outcome of the `awaited` holder when that is available. Otherwise the process joins the
+   * waiters. Repeated calls keep its place among them. A holder whose earlier response was lost gets `held` again.
    */
   ask(awaited: string): Promise<ClaimAnswer>
-  /** Gives the place back. */
+  /** Removes the process from the waiters. */
   leave(): Promise<void>
   /**
-   * Renews the holder's lease. `alone`: nobody waits in its own process any more; if nobody does in another either, the
-   * lock is `abandoned`: who asks from now on waits for its end and gets no outcome.
+   * Renews the holder's lease. `alone` means that no caller in the holder's process waits any more. When no other
+   * process waits either, the lock becomes `abandoned`: later callers wait for its end and get no outcome.
    */
   renew(options: { alone: boolean }): Promise<'kept' | 'abandoned' | 'lost'>
-  /** Gives the holder's outcome to those who wait while its work goes on; nobody who asks from now on gets one. */
+  /** Publishes an outcome for the current waiters while the work still runs. Later callers get no outcome. */
   giveUp(outcome: string): Promise<void>
-  /** Releases the holder's lock, with an outcome for those who wait. */
+  /** Releases the holder's lock, and publishes an outcome for the waiters. */
   finish(outcome?: string): Promise<void>
 }
 
 export type ClaimAnswer =
   | 'held'
   | { told: string }
-  /** `awaited`: whose outcome there will be; empty for none. `restMs`: of the holder's lease. */
+  /**
+   * `awaited`: the token of the holder whose outcome will be published; empty when there will be none. `restMs`: rest
+   * of the holder's lease.
+   */
   | { awaited: string; restMs: number }
 
 export interface LockPlace {
   redis: RedisConnection
   keyPrefix: string
-  /** Where a lock's name is told when its holder has ended or given up, or its last waiter has left. */
+  /**
+   * The channel on which the name of a lock is published: when its holder ends or gives up, or when its last waiter
+   * leaves.
+   */
   channel: string
   leaseMs: number
 }
 
-/** A new claim on the lock of this name; nothing is asked yet. */
+/** Creates a claim on the lock of this name. It sends nothing yet. */
 export function claimOn(name: string, { redis, keyPrefix, channel, leaseMs }: LockPlace): Claim {
   const token = randomUUID()
-  // One hash tag, so that all keys of a lock are on one machine; a brace would end it early.
+  // One hash tag, so that a cluster stores all keys of a lock on one node. A brace in the name would end the tag early.
   const lock = `${keyPrefix}lock:{${name.replace(/[%}]/g, (one) => encodeURIComponent(one))}}`
   const run = (script: typeof ask, last: string, outcomeOf: string = token) =>
     script(
@@ -75,13 +81,13 @@ export function claimOn(name: string, { redis, keyPrefix, channel, leaseMs }: Lo
 }
 
 /**
- * KEYS: 1. the lock: a hash of its `holder`'s token and, when there is, the mark `abandoned`; it expires with the lease
- *       2. those who wait, in all processes: a sorted set of tokens by the instant at which they count as dead
- *       3. an outcome: of the holder who is awaited, or of the caller
+ * KEYS: 1. the lock: a hash with the token of its `holder` and, optionally, the flag `abandoned`; it expires with the lease
+ *       2. the waiters of all processes: a sorted set of tokens by the time at which they count as dead
+ *       3. an outcome: that of the awaited holder, or of the caller
  * ARGV: 1. the caller's token, 2. the lease in milliseconds, 3. the channel, 4. the lock's name
  *
- * Instants are those of Redis' own clock. A step may be done twice: only the lock's holder changes it, each token holds
- * it once, and what has a lease or a place without knowing it loses it in time.
+ * Times are those of the Redis clock. Each step may run twice: only the holder changes the lock, and each token holds it
+ * once. A lease or place whose owner did not get the response expires.
  */
 const COMMON = `
 local lock, waiters, outcome = KEYS[1], KEYS[2], KEYS[3]
@@ -105,7 +111,7 @@ local function nobody_waits()
   return redis.call('ZCARD', waiters) == 0
 end
 
--- Where Redis does not let us, those who wait look for themselves.
+-- Redis may refuse PUBLISH by its ACL. Then the waiters poll.
 local function tell()
   redis.pcall('PUBLISH', channel, name)
 end

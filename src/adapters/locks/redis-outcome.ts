@@ -1,11 +1,11 @@
 import { Problem } from '../../core/problem.ts'
 
-/** The result of shared work: its value or its error. */
+/** The outcome of shared work. */
 export type Outcome<T> = { value: T } | { error: unknown }
 
 /**
- * An outcome as text, for other processes: the public part of a Problem, or the message of any other error. That message
- * is only logged.
+ * Serializes an outcome for another process: the public part of a Problem, and only the message of any other error. That
+ * message is only logged.
  */
 export function outcomeText(outcome: Outcome<unknown>): string {
   if ('value' in outcome) return JSON.stringify(outcome)
@@ -15,7 +15,7 @@ export function outcomeText(outcome: Outcome<unknown>): string {
   return JSON.stringify({ problem: error })
 }
 
-/** The outcome that {@link outcomeText} has written. */
+/** Parses the text of {@link outcomeText}. */
 export function outcomeOf(text: string): Outcome<unknown> {
   const parsed = JSON.parse(text)
   if (parsed.problem) return { error: Problem.fromJSON(parsed.problem) }

@@ -3,18 +3,18 @@ import { unavailable } from '../../core/problem.ts'
 import type { Claim } from './redis-claim.ts'
 import { type Outcome, outcomeOf, outcomeText } from './redis-outcome.ts'
 
-/** The part that one process takes in a lock: it waits for the holder's outcome, or holds it and works. */
+/** One process's part in a lock: it waits for the outcome of the holder, or it is the holder and runs the work. */
 export interface Turn<T> extends SingleFlight<T> {
-  /** Something about the lock has changed. */
+  /** The lock has changed: check its state now. */
   look(): void
 }
 
-// How long a lost message may go unnoticed.
+// Maximum delay when a message is lost.
 const LOOK_EVERY_MS = 1000
 
 /**
- * Begins at once. The work, once this process has the lock, is aborted when its limit is over, when the last waiter of
- * all processes has left, or when the lease was lost; the lock is kept until it has come to its end all the same.
+ * Starts at once. When this process holds the lock, the work is aborted at its time limit, when the last waiter of all
+ * processes has left, or when the lease is lost. Even then the lock is held until the work has ended.
  */
 export function takeTurn<T>({
   claim,
@@ -30,7 +30,7 @@ export function takeTurn<T>({
   const { promise: answer, resolve, reject } = deferred<T>()
   let callers = 0
   let state: 'waiting' | 'working' | 'ended' = 'waiting'
-  /** What to do when the lock has changed, or the callers have. */
+  /** Called when the lock or the number of callers has changed. */
   let look = () => {}
 
   function giveUp(reason: unknown): void {
@@ -44,10 +44,10 @@ export function takeTurn<T>({
     else reject(outcome.error)
   }
 
-  /** @returns the holder's outcome, or since when this process is the holder */
+  /** @returns the holder's outcome; or, when this process becomes the holder, the start of its lease */
   async function wait(): Promise<Outcome<T> | { heldSince: number }> {
     for (let awaited = ''; ; ) {
-      // Made before asking: what is told while the answer is on its way counts.
+      // Created before the request, so that a message which arrives during the request counts.
       const changed = deferred<void>()
       look = changed.resolve
       const heldSince = performance.now()
@@ -55,7 +55,7 @@ export function takeTurn<T>({
       if (answer === 'held') return { heldSince }
       if ('told' in answer) return outcomeOf(answer.told) as Outcome<T>
       awaited = answer.awaited
-      // A dead holder's lease ends without a message.
+      // The lease of a dead holder expires without a message.
       const timer = setTimeout(look, Math.min(LOOK_EVERY_MS, claim.leaseMs / 3, answer.restMs + 1))
       if (!aborted.aborted) await changed.promise
       clearTimeout(timer)
@@ -65,11 +65,11 @@ export function takeTurn<T>({
   }
 
   async function hold(heldSince: number): Promise<void> {
-    // All have left while the answer was on its way.
+    // All callers have left while the response was on its way.
     if (aborted.aborted) return claim.finish()
     state = 'working'
     const limit = setTimeout(() => {
-      const error = unavailable('this took too long and was given up')
+      const error = unavailable('The work timed out.')
       giveUp(error)
       claim.giveUp(outcomeText({ error })).catch(() => {})
     }, limitMs)
@@ -78,16 +78,16 @@ export function takeTurn<T>({
     state = 'ended'
     clearTimeout(limit)
     lease.stop()
-    // Those here learn it when the lock is free: who asks again after that begins anew.
+    // Callers get the outcome only after the lock was released. So a later call starts new work.
     await claim.finish(aborted.aborted ? undefined : ended.text).catch(() => {})
     settle(ended.outcome)
   }
 
-  /** Renews the lease until it is stopped, and aborts the work when that was in vain. */
+  /** Renews the lease until it is stopped. Aborts the work when a renewal was not possible in time. */
   function keepLease(heldSince: number): { stop(): void } {
     let expiry: NodeJS.Timeout | undefined
-    const lose = () => giveUp(unavailable('this was interrupted and may have been begun again; try again'))
-    // From before the request for it was sent: so it never ends later here than in Redis.
+    const lose = () => giveUp(unavailable('The work was interrupted. Try again.'))
+    // Counted from before the request was sent, so the lease never lasts longer here than in Redis.
     const leased = (from: number) => {
       clearTimeout(expiry)
       expiry = setTimeout(lose, from + claim.leaseMs - performance.now())
@@ -98,11 +98,11 @@ export function takeTurn<T>({
       if (state !== 'working') return
       if (renewed === 'lost') lose()
       else leased(from)
-      // Whoever has come here meanwhile gets the outcome all the same.
-      if (renewed === 'abandoned' && callers === 0) giveUp(nobodyWaits())
+      // A caller that joined since then still gets the outcome.
+      if (renewed === 'abandoned' && callers === 0) giveUp(noWaiters())
     }
     look = () => {
-      // Without an answer from Redis the lease runs out.
+      // Without a response from Redis, the lease expires.
       if (state === 'working') renew().catch(() => {})
     }
     leased(heldSince)
@@ -116,7 +116,7 @@ export function takeTurn<T>({
   }
 
   async function run(): Promise<void> {
-    // A promise turn later, so that the first caller has joined.
+    // One microtask later, so that the first caller has joined.
     await null
     try {
       const begun = await wait()
@@ -145,8 +145,8 @@ export function takeTurn<T>({
         signal?.removeEventListener('abort', leave)
         callers -= 1
         if (callers === 0) {
-          if (state === 'waiting') giveUp(nobodyWaits())
-          // While the work goes on, those of other processes may still wait: look asks for them.
+          if (state === 'waiting') giveUp(noWaiters())
+          // While the work runs, callers in other processes may still wait: `look` checks this.
           look()
         }
       }
@@ -154,11 +154,11 @@ export function takeTurn<T>({
   }
 }
 
-function nobodyWaits(): DOMException {
-  return new DOMException('nobody waits any more', 'AbortError')
+function noWaiters(): DOMException {
+  return new DOMException('no caller waits any more', 'AbortError')
 }
 
-/** How `work` ends, also as text: a result that cannot travel is a failure. */
+/** Runs `work` and returns its outcome, also as text. A result that cannot be serialized is a failure. */
 async function outcomeFor<T>(work: () => Promise<T>): Promise<{ outcome: Outcome<T>; text: string }> {
   try {
     const outcome = { value: await work() }
@@ -168,7 +168,7 @@ async function outcomeFor<T>(work: () => Promise<T>): Promise<{ outcome: Outcome
   }
 }
 
-/** A promise to be settled from outside; its rejection may stay unheard. */
+/** A promise that is settled from outside. Its rejection may remain unhandled. */
 function deferred<T>() {
   let resolve: (value: T) => void = () => {}
   let reject: (reason: unknown) => void = () => {}

@@ -5,16 +5,16 @@ import { claimOn } from './redis-claim.ts'
 import { type Turn, takeTurn } from './redis-turn.ts'
 
 export interface RedisLocks extends Locks {
-  /** Closes the connection that it has opened for itself, not the one it was given. */
+  /** Closes the connection that it has opened itself, not the one that it was given. */
   close(): Promise<void>
 }
 
 /**
- * Locks across all processes that use one Redis. The callers of one process share one turn at a lock; turns meet in
- * Redis, see `redis-claim.ts`.
+ * Locks across all processes that use one Redis. The callers of one process share one turn. The turns of the processes
+ * are coordinated in Redis, see `redis-claim.ts`.
  *
- * @param leaseMs how long a dead holder's lock lasts. A holder renews it three times in that time; one that was frozen
- *   longer, or cut off from Redis, has its work aborted.
+ * @param options.leaseMs how long the lock of a dead holder lasts. A holder renews it three times in this time. The
+ *   work of a holder that was frozen for longer, or lost its connection to Redis, is aborted.
  */
 export function redisLocks(
   redis: RedisConnection,
@@ -27,7 +27,7 @@ export function redisLocks(
   const subscriber = redis.another()
   subscriber.client.on('message', (_channel: string, name: string) => turns.get(name)?.look())
   subscriber.client.on('ready', () => {
-    // What was told before is seen by looking; where a subscription is refused, turns look by themselves.
+    // Earlier messages were missed, so every turn checks once. Where Redis refuses the subscription, turns poll.
     subscriber
       .send((client) => client.subscribe(channel))
       .then(() => redis.ready())

@@ -6,7 +6,7 @@ import { Problem } from '../../core/problem.ts'
 
 type Measure = <T>(operation: string, result: Promise<T>) => Promise<T>
 
-/** The same storage, with the latency of each call told, the opening of a file included. */
+/** Wraps the storage: the duration of each call is reported to the metrics, including the opening of files. */
 export function measuredStorage(
   { buckets, index }: { buckets: Buckets; index: FileIndex },
   metrics: Metrics,
@@ -29,7 +29,7 @@ function opening(asset: Asset, measure: Measure): Asset {
   return { ...asset, open: (options) => measure('open', asset.open(options)) }
 }
 
-/** Each method of an adapter, which is a record of functions; one that promises nothing is not measured. */
+/** Wraps each method of an adapter, which is a record of functions. Methods that return no promise are not measured. */
 function measured<T extends object>(inner: T, measure: Measure): T {
   const methods = Object.entries(inner).map(([name, method]) => [
     name,
@@ -57,7 +57,7 @@ function measureTo(metrics: Metrics, store: 'bucket' | 'index'): Measure {
   }
 }
 
-/** An answer like "there is none", or a caller that has left, is no failure of the storage. */
+/** A missing file, or a client that has disconnected, is no failure of the storage. */
 function isFailure(error: unknown): boolean {
   if (error instanceof Problem) return error.status >= 500
   return !(error instanceof Error && error.name === 'AbortError')

@@ -2,7 +2,7 @@ import type { Metrics } from '../../core/ports/metrics.ts'
 
 const nothing = () => undefined
 
-/** For an installation that nobody watches. */
+/** Discards all metrics. */
 export const noMetrics: Metrics = {
   requestEnded: nothing,
   derivativeLookedUp: nothing,

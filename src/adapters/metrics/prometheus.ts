@@ -1,60 +1,60 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Metrics, MetricsReader } from '../../core/ports/metrics.ts'
 
-// From a healthz to a large upload; a slow transformation ends at 30 s.
+// From a health check to a large upload. A slow transformation ends at 30 s.
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const TRANSFORM_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
-// An embedded index answers within 0.1 ms, S3 gives up after 5 s.
+// An embedded index responds within 0.1 ms. S3 times out after 5 s.
 const STORAGE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Counts for Prometheus, in a registry of its own; also what prom-client knows of the process and its event loop. */
+/** Metrics for Prometheus, in a registry of their own. Includes prom-client's metrics of the process and its event loop. */
 export function prometheusMetrics(): Metrics & MetricsReader {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const requests = new Counter({
     name: 'sluice_http_requests_total',
-    help: 'Requests that have ended',
+    help: 'Completed requests',
     labelNames: ['route', 'method', 'status'],
     registers,
   })
   const requestSeconds = new Histogram({
     name: 'sluice_http_request_duration_seconds',
-    help: 'From the headers of a request to the end of its answer',
+    help: 'Time from the headers of a request to the end of its response',
     labelNames: ['route', 'method'],
     buckets: REQUEST_SECONDS,
     registers,
   })
   const requestBytes = new Counter({
     name: 'sluice_http_bytes_total',
-    help: 'Bytes of requests and answers, headers included',
+    help: 'Bytes of requests and responses, including headers',
     labelNames: ['route', 'direction'],
     registers,
   })
   const derivatives = new Counter({
     name: 'sluice_derivative_lookups_total',
-    help: 'Derivatives asked for: stored already (hit) or not (miss)',
+    help: 'Requested derivatives: already stored (hit) or not (miss)',
     labelNames: ['found'],
     registers,
   })
   const transformSeconds = new Histogram({
     name: 'sluice_transform_duration_seconds',
-    help: 'Transformations, without the wait for their turn',
+    help: 'Time of transformations, without their wait in the queue',
     labelNames: ['outcome'],
     buckets: TRANSFORM_SECONDS,
     registers,
   })
   const storageSeconds = new Histogram({
     name: 'sluice_storage_duration_seconds',
-    help: 'Calls of the bucket and of the index',
+    help: 'Time of calls to the bucket and the index',
     labelNames: ['store', 'operation', 'outcome'],
     buckets: STORAGE_SECONDS,
     registers,
   })
   const jobSeconds = new Histogram({
     name: 'sluice_job_duration_seconds',
-    help: 'Attempts of jobs, without the wait for their turn',
+    help: 'Time of job attempts, without their wait in the queue',
     labelNames: ['kind', 'outcome'],
     buckets: JOB_SECONDS,
     registers,
@@ -102,8 +102,8 @@ export function prometheusMetrics(): Metrics & MetricsReader {
   }
 }
 
-/** The text of several processes' {@link MetricsReader.parts} as one: sums, but averages of the event loop's lag. */
+/** Merges the {@link MetricsReader.parts} of several processes into one text: sums, but averages of the event loop lag. */
 export function aggregateMetrics(parts: readonly unknown[]): Promise<string> {
-  // prom-client declares an array of what it declares as an array.
+  // The types of prom-client declare an array of arrays here.
   return AggregatorRegistry.aggregate(parts as object[]).metrics()
 }

@@ -1,21 +1,25 @@
 import { LIMIT_NAMES, type LimitName } from '../../core/clients/limit-names.ts'
 import type { Limit, Limits, RateLimiter } from '../../core/ports/rate-limiter.ts'
 
-/** How often one thing may be done in `seconds`; 0 points: as often as they like. */
+/** Points per time window of `seconds`, per client and per IP address. 0 points: unlimited. */
 export interface Rate {
   points: number
   addressPoints: number
   seconds: number
 }
 
-/** A limiter for each thing that is limited, by client and by address; `open` makes one of a name that is its own. */
+/**
+ * Creates the limiters by client and by IP address for each limited action. `open` creates one limiter with a unique
+ * name.
+ */
 export function openLimits(
   rateOf: (limited: LimitName) => Rate,
   open: (options: { name: string; points: number; seconds: number }) => RateLimiter,
 ): Limits {
   const limits = LIMIT_NAMES.map((name): [string, Limit] => {
     const { points, addressPoints, seconds } = rateOf(name)
-    // Of one name, so that with Redis all of them see one count: a new number holds for what has been counted already.
+    // All limits of one action share one name, so with Redis they share one count: a changed limit includes earlier
+    // requests.
     const ofPoints = new Map<number, RateLimiter>()
     const byClientWith = (own: number) => {
       const limiter = ofPoints.get(own) ?? open({ name, points: own, seconds })

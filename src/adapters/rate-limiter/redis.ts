@@ -3,12 +3,12 @@ import type { RateLimiter } from '../../core/ports/rate-limiter.ts'
 import type { RedisConnection } from '../redis/connection.ts'
 import { withVerdicts } from './verdicts.ts'
 
-// What a request may lose here when Redis has stopped answering, until the connection is found to be dead.
+// Maximum delay of a request while Redis does not respond, until the connection is recognized as dead.
 const PATIENCE_MS = 800
 
 /**
- * Counts in Redis, for all processes together; each for itself in its memory while Redis is away. Limiters with
- * different names count apart.
+ * Counts in Redis, shared by all processes. While Redis is down, each process counts in its own memory. Limiters with
+ * different names have separate counts.
  */
 export function redisRateLimiter(
   redis: RedisConnection,
@@ -23,7 +23,8 @@ export function redisRateLimiter(
       rejectIfRedisNotReady: true,
     }),
     timeoutMs: PATIENCE_MS,
-    // Not the inner one's: after a timeout it would take the point a second time, when its own command fails.
+    // On the wrapper, not on the inner limiter: that one would consume a second point after a timeout, when its command
+    // fails.
     insuranceLimiter: new RateLimiterMemory(limit),
   })
   return withVerdicts(limiter, { points, seconds })

@@ -1,7 +1,7 @@
 import { type RateLimiterAbstract, RateLimiterRes, type RLWrapperTimeouts } from 'rate-limiter-flexible'
 import type { RateLimiter, RateVerdict } from '../../core/ports/rate-limiter.ts'
 
-/** A limiter of the package as the port wants it: a refusal is an answer, not an error. */
+/** Adapts a limiter of the package to the port: a refusal is a result, not an error. */
 export function withVerdicts(
   limiter: RateLimiterAbstract | RLWrapperTimeouts,
   { points, seconds }: { points: number; seconds: number },
@@ -21,7 +21,7 @@ export function withVerdicts(
       const counted = await limiter.get(key)
       if (counted === null || counted.msBeforeNext <= 0)
         return { allowed: true, remaining: points, resetMs: 0 }
-      // Not the outcome's `remainingPoints`: a wrapper counts them by its own limit, which is 0.
+      // Not `remainingPoints` of the result: a wrapper computes it from its own limit, which is 0.
       const remaining = Math.max(0, points - counted.consumedPoints)
       return { allowed: remaining > 0, remaining, resetMs: counted.msBeforeNext }
     },

@@ -4,18 +4,18 @@ import { type Problem, unavailable } from '../../core/problem.ts'
 import { RedisConnector } from './connector.ts'
 
 /**
- * One connection to Redis, which comes back by itself. Nothing is queued while it is away: a command fails at once, and
- * one that gets no answer fails after {@link ANSWER_MS}. It may still be carried out after that, when Redis was only
- * slow; every step of ours is made to bear that.
+ * One connection to Redis, which reconnects by itself. Commands are not queued while it is down: a command fails at once.
+ * A command without a response fails after {@link ANSWER_MS}. Redis may still execute it later, when it was only slow.
+ * So each of our commands must be safe to execute late.
  */
 export interface RedisConnection {
-  /** For packages that want a client of ioredis. Commands of ours go through {@link RedisConnection.send}. */
+  /** For packages that need an ioredis client. Our own commands use {@link RedisConnection.send}. */
   readonly client: Redis
-  /** @throws Problem 503 when Redis cannot be reached, does not answer in time, or refuses */
+  /** Sends a command. @throws Problem 503 when Redis cannot be reached, does not respond in time, or refuses the command */
   send<T>(command: (client: Redis) => Promise<T>): Promise<T>
-  /** One more connection to the same place, to be closed by itself: for subscriptions. */
+  /** Opens another connection to the same server, for subscriptions. The caller closes it. */
   another(): RedisConnection
-  /** Resolves when commands can be sent. @throws Problem 503 when that takes too long */
+  /** Resolves when commands can be sent. @throws Problem 503 after {@link READY_MS} */
   ready(): Promise<void>
   close(): Promise<void>
 }
@@ -23,28 +23,28 @@ export interface RedisConnection {
 export interface RedisAddress {
   /** `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS. */
   url: string
-  /** The authority that has signed the server's certificate, in PEM; the system's when absent. */
+  /** The certificate authority of the server, in PEM. Default: those of the system. */
   ca?: string
-  /** Whether that signature is looked at; true unless told otherwise. */
+  /** Whether the certificate is verified. Default: true. */
   verify?: boolean
 }
 
-// What a healthy Redis answers in a millisecond; a blocked event loop or a fork may take some hundred. Past it, the
-// connection counts as dead and is made anew.
+// A healthy Redis responds within a millisecond. A blocked event loop or a fork may take a few hundred. After this time,
+// the connection counts as dead and is opened again.
 const ANSWER_MS = 1500
 const READY_MS = 2000
 const RETRY_MAX_MS = 1000
 
-/** Connects, now and after every loss. @throws Error for an address that is not one */
+/** Connects, and reconnects after every loss. @throws Error for an invalid URL */
 export function connectRedis({ log, ...address }: RedisAddress & { log?: Log }): RedisConnection {
   return connection({ ...redisOptions(address), ...BEHAVIOUR }, log)
 }
 
-/** What an address means to ioredis. @throws Error that does not show it: it may hold a password */
+/** Converts an address to ioredis options. @throws Error without the URL, which may contain a password */
 export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOptions {
   const { protocol, hostname, port, pathname, username, password } = parsedUrl(url)
   return {
-    // ioredis wants the address itself: `::1`, not `[::1]`.
+    // ioredis needs the plain IPv6 address: `::1`, not `[::1]`.
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 6379),
     db: Number(pathname.slice(1)),
@@ -69,7 +69,7 @@ function parsedUrl(url: string) {
         password: decodeURIComponent(password),
       }
   } catch {
-    // What is thrown there shows the address.
+    // The error of URL would show the address.
   }
   throw new Error('expected redis://[user:password@]host[:port][/database] or rediss:// for Redis')
 }
@@ -80,15 +80,15 @@ const BEHAVIOUR = {
   connectionName: 'sluice',
   connectTimeout: ANSWER_MS,
   commandTimeout: ANSWER_MS,
-  // Not only the command fails: the connection is given up, so that the next ones need not wait as long.
+  // Closes the connection, not only the command, so that the next commands do not wait as long.
   socketTimeout: ANSWER_MS,
   disconnectTimeout: 300,
   maxLoadingRetryTime: 500,
   enableOfflineQueue: false,
-  // What was sent and not answered when the connection broke fails; whether it was carried out is not known.
+  // Commands without a response fail when the connection is lost. Whether Redis executed them is unknown.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // ioredis would leave its failure to nobody, which ends the process: who subscribes does so at each `ready`.
+  // ioredis would not handle a failed resubscription, which ends the process. Subscribers subscribe again at each `ready`.
   autoResubscribe: false,
   retryStrategy: (times) => Math.min(25 * 2 ** times, RETRY_MAX_MS) * (0.5 + Math.random() / 2),
   // After a failover the old primary still answers, as a replica.
@@ -101,27 +101,27 @@ function connection(
 ): RedisConnection {
   const client = new Redis(options)
   let lastFailure: Error | undefined
-  // Whether the log knows that it is away; nobody wants to know after the end.
-  let told = false
+  // Whether the outage was logged. Also set on close, so that nothing is logged after that.
+  let isOutageLogged = false
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // ioredis would go on with another database than the one that was asked for.
+    // ioredis would continue with a different database than the configured one.
     if (error.command?.name === 'select') client.disconnect(true)
-    // What fails because the connection is ending says nothing about why.
+    // Errors caused by the closing connection do not name the reason.
     if (!lastFailure || !error.message.includes("isn't writeable")) lastFailure = withoutArguments(error)
-    if (!told) log?.warn({ err: lastFailure }, 'Redis cannot be reached')
-    told = true
+    if (!isOutageLogged) log?.warn({ err: lastFailure }, 'Redis cannot be reached')
+    isOutageLogged = true
   })
   client.on('ready', () => {
-    if (told) log?.info({}, 'Redis can be reached again')
-    told = false
+    if (isOutageLogged) log?.info({}, 'Redis can be reached again')
+    isOutageLogged = false
     lastFailure = undefined
   })
 
   const problem = (error: unknown): Problem => {
     const cause = withoutArguments(error as Error)
-    // "Reached the max retries per request limit" says little; why there is no connection says more.
+    // "Reached the max retries per request limit" does not help. The reason of the lost connection does.
     if (cause.name !== 'ReplyError' && lastFailure && cause !== lastFailure) cause.cause ??= lastFailure
-    return unavailable('a part of the service does not answer; try again in a few seconds', { cause })
+    return unavailable('The storage backend does not respond. Retry in a few seconds.', { cause })
   }
   return {
     client,
@@ -138,7 +138,7 @@ function connection(
         if (client.status === 'ready') return resolve()
         const timer = setTimeout(() => {
           client.off('ready', done)
-          reject(problem(lastFailure ?? new Error('no answer')))
+          reject(problem(lastFailure ?? new Error('no response')))
         }, READY_MS)
         const done = () => {
           clearTimeout(timer)
@@ -147,41 +147,44 @@ function connection(
         client.once('ready', done)
       }),
     async close() {
-      told = true
+      isOutageLogged = true
       await client.quit().catch(() => client.disconnect())
     },
   }
 }
 
-/** ioredis hangs a command's arguments on its error: a password, when it was the one that logs in. */
+/** ioredis attaches the arguments of a command to its error. For AUTH, these include the password. */
 function withoutArguments(error: Error & { command?: unknown }): Error {
   delete error.command
   return error
 }
 
-/** What the operator should know of this Redis, one sentence each. @throws Problem 503 when it cannot be reached */
+/**
+ * Warnings for the operator about the settings of this Redis, one sentence each. @throws Problem 503 when it cannot be
+ * reached
+ */
 export async function warnings(redis: RedisConnection): Promise<string[]> {
   const found: string[] = []
   const policy = await setting(redis, 'maxmemory-policy')
   if (policy === undefined)
     found.push(
-      'Redis does not tell its maxmemory-policy: make sure that it is noeviction, or entries of the index get lost',
+      'Redis does not return its maxmemory-policy: set it to noeviction, or entries of the index can be lost',
     )
   else if (policy !== 'noeviction')
     found.push(
-      `Redis drops entries of the index when its memory is full: set maxmemory-policy to noeviction, not ${policy}`,
+      `Redis evicts entries of the index when its memory is full: set maxmemory-policy to noeviction, not ${policy}`,
     )
 
   const appending = await setting(redis, 'appendonly')
   const snapshots = await setting(redis, 'save')
   if (appending === undefined || snapshots === undefined)
-    found.push('Redis does not tell whether it keeps its data on disk: make sure that it does')
+    found.push('Redis does not return its persistence settings: make sure that it stores its data on disk')
   else if (appending !== 'yes' && snapshots === '')
-    found.push('Redis keeps nothing on disk, so the index is lost when it ends: set appendonly to yes')
+    found.push('Redis stores nothing on disk, so the index is lost when Redis stops: set appendonly to yes')
   return found
 }
 
-/** Undefined where Redis does not tell: CONFIG is often forbidden on a rented one. */
+/** A setting of Redis. Undefined where CONFIG is forbidden, as on many hosted servers. */
 function setting(redis: RedisConnection, name: string): Promise<string | undefined> {
   return redis.send(async (client) => {
     try {

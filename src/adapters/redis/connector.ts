@@ -3,8 +3,8 @@ import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, type RedisOptions } from 'ioredis'
 
 /**
- * How ioredis opens its connections. Its own way listens to the first error of a socket; one of TLS that is given up in its
- * handshake may have two, and the second would end the process.
+ * Opens the connections of ioredis. The built-in connector handles only the first error of a socket. A TLS socket that is
+ * closed during its handshake may emit two, and the second one would end the process.
  */
 export class RedisConnector extends AbstractConnector {
   readonly #options: RedisOptions
@@ -17,7 +17,7 @@ export class RedisConnector extends AbstractConnector {
 
   async connect(): Promise<Socket> {
     this.connecting = true
-    // It may be given up at once.
+    // The caller may disconnect in the same turn.
     await undefined
     if (!this.connecting) throw new Error('Connection is closed.')
     const { host = 'localhost', port = 6379, tls } = this.#options

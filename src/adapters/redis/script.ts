@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RedisConnection } from './connection.ts'
 
 /**
- * A step that Redis does as a whole, and that nothing comes between. Steps of one connection are done in the order in
- * which they were sent.
+ * A script that Redis executes atomically. Scripts on one connection run in the order in which they were sent.
  */
 export type RedisScript = (
   redis: RedisConnection,
@@ -11,10 +10,10 @@ export type RedisScript = (
   args: ReadonlyArray<string | number>,
 ) => Promise<unknown>
 
-/** @param lua reads its keys from KEYS and all else from ARGV, where numbers have become text */
+/** @param lua reads its keys from KEYS and all other values from ARGV, where numbers are text */
 export function redisScript(lua: string): RedisScript {
   const digest = createHash('sha1').update(lua).digest('hex')
-  // The sockets that it was sent over in full: the server at their other end has it, and it is named by its digest.
+  // The sockets over which the full script was sent. The servers at their other end know it by its digest.
   const sent = new WeakSet<object>()
   return (redis, keys, args) =>
     redis.send(async (client) => {
@@ -26,7 +25,7 @@ export function redisScript(lua: string): RedisScript {
       try {
         return await client.evalsha(digest, keys.length, ...keys, ...args)
       } catch (error) {
-        // It has been told to forget its scripts, and has done nothing yet.
+        // The server was told to remove its scripts. It has executed nothing yet.
         if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return inFull()
         throw error
       }

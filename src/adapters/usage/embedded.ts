@@ -4,12 +4,12 @@ import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
 import { lastingLevel } from '../level/resilient-level.ts'
 
-// What a power cut undoes is counters only.
+// A power cut may undo the last counts. That is acceptable.
 const NOT_FLUSHED = { durable: false }
 
 /**
- * Counts in a LevelDB folder, which belongs to one process at a time: a row for each client and day, `<client> <day>`,
- * with NUL in between. What is too old is dropped when it is opened.
+ * Counts in a LevelDB folder, which belongs to one process at a time. It has one row per client and day, with the name
+ * `<client>\0<day>`. Rows that are too old are deleted when it is opened.
  *
  * @throws when another process has the folder open
  */

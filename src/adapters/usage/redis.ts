@@ -3,7 +3,7 @@ import type { RedisConnection } from '../redis/connection.ts'
 
 const KEPT_SECONDS = USAGE_KEPT_DAYS * 86_400
 
-/** Counts in Redis, for any number of processes: a hash for each client and day. */
+/** Counts in Redis, for any number of processes: one hash per client and day. */
 export function redisUsage(redis: RedisConnection, { keyPrefix }: { keyPrefix: string }): UsageStore {
   const nameOf = (clientId: string, day: string) => `${keyPrefix}usage:${encodeURIComponent(clientId)}/${day}`
   return {

@@ -1,13 +1,17 @@
-/** Aborts with the first of several others, until somebody leaves them. */
+/** A signal that aborts with the first of several others. */
 export interface AnySignal {
   signal: AbortSignal
-  /** From here on it follows none of them, and none of them holds it: for when what it was for has ended well. */
+  /**
+   * Stops following the others and removes its listeners from them. Call it when the work that used the signal has
+   * ended.
+   */
   leave(): void
 }
 
 /**
- * `AbortSignal.any` that lets go. Node 20 keeps for ever whatever listens to one of those, aborted or not, with all that
- * the listener holds: an answer of S3 with its connection's buffers, 15 MB in a thousand requests.
+ * An `AbortSignal.any` that can be released. Node 20 never frees the listeners of a signal from `AbortSignal.any`,
+ * aborted or not, nor the objects that they hold: S3 responses with their connections' buffers took 15 MB in a
+ * thousand requests.
  */
 export function anySignal(signals: readonly AbortSignal[]): AnySignal {
   const controller = new AbortController()

@@ -1,10 +1,11 @@
 import type { Locks, ShareOptions } from '../ports/locks.ts'
 
 /**
- * Runs `work` while nobody else runs any under this name, across all processes that share the locks: who finds it taken
- * waits, and then works as well. What comes of it stays in this process: it may be a secret.
+ * Runs `work` under an exclusive lock of this name, across all processes that share the locks. A caller that finds
+ * the lock taken waits for it, then runs its own `work`. The result stays in this process, because it may be a
+ * secret.
  *
- * @throws what `work` throws, or why the lock could not be had, or kept
+ * @throws what `work` throws, or the error of the lock when it could not be acquired or was lost
  */
 export async function withExclusiveLock<T>(
   locks: Locks,
@@ -19,7 +20,7 @@ export async function withExclusiveLock<T>(
       return null
     }
     await locks.share(name, hold, options)
-    // Without one it was another's turn that has ended.
+    // Without an outcome of our own, the call waited for the turn of another caller.
     const [own] = outcomes
     if (own?.status === 'fulfilled') return own.value
     if (own) throw own.reason

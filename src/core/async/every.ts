@@ -1,4 +1,7 @@
-/** Runs `work` now and then again and again, never twice at a time. */
+/**
+ * Runs `work` at once, then again `milliseconds` after each run has ended, so that runs never overlap. `stop` waits
+ * for the current run.
+ */
 export function every(milliseconds: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let stopped = false

@@ -1,8 +1,8 @@
 /**
- * Does `work` for each item, several at a time, and gives the outcomes in the order of the items. No more items are
- * taken than are being worked on or wait to be read, so that a list of any length needs little memory.
+ * Runs `work` for each item, up to `concurrency` at a time, and yields the results in the order of the items. It
+ * reads an item only when a place is free for it, so that a list of any length needs little memory.
  *
- * @throws what the first failing work threw, or `signal.reason`; what runs is waited for first
+ * @throws the error of the first item that failed, or `signal.reason`; running work is awaited first
  */
 export async function* mapConcurrent<T, R>(
   items: AsyncIterable<T> | Iterable<T>,
@@ -13,7 +13,7 @@ export async function* mapConcurrent<T, R>(
     for await (const item of items) {
       signal?.throwIfAborted()
       const outcome = work(item)
-      // Looked at when its turn comes; until then a failure must not count as nobody's.
+      // The result is awaited in its turn. Until then a rejection must not count as unhandled.
       outcome.catch(() => {})
       running.push(outcome)
       if (running.length >= concurrency) yield await (running.shift() as Promise<R>)

@@ -1,27 +1,30 @@
 import type { SingleFlight } from './single-flight.ts'
 
-/** What a piece of shared work has made, for as long as it is used. */
+/** The result of a piece of shared work, while it is in use. */
 export interface Held<T> {
   value: T
-  /** Lets go of it; more than once does no harm. */
+  /** Releases it. Further calls have no effect. */
   release(): void
 }
 
-/** Pieces of shared work by name whose outcomes have to be given back, temporary files for example. */
+/** Pieces of shared work by name, whose results must be released after use, such as temporary files. */
 export interface RefCounted<T> {
   /**
-   * Joins the work of this name that has no answer yet, starting it when there is none.
+   * Joins the work of this name that has no result yet, or starts it.
    * @param start begins the work
-   * @throws the work's failure, or `signal.reason` when this caller leaves first
+   * @throws the error of the work, or `signal.reason` when this caller aborts first
    */
   hold(name: string, start: () => Startable<T>, signal: AbortSignal): Promise<Held<T>>
-  /** Resolves when all that has been let go of has been given back: what is still used does not hold it up. */
+  /**
+   * Resolves when everything that is no longer used has been released. It does not wait for results that are still in
+   * use.
+   */
   idle(): Promise<void>
 }
 
 export interface Startable<T> {
   work: SingleFlight<T>
-  /** Gives back what the work has taken; called once, also after a failure. */
+  /** Releases the resources of the work. Called once, also after a failure. */
   end(): Promise<void>
 }
 
@@ -38,7 +41,7 @@ export function createRefCounted<T>(): RefCounted<T> {
     const use: Use<T> = { ...start(), users: 0 }
     joinable.set(name, use)
     inUse.add(use)
-    // Whoever comes later wants what is there by then.
+    // Callers that come after the end need the state of that time, so they start new work.
     void use.work.ended.then(() => {
       if (joinable.get(name) === use) joinable.delete(name)
     })
@@ -49,7 +52,7 @@ export function createRefCounted<T>(): RefCounted<T> {
     use.users -= 1
     if (use.users > 0) return
     const ended = use.work.ended
-      // Somebody may have joined before the work was at its end.
+      // A caller may have joined between its last user's release and the end of the work.
       .then(() => (use.users === 0 && inUse.delete(use) ? use.end() : undefined))
       .finally(() => ending.delete(ended))
     ending.add(ended)

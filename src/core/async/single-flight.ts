@@ -1,29 +1,29 @@
 import { unavailable } from '../problem.ts'
 
 /**
- * One piece of work that several callers wait for. Everyone gets the same answer, failures included. The work is
- * aborted when its last waiter has left before the answer, not when the first one leaves; once answered, it runs on
- * to its end (a put that finishes after the picture was sent).
+ * One piece of work that several callers wait for. All of them get the same result or error. The work is aborted when
+ * its last caller has left before the result; it continues when only some have left. After the result it runs to its
+ * end, for example a put that finishes after the image was sent.
  */
 export interface SingleFlight<T> {
   /**
-   * Waits for the answer.
-   * @throws the work's failure, or `signal.reason` when this caller leaves first
+   * Waits for the result.
+   * @throws the error of the work, or `signal.reason` when this caller aborts first
    */
   join(signal?: AbortSignal): Promise<T>
-  /** Settles when the work has come to its end, well or not; never rejects. */
+  /** Settles when the work has ended, with success or failure; never rejects. */
   readonly ended: Promise<void>
-  /** Whether it was aborted without an answer: too late to join. */
+  /** Whether the work was aborted without a result, so that it is too late to join. */
   readonly abandoned: boolean
 }
 
-/** Pieces of shared work by name, at most one of each at a time. */
+/** Pieces of shared work by name, at most one of each name at a time. */
 export interface SingleFlights<T> {
-  /** Joins the work of this name, starting it when there is none. */
+  /** Joins the work of this name, or starts it. */
   join(name: string, start: () => SingleFlight<T>, signal?: AbortSignal): Promise<T>
-  /** Whether there is work of this name that has not come to its end. */
+  /** Whether work of this name has not ended yet. */
   isUnderWay(name: string): boolean
-  /** Resolves when the work of this name, if there is one, has come to its end, well or not. */
+  /** Resolves when the work of this name has ended, with success or failure; at once when there is no such work. */
   ended(name: string): Promise<void>
   /** Resolves when no work is left. */
   idle(): Promise<void>
@@ -37,7 +37,7 @@ export function createSingleFlights<T>(): SingleFlights<T> {
         const left = rejectOnAbort(signal)
         await Promise.race([work.ended, left.promise]).finally(left.stop)
       }
-      // Nothing is started for one who has left already: it would have nobody whose leaving could stop it.
+      // Work is not started for a caller that has aborted already: no abort of a caller would ever stop it.
       signal?.throwIfAborted()
       let work = works.get(name)
       if (!work) {
@@ -58,8 +58,10 @@ export function createSingleFlights<T>(): SingleFlights<T> {
 }
 
 /**
- * Starts `work` at once. It must call `answer` before it returns; a rejection
- * before the answer is the answer of all waiters, one after it goes to `onLateFailure`.
+ * Starts `work` at once. It must call `answer` before it returns. An error before `answer` is thrown to all callers;
+ * an error after it goes to `onLateFailure`.
+ *
+ * @param limitMs aborts the work after this time, with Problem 503
  */
 export function singleFlight<T>(
   work: (signal: AbortSignal, answer: (value: T) => void) => Promise<void>,
@@ -68,29 +70,27 @@ export function singleFlight<T>(
   const controller = new AbortController()
   let waiters = 0
   let answered = false
-  const timer = setTimeout(
-    () => controller.abort(unavailable('this took too long and was given up')),
-    limitMs,
-  )
+  const timer = setTimeout(() => controller.abort(unavailable('The work timed out.')), limitMs)
 
   let end: Promise<void> = Promise.resolve()
   const answer = new Promise<T>((resolve, reject) => {
     const settle = (value: T) => {
-      // Too late: the waiters have been told of the abort, and so would be whoever joined now.
+      // After an abort this result is too late: the callers have received the abort, and later callers would receive
+      // it too.
       if (controller.signal.aborted) return
       answered = true
       resolve(value)
     }
-    // Work that cannot be stopped in its tracks (an encoder) must not keep those who wait for it.
+    // Some work cannot be stopped at once (an encoder). Its callers must not wait for it after an abort.
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
-    // One function, whose promise settles before an answer given in its last step has reached a waiter: who asks
-    // again after that finds this work ended.
+    // A single async function, so that its promise settles before a result of its last step reaches a caller. A
+    // caller that asks again after that finds this work ended.
     end = (async () => {
-      // A promise turn later, so that the first caller has joined by the time the work can look at its waiters.
+      // Begin one microtask later, so that the first caller has joined before the work checks for callers.
       await null
       try {
         await work(controller.signal, settle)
-        if (!answered) reject(new Error('the work ended without an answer'))
+        if (!answered) reject(new Error('the work ended without a result'))
       } catch (error) {
         if (answered) onLateFailure?.(error)
         else reject(error)
@@ -99,7 +99,7 @@ export function singleFlight<T>(
       }
     })()
   })
-  // The failure reaches whoever has joined; without a waiter it is nobody's.
+  // Callers that joined receive the error. Without callers it must not count as unhandled.
   answer.catch(() => {})
 
   return {
@@ -117,13 +117,13 @@ export function singleFlight<T>(
         left.stop()
         waiters -= 1
         if (waiters === 0 && !answered)
-          controller.abort(new DOMException('nobody waits any more', 'AbortError'))
+          controller.abort(new DOMException('no caller waits any more', 'AbortError'))
       }
     },
   }
 }
 
-/** A promise that rejects with the signal's reason when it is aborted. */
+/** Returns a promise that rejects with the signal's reason when the signal aborts. */
 function rejectOnAbort(signal: AbortSignal | undefined): { promise: Promise<never>; stop: () => void } {
   let listener: () => void = () => {}
   const promise = new Promise<never>((_, reject) => {

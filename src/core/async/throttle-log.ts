@@ -1,6 +1,6 @@
 const EVERY_MS = 60_000
 
-/** Reports the same message at most once a minute: an outage brings one with every attempt. */
+/** Limits reports of the same message to one a minute: during an outage each attempt reports one. */
 export function throttled(report: (error: Error) => void): (error: Error) => void {
   let last = { message: '', at: Number.NEGATIVE_INFINITY }
   return (error) => {

@@ -1,44 +1,46 @@
-/** Whose turn is paid: a client, and an address that asks in its name. */
+/** The payer of a turn: a client, and the IP address that sends requests for it. */
 export interface Payer {
   clientId: string
   address: string
 }
 
-/** What clients and addresses have spent recently, in {@link turnCostMs}: the one that has spent least is served next. */
+/** The recent costs of clients and addresses, in {@link turnCostMs}. The payer with the lowest cost is served next. */
 export interface Accounts {
-  /** Sorts waiting work: the client that has spent less first, within a client the address. */
+  /** Sorts waiting work: by the costs of the clients, then within a client by the costs of the addresses. */
   compare(one: Payer, other: Payer): number
-  /** Work of this payer begins: later comers start from what it has spent so far. */
+  /** Notes that work of this payer begins: payers that come later start from its present costs. */
   begin(payer: Payer): void
-  /** Adds to what a payer has spent; less than 0 corrects an estimate that was too high. */
+  /** Adds to a payer's costs. A negative cost corrects an estimate that was too high. */
   charge(payer: Payer, costMs: number): void
 }
 
-/** What one turn has taken, in milliseconds. */
+/** The time that one turn took, in milliseconds. */
 export interface Turn {
   /** CPU time; undefined when nothing could be measured. */
   cpuMs: number | undefined
-  /** For how long it had its slot. */
+  /** Time in the slot. */
   slotMs: number
 }
 
-// On a busy machine rendering still gets more than this share of its time in the slot: what gets less mostly waits.
+// Even on a busy machine, a render gets more than this share of its time in the slot as CPU time. Work below it
+// mostly waits.
 const MIN_CPU_SHARE = 0.1
 
 /**
- * What a turn costs, in milliseconds: its CPU time, or its time in the slot when nothing was measured. Work that waits in its slot,
- * as for a slow bucket, costs a tenth of that time at least: if it cost nothing, its payer would always be next.
+ * The cost of a turn, in milliseconds: its CPU time, or its time in the slot when nothing was measured. Work that
+ * waits in its slot, for a slow bucket for example, costs at least a tenth of that time: if it cost nothing, its
+ * payer would always be next.
  */
 export function turnCostMs({ cpuMs, slotMs }: Turn): number {
   return cpuMs === undefined ? slotMs : Math.max(cpuMs, slotMs * MIN_CPU_SHARE)
 }
 
-// A few hundred payers wait at most; what is known of others is at most the cost of their last work.
+// At most a few hundred payers wait. The entry of any other payer is worth at most the cost of its last work.
 const MAX_ACCOUNTS = 2000
 
 /**
- * Start-time fair queuing. A newcomer begins with what the last one served had spent, so an idle hour saves nothing up, and
- * whoever leaves and comes back keeps what it owes.
+ * Start-time fair queuing. A new payer starts with the costs of the last one that was served, so idle time gives no
+ * credit. A payer that leaves and returns still has its costs.
  */
 export function createAccounts(): Accounts {
   const clients = createLevel()

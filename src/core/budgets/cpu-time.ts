@@ -3,20 +3,20 @@ import type { ClientRules } from '../clients/client.ts'
 import type { Limit, RateLimiter, RateVerdict } from '../ports/rate-limiter.ts'
 import { Problem } from '../problem.ts'
 
-/** Who pays for the CPU time of a transformation. */
+/** The payer of a transformation's CPU time. */
 export interface CpuPayer {
-  /** The client whose file it is. */
+  /** The client that owns the file. */
   clientId: string
   caller: Caller
-  /** The client's own limits, over the configured ones. */
+  /** The client's own limits, which replace the configured ones. */
   rates?: ClientRules['rates'] | undefined
 }
 
-/** How much CPU time transformations may take: those of a client, and those that an untrusted address requests. */
+/** Limits of the CPU time of transformations: per client, and per address for requests of untrusted callers. */
 export interface CpuTime {
   /** @throws Problem 429 with `Retry-After` when the address or the client has used up its CPU time */
   check(payer: CpuPayer): Promise<void>
-  /** Takes what the work has measured, also when that is more than what is left. */
+  /** Charges the measured time, even when it exceeds the remaining time. */
   charge(payer: CpuPayer, cpuMs: number): Promise<void>
 }
 
@@ -30,14 +30,15 @@ interface Account {
   key: string
 }
 
-/** Whether work was refused because its payer had no CPU time left: the same work of another payer may run. */
+/** Whether work was refused because its payer had no CPU time left. The same work may run for another payer. */
 export function isOutOfCpuTime(error: unknown): boolean {
   return error instanceof Problem && (error.members.limit === CLIENT || error.members.limit === ADDRESS)
 }
 
 /**
- * An untrusted caller pays from the account of its address and from the client's public one. A trusted caller pays from the
- * client's other account alone: strangers cannot use that up, and a back end is a single address.
+ * An untrusted caller pays from the account of its address and from the client's public account. A trusted caller
+ * pays from the client's private account only: public requests cannot use that up, and a back end is a single
+ * address.
  */
 export function createCpuTime(limit: Limit): CpuTime {
   return {
@@ -67,7 +68,7 @@ function accountsOf(limit: Limit, { clientId, caller, rates }: CpuPayer): Accoun
   return accounts
 }
 
-/** @param own the client's own points; 0: no limit */
+/** @param own the client's own points; 0 means no limit, undefined the configured limit */
 function ofClient({ byClient, byClientWith }: Limit, own: number | undefined): RateLimiter | undefined {
   if (own === undefined) return byClient
   return own === 0 ? undefined : byClientWith(own)

@@ -1,21 +1,22 @@
 import { Problem } from '../problem.ts'
 import { EMPTY, TOO_SLOW } from '../transform-problems.ts'
 
-/** Transformations that have failed for good, so that a broken file costs once. */
+/** Remembers transformations that failed permanently, so that a broken file costs its work once. */
 export interface Failures {
-  /** @throws Problem what this work has failed with lately */
+  /** @throws Problem with which this work failed recently */
   check(name: string): void
   /**
-   * Remembers a failure that the same work would end with again: a 422 that is about the file itself. Ignores all others, and
-   * those about a file that a parameter names, or that has lost its bytes. What took too long is remembered for a minute, and
-   * twice as long each time it happens again, up to an hour.
+   * Remembers a failure that would repeat: a 422 about the file itself. Ignores all others, and 422s about a file
+   * that a parameter names or about a file without its bytes. A timeout is remembered for a minute, then twice as
+   * long for each repetition, up to an hour.
    */
   remember(name: string, error: unknown): void
 }
 
 const REMEMBERED = 10_000
 const FOR_MS = 60 * 60_000
-// Time limits are of the clock. On a busy machine a sound file can exceed one, so the first time must not cost an hour.
+// Time limits use the wall clock. On a busy machine an audio file can exceed one, so the first time must not cost an
+// hour.
 const SLOW_FOR_MS = 60_000
 
 interface Failure {
@@ -25,7 +26,8 @@ interface Failure {
 }
 
 /**
- * In the memory of one process, the last 10,000 for an hour: a restart, which is what another limit takes, forgets them.
+ * Remembers up to 10,000 failures in the memory of this process, each for up to an hour. A change of limits needs a
+ * restart, which clears them.
  *
  * @param now milliseconds since 1970
  */
@@ -41,7 +43,7 @@ export function createFailures(now: () => number = Date.now): Failures {
       if (error.members.reason === EMPTY) return
       const isSlow = error.members.reason === TOO_SLOW
       const before = failures.get(name)
-      // Each caller who waited for the same work remembers its failure.
+      // Each caller that waited for the same work reports its failure.
       if (isSlow && before && before.until > now()) return
       const forMs = isSlow ? afterSlow(before, now()) : FOR_MS
       failures.delete(name)
@@ -52,7 +54,7 @@ export function createFailures(now: () => number = Date.now): Failures {
   }
 }
 
-/** For how long to remember work that took too long, given how it failed before. */
+/** How long to remember a timeout, given the previous one. */
 function afterSlow(before: Failure | undefined, nowMs: number): number {
   const isRepeated = before !== undefined && nowMs - before.until < FOR_MS
   return isRepeated ? Math.min(before.forMs * 2, FOR_MS) : SLOW_FOR_MS

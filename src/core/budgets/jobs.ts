@@ -1,12 +1,15 @@
-/** Places for media jobs of one client, jobs that wait and jobs that run. The numbers below `all` hold for callers without a secret. */
+/**
+ * Places for media jobs of one client, waiting and running. The numbers below `all` apply to callers without a
+ * secret.
+ */
 export interface JobShares {
-  /** Of all callers. */
+  /** For all callers together. */
   all: number
-  /** Of all without a secret, by parameters that they have chosen themselves. */
+  /** For all callers without a secret, by parameters that they chose themselves. */
   strangers: number
-  /** Of all without a secret, by presets and signed URLs, and those of {@link JobShares.strangers}. */
+  /** For all callers without a secret, by presets and signed URLs; includes {@link JobShares.strangers}. */
   strangersByClientChoice: number
-  /** Of one address without a secret. */
+  /** For one IP address without a secret. */
   perAddress: number
 }
 

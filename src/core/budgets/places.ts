@@ -1,8 +1,9 @@
-/** How many of something callers may have at the same time, counted by name: of an address, of a client, of all. */
+/** Limits of things in use at the same time, counted by name: per IP address, per client, in total. */
 export interface Places {
   /**
-   * Takes one place of each of these limits, or none.
-   * @returns a function that gives them back, to be called once; or the first limit without a free place
+   * Takes one place of each of these limits, or of none of them.
+   * @returns `giveBack`, which releases the places and must be called once; or `full`, the first limit without a free
+   *   place
    */
   take<L extends PlaceLimit>(limits: readonly L[]): TakenPlaces<L>
 }
@@ -14,7 +15,7 @@ export interface PlaceLimit {
 
 export type TakenPlaces<L extends PlaceLimit> = { giveBack: () => void } | { full: L }
 
-/** In the memory of one process. */
+/** Counts in the memory of one process. */
 export function createPlaces(): Places {
   const taken = new Map<string, number>()
 

@@ -1,36 +1,37 @@
-/** Places to wait. The numbers below `atMost` hold for callers without a secret. */
+/** Limits of waiting work, in places. The numbers below `atMost` apply to callers without a secret. */
 export interface WaitingLimits {
-  /** Of all callers. */
+  /** For all callers together. */
   atMost: number
-  /** Of all without a secret: the other places are for those with one. */
+  /** For all callers without a secret. The other places are for callers with one. */
   strangers: number
-  /** Of one client, and from one address. */
+  /** For one client, and for one IP address. */
   perClient: number
   perAddress: number
 }
 
-/** One client may take half of the places, and callers without a secret leave a quarter to those with one. */
+/** One client may take half of the places. Callers without a secret leave a quarter to callers with one. */
 export function waitingShares({ atMost, perAddress }: Pick<WaitingLimits, 'atMost' | 'perAddress'>) {
   return { atMost, perAddress, strangers: Math.ceil(atMost * 0.75), perClient: Math.ceil(atMost * 0.5) }
 }
 
-/** How many of the slots in which work runs callers may have at once. */
+/** Limits of running work, in slots. */
 export interface SlotShares {
-  /** Heavy work of all callers. */
+  /** For heavy work of all callers. */
   heavy: number
-  /** Of all without a secret. */
+  /** For all callers without a secret. */
   strangers: number
-  /** Of one address without a secret: all its work, and its heavy work. */
+  /** For one IP address without a secret: all its work, and its heavy work. */
   perAddress: number
   heavyPerAddress: number
 }
 
-// With fewer, a slot that waits for trusted callers would leave a core without work.
+// With fewer slots, a slot that waits for trusted callers would leave a core idle.
 const RESERVED_FROM = 4
 
 /**
- * One address without a secret never has the last free slot, of all and of those for heavy work, where there are two or more:
- * a newcomer then starts at once, although everything that runs takes long. From four slots on, one is for trusted callers.
+ * One IP address without a secret never gets the last free slot, neither of all slots nor of those for heavy work,
+ * where there are two or more. A new caller then starts at once, even when all running work takes long. From four
+ * slots on, one is reserved for trusted callers.
  */
 export function slotShares(atOnce: number): SlotShares {
   const heavy = allButOne(atOnce)

@@ -1,28 +1,28 @@
 import type { ClientRules } from '../clients/client.ts'
 import type { Use } from '../ports/derivative-uses.ts'
 
-/** How many derivatives there may be, and how large. A client's rules may say otherwise. */
+/** Limits on the number and size of derivatives. A client's rules may replace them. */
 export interface DerivativeLimits {
-  /** Of one original. */
+  /** Derivatives per original. */
   variantLimit: number
   /** Bytes of all derivatives of one client; 0: unlimited. */
   derivativesMaxBytes: number
-  /** Bytes of an original's derivatives, as a multiple of its own. */
+  /** Bytes of an original's derivatives, as a multiple of its own size. */
   derivativesMaxTimes: number
 }
 
-/** What the derivatives of one client may take. */
+/** The limits that apply to one client. */
 export interface DerivativeShares {
-  /** Derivatives of one original. */
+  /** Derivatives per original. */
   variants: number
-  /** Bytes of all; undefined without a limit. */
+  /** Bytes of all derivatives; undefined without a limit. */
   bytes: number | undefined
 }
 
-// A small picture may have a few large ones made of it in any case.
+// A small image may have a few large derivatives in any case.
 const ORIGINAL_MIN_BYTES = 256_000_000
 
-/** @param rules the client's own, over the configured limits */
+/** @param rules the client's own, which replace the configured limits */
 export function derivativeShares(limits: DerivativeLimits, rules: ClientRules | undefined): DerivativeShares {
   const bytes = rules?.derivativesMaxBytes ?? limits.derivativesMaxBytes
   return {
@@ -31,14 +31,14 @@ export function derivativeShares(limits: DerivativeLimits, rules: ClientRules | 
   }
 }
 
-/** Bytes of the derivatives that an original of this size may have; no single one may be larger. */
+/** Limit in bytes of all derivatives of an original of this size; no single one may be larger. */
 export function bytesOfDerivatives(size: number, times: number): number {
   return Math.max(ORIGINAL_MIN_BYTES, times * size)
 }
 
 /**
- * Whether a new derivative may take the place of a stored one. What was requested by a preset, in advance or by a trusted caller is
- * held: strangers evict none of it.
+ * Whether a new derivative may evict a stored one. Derivatives that a preset, an eager transform or a trusted caller
+ * requested are held: requests of untrusted callers never evict them.
  */
 export function mayEvict(newcomer: { isHeld: boolean }, stored: Pick<Use, 'isHeld'>): boolean {
   return newcomer.isHeld || !stored.isHeld

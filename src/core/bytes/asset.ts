@@ -1,82 +1,86 @@
 import { pipeline, Readable, Transform } from 'node:stream'
 
-/** A part of a file: both bounds inclusive, in bytes from 0. */
+/** A part of a file, in bytes from 0. Both bounds are inclusive. */
 export interface ByteRange {
   start: number
   end: number
 }
 
-/** Of a part in bytes. */
+/** The number of bytes in a range. */
 export function lengthOf({ start, end }: ByteRange): number {
   return end - start + 1
 }
 
-/** How {@link Asset.open} is asked for bytes. */
+/** Options of {@link Asset.open}. */
 export interface OpenOptions {
-  /**
-   * Without it, the whole file. Must lie inside the file, and only makes sense in that one: it is not read from another
-   * that has come into its place.
-   */
+  /** The range to read; the whole file by default. Must lie within the file. Fails if the file has been replaced. */
   range?: ByteRange
-  /** Destroys the stream, or ends the wait for it. */
+  /** Destroys the stream, or stops the wait for it. */
   signal?: AbortSignal
-  /** All of it will be held at once: it may come in one chunk, whatever its size. */
+  /** The caller will hold all bytes in memory: the stream may be a single chunk of any size. */
   atOnce?: boolean
   /**
-   * For a reader that may be slow: pieces are read when they are requested, each into the memory that this returns. A source
-   * that has its pieces from elsewhere, such as S3, does not call it.
+   * For a reader that may be slow: each piece is read on demand, into the memory that this function returns. A source
+   * that brings its own memory, such as S3, does not call it.
    */
   newPiece?: () => Buffer
 }
 
-/**
- * The bytes of a file that can be opened again and again: a factory of streams, never a stream.
- */
+/** The bytes of a file. Each `open` returns a new stream. */
 export interface Asset {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number
-  /** As sent in `Content-Type`: `image/webp`. */
+  /** The value of `Content-Type`: `image/webp`. */
   readonly mediaType: string
-  /** To the millisecond at best. */
+  /** Precise to the millisecond at best. */
   readonly lastModified: Date
   /**
-   * Its absolute path, where it is a file of this machine: for libraries and programs that read files themselves. By the
-   * time that they do it may be gone.
+   * Absolute path, when this is a file of this machine, for libraries and programs that read files themselves. The
+   * file may be deleted at any time.
    */
   readonly file?: string
-  /** Of its bytes, in hex, where it is known: what has been found out of them once holds for all assets that have it. */
+  /**
+   * SHA-256 of the bytes in hexadecimal, where it is known. Facts computed from the bytes apply to all assets with
+   * the same hash.
+   */
   readonly sha256?: string
-  /** Of a picture: the file is truncated. */
+  /** Set for an image whose file is truncated. */
   readonly truncated?: true
-  /** Of a video or sound, where there is a place for it. */
+  /** Cache for the probe result of a video or audio file, where there is one. */
   readonly probe?: CachedProbe
   /**
-   * Of bytes in memory that are being stored: calls `listener` when that has failed, at once when it has failed before. From then
-   * on the bytes stay in memory for as long as they are read.
+   * For bytes in memory that are being stored: calls `listener` when the store fails, or at once when it has failed
+   * already. From then on the bytes stay in memory while they are read.
    *
    * @returns a function that removes the listener
    */
   readonly onNotStored?: (listener: () => void) => () => void
   /**
-   * A new stream over the bytes; resolves once it is certain that they are there. The caller consumes or destroys it.
-   * @throws Problem 404 when the file is gone by now, 503 for a range when there is another, `signal.reason` when the
-   *   signal is aborted by then: a stream that is born aborted fails before anybody can listen, which ends the process
+   * Opens a new stream over the bytes. Resolves once it is certain that the bytes exist. The caller consumes or
+   * destroys the stream.
+   *
+   * @throws Problem 404 when the file has been deleted, 503 for a range when the file has been replaced,
+   *   `signal.reason` when the signal has aborted already: a stream that aborts at its creation fails before it has a
+   *   listener, which would end the process
    */
   open(options?: OpenOptions): Promise<Readable>
 }
 
-/** A place for what a file's headers say, so that they are read once. */
+/** Caches the probe result of a media file, so that its headers are read once. */
 export interface CachedProbe {
-  /** As it was kept, if it has been. */
+  /** The stored text, if there is one. */
   readonly text: string | undefined
   /** @param text at most {@link MAX_PROBE_LENGTH} characters */
   keep(text: string): Promise<void>
 }
 
-/** Of a {@link CachedProbe}: it is read with all that is known of a file. That of a usual video has some 600. */
+/**
+ * Limit of the text in a {@link CachedProbe}, which is loaded with the other information about a file. A usual video
+ * has some 600 characters.
+ */
 export const MAX_PROBE_LENGTH = 4000
 
-/** An asset over bytes in memory. */
+/** Creates an asset over bytes in memory. */
 export function assetFromBytes(
   bytes: Uint8Array,
   { mediaType, lastModified }: { mediaType: string; lastModified: Date },
@@ -88,13 +92,13 @@ export function assetFromBytes(
     open: async ({ range, signal, newPiece } = {}) => {
       signal?.throwIfAborted()
       if (newPiece) return copiedPieces(bytes, { range, newPiece })
-      // The array around the bytes keeps Readable.from from walking over them one by one.
+      // The array prevents Readable.from from iterating over the single bytes.
       return Readable.from([range ? bytes.subarray(range.start, range.end + 1) : bytes])
     },
   }
 }
 
-/** Copies: a part of the bytes in a connection's buffer would keep all of them in memory. */
+/** Copies the bytes: a slice of them in a connection's buffer would keep all of them in memory. */
 function copiedPieces(
   bytes: Uint8Array,
   {
@@ -116,9 +120,9 @@ function copiedPieces(
 }
 
 /**
- * Opens an asset so that a stream which ends early fails instead: that of a file which was cut after its size was
- * read.
- * @throws Problem 404 when the file is gone by now
+ * Opens an asset, and fails when the stream ends early. A file may have been cut after its size was read.
+ *
+ * @throws Problem 404 when the file has been deleted
  */
 export async function openWhole(asset: Asset, options: OpenOptions = {}): Promise<Readable> {
   const { range } = options
@@ -134,15 +138,16 @@ export async function openWhole(asset: Asset, options: OpenOptions = {}): Promis
       end(length === expected ? null : notWhole(expected, length))
     },
   })
-  // Listens to the source from the start, since one that fails before it is read would otherwise end the process. A
-  // failure goes on to `whole`; destroying that lets go of the source.
+  // Listens to the source from the start: an error before the first read would otherwise end the process. `pipeline`
+  // passes an error on to `whole`, and destroying `whole` releases the source.
   pipeline(source, whole, () => {})
   return whole
 }
 
 /**
- * All bytes of an asset, or of a range of it, for those that are small by their limits.
- * @throws Problem 404 when the file is gone by now, Error when it has not the bytes that it should have
+ * Reads all bytes of an asset, or of a range of it. Only for assets of limited size.
+ *
+ * @throws Problem 404 when the file has been deleted, Error when the number of bytes is not the expected one
  */
 export async function readWhole(asset: Asset, options: OpenOptions = {}): Promise<Buffer> {
   const { range, signal } = options
@@ -160,7 +165,7 @@ export async function readWhole(asset: Asset, options: OpenOptions = {}): Promis
   return only && !another ? only : Buffer.concat(chunks)
 }
 
-/** All bytes of an asset, for those that are small by their limits. */
+/** Reads all bytes of an asset. Only for assets of limited size. Throws like {@link readWhole}. */
 export async function readAll(asset: Asset, signal?: AbortSignal): Promise<Buffer> {
   return readWhole(asset, signal ? { signal } : {})
 }
@@ -169,7 +174,7 @@ function notWhole(expected: number, received: number): Error {
   return new Error(`expected ${expected} bytes of a file but received ${received}`)
 }
 
-/** The same asset with another date. @param at milliseconds since 1970 */
+/** Returns the same asset with another date. @param at milliseconds since 1970 */
 export function withLastModified(asset: Asset, at: number): Asset {
   return { ...asset, lastModified: new Date(at) }
 }

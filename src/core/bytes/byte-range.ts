@@ -1,19 +1,20 @@
 import type { ByteRange } from './asset.ts'
 
-// What a reader of several parts needs at once: a PDF's trailer, its table and a page. An attacker wants thousands.
+// A PDF reader needs several parts at once: the trailer, its table and a page. An attacker requests thousands.
 const MAX_RANGES = 8
 
 /**
- * Reads a `Range` header against a file of `size` bytes.
+ * Parses a `Range` header for a file of `size` bytes.
  *
- * @returns the satisfiable ranges in the order asked, 1 to 8 of which no two overlap; `unsatisfiable` when there is none;
- *   undefined when the header is to be ignored: another unit, not of the grammar, more ranges, or overlapping ones
+ * @returns the satisfiable ranges in the order of the header, 1 to 8 without overlap; `unsatisfiable` when there is
+ *   no such range; undefined when the header must be ignored: another unit, a syntax error, more than 8 ranges, or
+ *   overlapping ones
  * @see RFC 9110 section 14.1.2 and 14.2
  */
 export function parseRange(header: string, size: number): ByteRange[] | 'unsatisfiable' | undefined {
   const list = /^bytes=(.*)$/i.exec(header)?.[1]
   if (list === undefined) return undefined
-  // Empty elements of a list are to be passed over: section 5.6.1.2.
+  // RFC 9110 section 5.6.1.2: empty elements of a list must be ignored.
   const specs = list.split(',').filter((spec) => !/^[ \t]*$/.test(spec))
   if (specs.length === 0 || specs.length > MAX_RANGES) return undefined
   const ranges: ByteRange[] = []

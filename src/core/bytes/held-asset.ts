@@ -2,20 +2,23 @@ import { Readable } from 'node:stream'
 import { fileNotFound } from '../problem.ts'
 import { type Asset, type ByteRange, type OpenOptions, readWhole } from './asset.ts'
 
-/** An asset in memory that is on its way to a bucket. */
+/** An asset in memory that is being stored in a bucket. */
 export interface HeldAsset {
-  /** Its streams continue in the bucket, where they are, when the bytes have been let go. */
+  /** Its streams continue from the bucket, at the same position, after `letGo`. */
   asset: Asset
-  /** Releases the bytes; slow readers continue in the bucket. @param find what is stored now */
+  /** Releases the bytes. Slow readers continue from the bucket. @param find returns the stored asset */
   letGo(find: () => Promise<Asset | undefined>): void
-  /** The bytes could not be stored: they stay in memory for those who read them. Calls {@link Asset.onNotStored} listeners. */
+  /**
+   * Reports that the bytes could not be stored: they stay in memory for their readers. Calls {@link
+   * Asset.onNotStored} listeners.
+   */
   notStored(): void
 }
 
-/** @param rendered has its bytes in memory */
+/** @param rendered the asset in memory */
 export function heldAsset(rendered: Asset): HeldAsset {
   const { size, mediaType, lastModified } = rendered
-  // Functions that wait get this, never the asset in it: their variables stay in memory for as long as they wait.
+  // Waiting functions receive this object, never the asset in it: their variables stay in memory while they wait.
   const place: Place = { held: rendered, find: async () => undefined }
   const listeners = new Set<() => void>()
   let isNotStored = false

@@ -2,45 +2,50 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Asset, OpenOptions } from './asset.ts'
 
-/** When streams of a {@link resumed} asset give up, and what they let go of. */
+/** Retries and timeouts of the streams of a {@link resumed} asset. */
 export interface ResumeOptions {
-  /** Before each time that a stream which broke is opened again; as many times as there are numbers. */
+  /** Pauses before the retries after an error, one per retry. */
   pausesMs?: readonly number[]
-  /** A reader that takes nothing for this long finds the file opened again, where it was. */
+  /**
+   * Idle timeout: the source is closed when the reader takes nothing for this long, and opened again at the same
+   * position for the next read.
+   */
   idleMs?: number
-  /** It broke, and goes on; a number from 1. */
+  /** Called before each retry. @param times number of the retry, from 1 */
   onBreak?: (error: unknown, times: number) => void
 }
 
 // A store that restarts, or a machine of it that is replaced, is back within seconds.
 const PAUSES_MS = [100, 400, 1600]
-// Well before others close a connection that stands still: nginx after 60 s, Ceph's gateway after 65 s.
+// Well below the idle timeouts of other servers: nginx after 60 s, Ceph's gateway after 65 s.
 const IDLE_MS = 5000
 
 /**
- * The same asset, whose streams live longer than those that they read: one that breaks, or ends early, is opened again
- * where it broke, three times, and one that waits for its reader is closed meanwhile. The rest is of the same file:
- * {@link OpenOptions.range} sees to that.
+ * Returns the same asset with streams that survive errors of their source. A source that fails or ends early is
+ * opened again at the same position, up to three times. A source whose reader is idle is closed in the meantime.
+ * {@link OpenOptions.range} ensures that the rest is read from the same file.
  */
 export function resumed(asset: Asset, options: ResumeOptions = {}): Asset {
   return {
     ...asset,
     async open(given = {}) {
       const first = await asset.open(given)
-      // Until it is read, a failure of it has nobody to tell; the first read finds it.
+      // Until the stream is read, an error of its source has no handler. The first read reports it.
       first.on('error', () => {})
       const stream = Readable.from(bytesOf(asset, first, { ...given, ...options }), { objectMode: false })
-      // A stream that is destroyed before it is read never begins its generator.
+      // A stream that is destroyed before its first read never starts its generator.
       return stream.once('close', () => first.destroy())
     },
   }
 }
 
 /**
- * The bytes of an asset in pieces, for one reader that may be slow: the same as a stream of a {@link resumed} asset, without a
- * second buffer. Resolves once it is certain that the bytes are there. The caller must read at least the first piece.
+ * Reads the bytes of an asset in pieces, for one reader that may be slow. The same as a stream of a {@link resumed}
+ * asset, without a second buffer. Resolves once it is certain that the bytes exist. The caller must read at least the
+ * first piece.
  *
- * @throws Problem 404 when the file is gone by now; the pieces fail rather than be fewer or more than expected
+ * @throws Problem 404 when the file has been deleted; the iterator throws when there are fewer or more bytes than
+ *   expected
  */
 export async function piecesOf(
   asset: Asset,
@@ -91,7 +96,7 @@ async function* bytesOf(
         clearTimeout(idle)
       }
     }
-    // A connection is good for another file only when its last one has come to its end.
+    // A connection can only be reused after its response has been read to the end.
     if (await source?.next().catch(() => undefined)) throw tooMany
   } finally {
     letGo()
@@ -100,7 +105,7 @@ async function* bytesOf(
 
 interface Source {
   stream: Readable
-  /** @throws also at the end, which is an early one */
+  /** @throws also at the end of the stream, which comes early here */
   next(): Promise<Buffer>
 }
 

@@ -1,13 +1,13 @@
-/** Who causes work. */
+/** The sender of a request or of other work. */
 export interface Caller {
-  /** As limits count it: an IPv4 address, or the first 64 bits of an IPv6 one. */
+  /** The address as limits count it: an IPv4 address, or the first 64 bits of an IPv6 address. */
   address: string
   /**
-   * Whether the request carried a secret of the client, or the client has asked for the work itself (eager transforms,
-   * ZIP).
+   * Whether the request carried a secret of the client, or the client's rules or requests caused the work (eager
+   * transforms, ZIP).
    */
   isTrusted: boolean
 }
 
-/** The caller of work that a queue has kept for a client, without the request that asked for it. */
+/** The caller of queued work, whose original request is not stored with it. */
 export const QUEUE_CALLER: Caller = { address: 'queue', isTrusted: true }

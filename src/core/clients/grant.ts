@@ -3,19 +3,19 @@ import type { Problem } from '../problem.ts'
 import type { Client } from './client.ts'
 import { isWithin, outOfScope } from './secret-scope.ts'
 
-/** What a secret lets its bearer do, of what they have asked for. */
+/** The rights that a secret gives for a request. */
 export interface Grant {
   client: Client
-  /** Only in this folder and those in it; absent: everywhere. */
+  /** Restricts it to this folder and its subfolders; absent: everywhere. */
   folder?: string | undefined
-  /** Milliseconds since 1970, when the secret ends; nothing that is signed with it may last longer. */
+  /** Expiry of the secret, in milliseconds since 1970. Nothing that is signed with it may last longer. */
   until?: number | undefined
 }
 
 /**
- * The folder of an upload: as asked for, else that of the secret.
+ * Returns the folder of an upload: the requested one, or by default the folder of the secret.
  *
- * @throws Problem 403 outside of it
+ * @throws Problem 403 for a folder outside of the secret's folder
  */
 export function folderWithin(
   asked: string | undefined,
@@ -26,7 +26,7 @@ export function folderWithin(
   throw outOfFolder(folder)
 }
 
-/** What a path may mean to the bearer of a secret: what is outside of its folder is not there. */
+/** Restricts the candidates of a path to the folder of a secret. Files outside of it are treated as missing. */
 export function candidatesInFolder(
   { full, short }: PathCandidates,
   { folder = '' }: Pick<Grant, 'folder'>,
@@ -37,12 +37,12 @@ export function candidatesInFolder(
   }
 }
 
-/** For what is of all files. @throws Problem 403 for a secret that is for one folder */
+/** For operations on all files. @throws Problem 403 for a secret that is restricted to one folder */
 export function checkEverywhere({ folder }: Pick<Grant, 'folder'>): void {
   if (folder !== undefined) throw outOfFolder(folder)
 }
 
-/** Whether all that a path may mean is in a folder: where it is looked up once more, by whoever knows nothing of that. */
+/** Whether all candidates of a path are in the folder. For callers that resolve the path again without the folder. */
 export function isAllWithin(
   { full, short }: PathCandidates,
   { folder = '' }: Pick<Grant, 'folder'>,
@@ -51,5 +51,5 @@ export function isAllWithin(
 }
 
 function outOfFolder(folder: string): Problem {
-  return outOfScope(`this secret is only for the folder ${JSON.stringify(folder)}`)
+  return outOfScope(`This secret is valid only for the folder ${JSON.stringify(folder)}.`)
 }

@@ -1,4 +1,4 @@
-/** The limits, each counted apart from the others, by what they are of; so they are called in headers. */
+/** The names of the rate limits, as headers show them. Each limit is counted separately. */
 export const LIMIT_NAMES = [
   'upload',
   'derivative',
@@ -12,7 +12,7 @@ export const LIMIT_NAMES = [
 
 export type LimitName = (typeof LIMIT_NAMES)[number]
 
-/** Those that a client may have a number of its own for: nobody signs in as a client. */
+/** The limits that a client's rules may change. Sign-in has no client. */
 export const CLIENT_LIMIT_NAMES = LIMIT_NAMES.filter((name) => name !== 'sign_in')
 
 export type ClientLimitName = (typeof CLIENT_LIMIT_NAMES)[number]

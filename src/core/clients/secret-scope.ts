@@ -1,28 +1,28 @@
 import { Problem } from '../problem.ts'
 
-/** What a request with a secret does: adds files; only looks; or changes, deletes and restores what is there. */
+/** The kind of request that a secret is used for: add files; read only; or change, delete and restore files. */
 export type Action = 'upload' | 'read' | 'manage'
 
-/** What a secret is for; without a member, for everything. */
+/** The scope of a secret. An absent member does not restrict it. */
 export interface SecretScope {
   /** Uploads only, or reading only. */
   only?: Exclude<Action, 'manage'>
-  /** Nothing outside of this folder, as of `parseFolder`. */
+  /** This folder only, with its subfolders, as returned by `parseFolder`. */
   folder?: string
 }
 
-/** @throws Problem 403 for a secret that is not for this */
+/** @throws Problem 403 for a secret whose scope does not include the action */
 export function checkAction({ only }: SecretScope, action: Action): void {
   if (only === undefined || only === action) return
-  throw outOfScope(`this secret is only for ${only === 'upload' ? 'uploads' : 'reading'}`)
+  throw outOfScope(`This secret is valid only for ${only === 'upload' ? 'uploads' : 'reading'}.`)
 }
 
-/** Whether a folder is this one or in it; empty is the root, which everything is in. */
+/** Whether a folder is `around` or a subfolder of it. Empty is the root. */
 export function isWithin(folder: string, around: string): boolean {
   return around === '' || folder === around || folder.startsWith(`${around}/`)
 }
 
-/** What is in both of two folders, as a folder; undefined when there is nothing. */
+/** The intersection of two folders, as a folder; undefined when it is empty. */
 export function commonFolder(one: string, other: string): string | undefined {
   if (isWithin(one, other)) return one
   return isWithin(other, one) ? other : undefined

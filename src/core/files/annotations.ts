@@ -1,9 +1,9 @@
 import { badParameter } from '../problem.ts'
 import { NOTHING_UNSEEN, UNSEEN_CHARACTER } from './relative-path.ts'
 
-/** What a file's owner says of it. */
+/** Tags and metadata that the owner of a file has set. */
 export interface Annotations {
-  /** Different ones, in the order given. */
+  /** Without duplicates, in the order of the request. */
   tags: readonly string[]
   metadata: Readonly<Record<string, string>>
 }
@@ -15,7 +15,7 @@ const VALUE_MAX_BYTES = 1024
 const METADATA_MAX_BYTES = 16 * 1024
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/
 
-/** @throws Problem 400 */
+/** @throws Problem 400 for anything but an array of at most 50 texts of 1 to 100 bytes */
 export function checkTags(received: unknown): string[] {
   const expected = `an array of at most ${TAGS_MAX} texts`
   if (!Array.isArray(received)) throw badParameter({ param: 'tags', expected, received })
@@ -38,16 +38,16 @@ function isTag(tag: unknown): tag is string {
   return bytes >= 1 && bytes <= TAG_MAX_BYTES
 }
 
-/** @throws Problem 400 */
+/** @throws Problem 400 for anything but an object of texts within the limits above */
 export function checkMetadata(received: unknown): Record<string, string> {
   return mergeMetadata({}, received)
 }
 
 /**
- * Metadata after a change: `null` takes a name away, `null` in place of all takes all.
+ * Merges a change into metadata: `null` as a value removes the name, `null` as the change removes all names.
  *
  * @see RFC 7396 section 2
- * @throws Problem 400
+ * @throws Problem 400 for anything but texts within the limits above
  */
 export function mergeMetadata(present: Annotations['metadata'], change: unknown): Record<string, string> {
   if (change === null) return {}
@@ -69,7 +69,7 @@ export function mergeMetadata(present: Annotations['metadata'], change: unknown)
 }
 
 function checkedName(name: string): string {
-  // An object takes it for something else.
+  // As a property name, `__proto__` sets the prototype of an object.
   if (NAME.test(name) && name !== '__proto__') return name
   const expected = '1 to 64 of A-Z a-z 0-9 _ . - in a name'
   throw badParameter({ param: 'metadata', expected, received: name })
@@ -82,7 +82,7 @@ function checkedValue(name: string, value: unknown): string {
   throw badParameter({ param: `metadata.${name}`, expected, received: value })
 }
 
-/** A record with these in the place of its own. */
+/** Returns a record with these annotations instead of its own. */
 export function annotated<T extends Partial<Annotations>>(
   { tags: _, metadata: __, ...rest }: T,
   { tags, metadata }: Annotations,

@@ -1,13 +1,13 @@
-/** The provisional part of a stream. */
+/** The playlist of an HLS stream that is still being transcoded. */
 export const PROVISIONAL_PLAYLIST = 'live.m3u8'
 
 /**
- * The files of a bundle, a derivative of several files: they lie in a folder `<original>_<variant>/`. The entry is what a
- * client asks for first, and leads to the others, the parts. The derivative's key is the entry's.
+ * The files of a bundle, a derivative of several files, in a folder `<original>_<variant>/`. The entry is the file
+ * that a client requests first. It links to the others, the parts. The derivative's key is the entry's.
  *
- * A part's name begins with a mark of the run that has made it, so that no cache ever mixes those of two runs. The `provisional`
- * one, which not every bundle has, has none: it stands in for the entry, at the entry's address, while the rest is still being
- * made.
+ * A part's name begins with a mark of the run that created it, so that no cache mixes the parts of two runs. Some
+ * bundles have a `provisional` part, without this mark. It is served at the entry's URL while the rest is still in
+ * progress.
  */
 const BUNDLES: ReadonlyArray<{ entry: string; provisional?: string; part: RegExp }> = [
   {
@@ -18,10 +18,10 @@ const BUNDLES: ReadonlyArray<{ entry: string; provisional?: string; part: RegExp
   { entry: 'storyboard.vtt', part: /^[a-z0-9]{8}-[a-z0-9]{1,16}\.jpg$/ },
 ]
 
-/** Of which `entry` a file of this name is a part; undefined for one that no bundle has. */
+/** An entry, or a part of the bundle with this entry. */
 export type BundleFile = { kind: 'entry' } | { kind: 'part'; entry: string }
 
-/** What a name within a bundle's folder stands for; undefined when no bundle has such a file. */
+/** Returns the kind of a file by its name in a bundle's folder; undefined when no bundle has such a file. */
 export function bundleFile(name: string): BundleFile | undefined {
   if (isBundleEntry(name)) return { kind: 'entry' }
   const bundle = BUNDLES.find(({ part, provisional }) => name === provisional || part.test(name))
@@ -33,12 +33,15 @@ export function isBundleEntry(name: string): boolean {
   return BUNDLES.some(({ entry }) => entry === name)
 }
 
-/** The name of the part that stands in for this entry while the bundle is being made; undefined where none does. */
+/**
+ * The name of the part that replaces this entry while the bundle is in progress; undefined when the bundle has no
+ * such part.
+ */
 export function provisionalName(entry: string): string | undefined {
   return BUNDLES.find((one) => one.entry === entry)?.provisional
 }
 
-/** Whether a part of this name is put anew, longer each time, while its bundle is being made. */
+/** Whether a part of this name is stored repeatedly, longer each time, while its bundle is in progress. */
 export function isLivePlaylist(name: string): boolean {
   return name.endsWith('.m3u8')
 }
@@ -54,7 +57,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',
 }
 
-/** As sent in `Content-Type`. `name`: one for which there is a {@link bundleFile}. */
+/** The value of `Content-Type`. @param name a name for which {@link bundleFile} returns a result */
 export function bundleMediaType(name: string): string {
   return MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 }

@@ -6,9 +6,11 @@ const MAX_BYTES = 1024
 const UNSEEN = new RegExp(UNSEEN_CHARACTER, 'gu')
 
 /**
- * Checks the name of a file inside an archive: a relative path with "/" that stays inside wherever it is unpacked. Characters
- * that not every system can unpack are left to `portableName`: one odd name must not refuse a whole archive.
- * @throws Problem 400
+ * Checks the name of a file inside an archive: a relative path with "/" that stays inside the folder where it is
+ * unpacked. `portableName` replaces the characters that some systems cannot unpack: one odd name must not fail a
+ * whole archive.
+ *
+ * @throws Problem 400 for an absolute path, a ".." segment, or a name that is too long
  */
 export function checkEntryName(name: string, param: string): string {
   const expected =
@@ -21,11 +23,12 @@ export function checkEntryName(name: string, param: string): string {
 }
 
 /**
- * The name, or the next free one: `a.png`, `a (2).png`, `a (3).png`. A file and a folder of one name would not unpack
- * either: the folder of `a/b` is called `a (2)` when there is a file `a`. Nor would `A.png` beside `a.png`, or "é" as one
- * character beside "é" as two, on macOS and Windows: there the second takes the place of the first.
+ * Returns the name, or the next free one: `a.png`, `a (2).png`, `a (3).png`. A file and a folder of the same name
+ * cannot both be unpacked: the folder of `a/b` becomes `a (2)` when there is a file `a`. On macOS and Windows, a name
+ * replaces another one that differs only in case (`A.png`, `a.png`) or in Unicode normalization ("é" as one character
+ * or as two), so these count as equal too.
  *
- * @param taken names and, with a slash at their end, folders that were given before; gets this one and its folders
+ * @param taken earlier names and, with a slash at the end, folders; this name and its folders are added
  */
 export function distinctName(name: string, taken: TakenNames): string {
   const segments = name.split('/')
@@ -40,7 +43,7 @@ export function distinctName(name: string, taken: TakenNames): string {
   return path
 }
 
-/** The names of an archive, equal where any file system takes them for equal. */
+/** The names in an archive. Names are equal when some file system treats them as equal. */
 export class TakenNames {
   readonly #folded = new Set<string>()
 
@@ -57,12 +60,12 @@ export class TakenNames {
   }
 }
 
-/** In capitals more are equal than in small letters: "ς" and "σ", "ß" and "ss". */
+/** Upper case makes more names equal than lower case: "ς" and "σ", "ß" and "ss". */
 function folded(name: string): string {
   return name.normalize('NFC').toUpperCase()
 }
 
-/** The first of `a.png`, `a (2).png`, … below a folder that is free. */
+/** The first free name of `a.png`, `a (2).png`, … below a folder. */
 function free(folder: string, segment: string, isFree: (path: string) => boolean): string {
   const { stem, ending } = splitName(segment)
   let path = folder + segment

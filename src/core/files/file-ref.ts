@@ -1,6 +1,6 @@
 import type { ObjectKey } from './object-key.ts'
 
-/** Names an original of a client. */
+/** Identifies an original of a client. */
 export interface FileRef {
   clientId: string
   key: ObjectKey

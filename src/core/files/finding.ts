@@ -1,6 +1,6 @@
 import type { ObjectKey } from './object-key.ts'
 
-/** What can be wrong between bucket and index, and what it means. */
+/** The differences that a check of bucket and index can find, and their meaning. */
 export const FINDINGS = {
   'original not indexed': 'stored with its record, but the index does not know it: reindex takes it in',
   'original without record': 'bytes that no upload has finished, and that the index does not know',

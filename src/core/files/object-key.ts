@@ -10,21 +10,21 @@ import { NOTHING_UNSEEN, relativePathDefect, UNSEEN_CHARACTER } from './relative
 declare const checked: unique symbol
 
 /**
- * The name of an object in a client's root: `photos/2024/image/png/7uLq….png`. Buckets store under nothing else, and only
- * this file makes one, so no request can name a file outside the grammar:
+ * The name of an object in a client's root: `photos/2024/image/png/7uLq….png`. Buckets accept no other names, and
+ * only this file creates them, so that no request can name a file outside this grammar:
  *
- * - original: `[<folder>/]<group>/<format>/<id>.<extension>`; an unknown file, of the format `bin`, keeps the extension of
- *   its name
- * - derivative, beside it: `<original>_<variant>`; of several files: `<original>_<variant>/<entry>`, and its parts beside the
- *   entry, by names of `core/files/bundle.ts`
+ * - original: `[<folder>/]<group>/<format>/<id>.<extension>`; an unknown file, of the format `bin`, has the extension
+ *   of its uploaded name
+ * - derivative, next to it: `<original>_<variant>`; with several files: `<original>_<variant>/<entry>`, and its parts
+ *   next to the entry, with the names of `core/files/bundle.ts`
  * - the service's own records: `.sluice/…`, which no path of a request resolves to
  */
 export type ObjectKey = string & { readonly [checked]: true }
 
-/** An original's key, taken apart. */
+/** The parts of an original's key. */
 export interface OriginalName {
   key: ObjectKey
-  /** Without slashes at its ends; empty for none. */
+  /** Without slashes at its ends; empty for no folder. */
   folder: string
   format: Format
   /** `<id>.<extension>` */
@@ -38,29 +38,29 @@ const PATH_MAX_BYTES = 512
 
 /** The folder of the service's own records, at the top of a root. */
 export const RECORDS = '.sluice'
-// In any case: some file systems do not tell them apart.
+// Compared without case: some file systems ignore it.
 export const isRecords = (segment: string | undefined) => segment?.toLowerCase() === RECORDS
 const ID = '[1-9A-HJ-NP-Za-km-z]{22}'
 const FILE_ID = new RegExp(`^${ID}$`)
 export const SOURCE_NAME = new RegExp(`^${ID}\\.([a-z0-9]+)$`)
 const LAST_SEGMENT = new RegExp(`^(${ID}\\.[a-z0-9]+)(?:_(.+))?$`)
 
-/** A new file id: 128 random bits as 22 characters of base58. */
+/** Creates a file id: 128 random bits as 22 characters of base58. */
 export function newFileId(): string {
   return fileIdOf(randomBytes(16))
 }
 
-/** 128 bits as a file id: the first sixteen bytes. */
+/** Returns the first 16 bytes as a file id. */
 export function fileIdOf(bytes: Uint8Array): string {
   return base58.encode(bytes.subarray(0, 16)).padStart(22, '1')
 }
 
-/** Whether it could be one of {@link newFileId}, or of {@link fileIdOf}. */
+/** Whether the text has the form of a file id: 22 characters of base58. */
 export function isFileId(text: string): boolean {
   return FILE_ID.test(text)
 }
 
-/** The key of a new original. `folder` comes from {@link parseFolder}. */
+/** Creates the name of a new original. @param folder as returned by {@link parseFolder} */
 export function newOriginal({
   folder,
   format,
@@ -78,20 +78,21 @@ export function original(folder: string, format: Format, sourceName: string): Or
   return { key, folder, format, sourceName }
 }
 
-/** The key of a derivative. `variant` comes from `core/files/variant.ts`. */
+/** The key of a derivative. @param variant as returned by `variantOf` */
 export function derivativeKey(originalKey: ObjectKey, variant: string): ObjectKey {
   return `${originalKey}_${variant}` as ObjectKey
 }
 
-/**
- * What the keys of a derivative's parts begin with, and its own where it has parts; undefined for one that is a single file.
- */
+/** The prefix of the keys of a bundle's parts and of its entry; undefined for a derivative of a single file. */
 export function partsPrefix(derivative: ObjectKey): string | undefined {
   const slash = derivative.lastIndexOf('/') + 1
   return bundleFile(derivative.slice(slash))?.kind === 'entry' ? derivative.slice(0, slash) : undefined
 }
 
-/** The key of a part of a derivative. @throws Error for a derivative or a name that has none */
+/**
+ * The key of a part of a derivative. @throws Error when the derivative has no parts, or the name is not that of a
+ * part
+ */
 export function partKey(derivative: ObjectKey, name: string): ObjectKey {
   const prefix = partsPrefix(derivative)
   if (prefix === undefined || bundleFile(name)?.kind !== 'part')
@@ -99,14 +100,14 @@ export function partKey(derivative: ObjectKey, name: string): ObjectKey {
   return `${prefix}${name}` as ObjectKey
 }
 
-/** What every derivative's key begins with, and no other key of the grammar does. */
+/** The prefix of the keys of all derivatives of an original. No other key of the grammar begins with it. */
 export function derivativePrefix(originalKey: ObjectKey): string {
   return `${originalKey}_`
 }
 
 /**
- * The key of what stands in for a derivative of several files while it is being made; undefined where nothing does, as for
- * one that is a single file.
+ * The key of the part that replaces a bundle's entry while the bundle is in progress; undefined when there is no such
+ * part, as for a derivative of a single file.
  */
 export function provisionalKey(derivative: ObjectKey): ObjectKey | undefined {
   const prefix = partsPrefix(derivative)
@@ -114,19 +115,22 @@ export function provisionalKey(derivative: ObjectKey): ObjectKey | undefined {
   return name === undefined ? undefined : partKey(derivative, name)
 }
 
-/** Where an original's record lies in the bucket. */
+/** The key of an original's record in the bucket. */
 export function recordKey(originalKey: ObjectKey): ObjectKey {
   return `${recordPrefix}${originalKey}.json` as ObjectKey
 }
 
 export const recordPrefix = `${RECORDS}/meta/`
 
-/** What a key of ours stands for. */
+/** The kind of object that a key names. */
 export type KeyClass =
   | { kind: 'original' | 'derivative' | 'record'; original: OriginalName }
   | { kind: 'part'; original: OriginalName; derivative: ObjectKey }
 
-/** The original that a key belongs to; undefined for a client's record, and for what is no key of ours. */
+/**
+ * Returns the kind of a key and the original that it belongs to; undefined for a client's record, and for keys
+ * outside the grammar.
+ */
 export function classifyKey(key: ObjectKey): KeyClass | undefined {
   const isRecord = key.startsWith(recordPrefix) && key.endsWith('.json')
   const name = parseKey(isRecord ? key.slice(recordPrefix.length, -'.json'.length) : key)
@@ -141,19 +145,19 @@ export function classifyKey(key: ObjectKey): KeyClass | undefined {
   return { kind: 'part', original, derivative }
 }
 
-/** How many derivatives these keys are of, the keys of their parts aside. */
+/** The number of derivatives among these keys. Parts of bundles are not counted. */
 export function countDerivatives(keys: readonly ObjectKey[]): number {
   return keys.filter((key) => classifyKey(key)?.kind !== 'part').length
 }
 
-/** Where a client's record lies, in the first client's root. */
+/** The key of a client's record, in the first client's root. */
 export function clientRecordKey(clientId: string): ObjectKey {
   return `${clientRecordPrefix}${clientId}.json` as ObjectKey
 }
 
 export const clientRecordPrefix = `${RECORDS}/clients/`
 
-/** Where it is noted as which original a remote file is kept. @param digest of its URL, in hexadecimal */
+/** The key of the record that maps a remote URL to its original. @param digest SHA-256 of the URL, in hexadecimal */
 export function remoteRecordKey(digest: string): ObjectKey {
   return `${remoteRecordPrefix}${digest}.json` as ObjectKey
 }
@@ -161,22 +165,23 @@ export function remoteRecordKey(digest: string): ObjectKey {
 export const remoteRecordPrefix = `${RECORDS}/remote/`
 
 /**
- * A key that comes back from a bucket or index of ours, or one of the service's own records.
- * @throws Error when it could never be put there
+ * Types a key that was read from a bucket, an index, or one of the service's own records.
+ *
+ * @throws Error when the text has never been a valid key
  */
 export function storedKey(text: string): ObjectKey {
   if (pathDefect(text)) throw new Error(`not an object key: ${JSON.stringify(text)}`)
   return text as ObjectKey
 }
 
-/** A key as the path of a URL: every segment percent-encoded, the slashes kept. */
+/** Returns a key as the path of a URL: every segment percent-encoded, the slashes unchanged. */
 export function encodedPath(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/')
 }
 
 /**
- * Takes a key of the grammar apart; undefined for anything else, `.sluice/` included. The `variant` of a file of a bundle
- * has its name at the end: `hls/master.m3u8`.
+ * Parses a key of the grammar; undefined for any other text, including keys in `.sluice/`. For a file of a bundle,
+ * `variant` ends with the file's name: `hls/master.m3u8`.
  */
 export function parseKey(text: string): (OriginalName & { variant?: string }) | undefined {
   const segments = text.split('/')
@@ -196,19 +201,21 @@ export function parseKey(text: string): (OriginalName & { variant?: string }) | 
 }
 
 /**
- * Reads the folder of an upload: 1 to 8 segments, 200 bytes in all, none of them like the signature of a folder in a URL.
- * @returns the folder; empty for none
- * @throws Problem 400
+ * Parses the folder of an upload: at most 8 segments and 200 bytes, no segment like the signature of a folder in a
+ * URL.
+ *
+ * @returns the folder; empty when undefined
+ * @throws Problem 400 for an invalid folder
  */
 export function parseFolder(folder: string | undefined, param = 'path'): string {
   const parsed = parseExistingFolder(folder, param)
-  // Where URLs are signed, this segment would be read as a signature: the folder's files could not be delivered.
+  // In signed URLs this segment would be read as a signature: the folder's files could not be delivered.
   if (!parsed.split('/').some(isFolderSegment)) return parsed
   const expected = 'without a segment like the signature of a folder'
   throw badPath({ param, expected, received: parsed })
 }
 
-/** The same for files that are stored already, perhaps by a version that took more names. */
+/** The same for folders of stored files, which an earlier version with fewer rules may have accepted. */
 export function parseExistingFolder(folder: string | undefined, param = 'path'): string {
   if (folder === undefined) return ''
   const segments = folder.split('/')
@@ -218,7 +225,7 @@ export function parseExistingFolder(folder: string | undefined, param = 'path'):
     (Buffer.byteLength(folder) > FOLDER_MAX_BYTES ? `of at most ${FOLDER_MAX_BYTES} bytes` : undefined) ??
     (segments.length > FOLDER_MAX_SEGMENTS ? `of at most ${FOLDER_MAX_SEGMENTS} segments` : undefined) ??
     (isRecords(segments[0]) ? `outside ${RECORDS}, the service's own folder,` : undefined) ??
-    // On a disk such a folder would stand where a file stands.
+    // On a disk, such a folder could have the path of a stored file.
     (segments.some((segment) => LAST_SEGMENT.test(segment))
       ? 'without a segment named like a stored file'
       : undefined)
@@ -226,11 +233,11 @@ export function parseExistingFolder(folder: string | undefined, param = 'path'):
   return folder
 }
 
-/** What a path would have to be to name a file, or undefined when it may. */
+/** Returns the requirement that a path violates, as in {@link relativePathDefect}; undefined for a valid path. */
 export function pathDefect(path: string): string | undefined {
   if (/[?#]/.test(path)) return 'without a "?" or "#"'
   if (/^[a-z][a-z0-9+.-]*:/i.test(path)) return 'without a scheme'
-  // Decoded once already: what is still encoded was encoded twice, to slip past a check like this one.
+  // The path is decoded once already. What is still encoded was encoded twice, to bypass a check like this one.
   if (/%(?:[01][0-9a-f]|2[ef3]|3f|5c|7f|25|c2%[89][0-9a-f])/i.test(path)) return 'that is not encoded twice'
   return relativePathDefect(path, { maxBytes: PATH_MAX_BYTES })
 }

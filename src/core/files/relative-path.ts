@@ -1,18 +1,18 @@
-/** What no path holds: control characters, line separators, and what XML cannot carry. */
+/** Characters that no path may have: control characters, line separators, and characters that XML cannot carry. */
 const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029\uFFFE\uFFFF]/u
 
 /**
- * One of what no new folder and no name holds: the same, and marks of text direction, which show "exe.png" for
- * "gnp.exe". Keys of older files may hold those.
+ * A character that no new folder or name may have: {@link CONTROL_CHARACTERS}, and marks of text direction, which
+ * show "gnp.exe" as "exe.png". Keys of older files may have such marks.
  */
 export const UNSEEN_CHARACTER = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\uFFFE\uFFFF]/u
 
-/** What a folder or name without an {@link UNSEEN_CHARACTER} is, as messages say it. */
+/** The rule about {@link UNSEEN_CHARACTER}, as error messages state it. */
 export const NOTHING_UNSEEN = 'without control characters and marks of text direction'
 
 /**
- * What a path would have to be, to be a plain relative one with "/" between its segments; undefined when it is. Goes
- * on after "a relative path": `without a ".." segment`.
+ * Returns the rule that a relative path with "/" between its segments violates; undefined for a valid path. The text
+ * continues the words "a relative path": `without a ".." segment`.
  *
  * @param maxBytes inclusive, of the path in UTF-8
  */

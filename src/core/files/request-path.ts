@@ -3,19 +3,19 @@ import type { MediaGroup } from '../media/groups.ts'
 import { badPath } from '../problem.ts'
 import { isRecords, type OriginalName, original, parseKey, pathDefect, SOURCE_NAME } from './object-key.ts'
 
-/** What a request's path may mean, in the order in which the meanings are tried. */
+/** The possible meanings of a request's path, in the order in which they are tried. */
 export interface PathCandidates {
-  /** The path as a full key of an original, or of a derivative or a part of one (`variant` set). */
+  /** The path as the full key of an original, or of a derivative or a part of one (`variant` set). */
   full?: OriginalName & { variant?: string }
   /** The path as `[folder/]<sourceName>`. */
   short?: OriginalName
 }
 
 /**
- * Reads the path of a request: decoded once by then, checked here.
+ * Parses and checks the path of a request, which is percent-decoded once already.
  *
- * @param group the group in the URL; a short path of another group means nothing
- * @throws Problem 400 for a path that no file could have
+ * @param group the group in the URL; a short path of another group has no meaning
+ * @throws Problem 400 for a path that no file can have
  */
 export function parsePath(
   path: string,
@@ -37,7 +37,12 @@ export function parsePath(
   return meanings
 }
 
-/** The originals that a path may mean, in that order; one that names a derivative names none. */
+/** The candidates of a path, in the order in which a reader tries them: `variant` is set for a file of a derivative. */
+export function readCandidates({ full, short }: PathCandidates): Array<OriginalName & { variant?: string }> {
+  return [full, ...(short?.key === full?.key ? [] : [short])].filter((name) => name !== undefined)
+}
+
+/** The originals that a path may name, in the order in which they are tried. A path of a derivative is not included. */
 export function originalCandidates({ full, short }: PathCandidates): OriginalName[] {
   return [...(full?.variant === undefined ? [full] : []), short].filter((name) => name !== undefined)
 }

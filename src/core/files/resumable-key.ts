@@ -1,37 +1,38 @@
 import { isFileId, type ObjectKey, RECORDS, storedKey } from './object-key.ts'
 
-/** Names an upload that comes in several requests. */
+/** Identifies a resumable upload. */
 export interface ResumableRef {
   clientId: string
-  /** As `newFileId` makes them, and not the id of the file that will be: that one is public. */
+  /** As returned by `newFileId`. It differs from the id of the resulting file, which is public. */
   id: string
 }
 
-/** A part of such an upload: bytes from `start`, counted in the whole, to before `end`. */
+/** A piece of a resumable upload: the bytes from `start`, inclusive, to `end`, exclusive, counted in the whole file. */
 export interface ResumablePiece {
   key: ObjectKey
   start: number
   end: number
 }
 
-// Of all clients in the first one's root, so that one list finds them all, and records apart, so that it is short.
+// All clients share the first client's root, so that one list finds all uploads. Records have their own prefix, so
+// that this list is short.
 export const resumableRecordPrefix = `${RECORDS}/tus/uploads/`
 export const resumablePiecePrefix = `${RECORDS}/tus/pieces/`
 
 const RECORD = /^([^/]+)\/([^/]+)\.json$/
 const PIECE = /^([^/]+)\/([^/]+)\/(\d{1,15})-(\d{1,15})$/
 
-/** Where it lies what is known of an upload in several requests, in the first client's root. */
+/** The key of the record of a resumable upload, in the first client's root. */
 export function resumableRecordKey({ clientId, id }: ResumableRef): ObjectKey {
   return storedKey(`${resumableRecordPrefix}${clientId}/${id}.json`)
 }
 
-/** What the keys of its pieces begin with. */
+/** The prefix of the keys of its pieces. */
 export function resumablePiecesOf({ clientId, id }: ResumableRef): string {
   return `${resumablePiecePrefix}${clientId}/${id}/`
 }
 
-/** A piece of it, by the bytes that it holds. */
+/** A piece of the upload, from the range of its bytes. */
 export function resumablePiece(
   ref: ResumableRef,
   { start, end }: { start: number; end: number },
@@ -39,7 +40,9 @@ export function resumablePiece(
   return { key: storedKey(`${resumablePiecesOf(ref)}${start}-${end}`), start, end }
 }
 
-/** Which upload in several requests a key belongs to, and as what; undefined for all other keys. */
+/**
+ * Returns the resumable upload that a key belongs to, with the piece for a piece's key; undefined for all other keys.
+ */
 export function resumableMeaning(key: string): { ref: ResumableRef; piece?: ResumablePiece } | undefined {
   const isRecord = key.startsWith(resumableRecordPrefix)
   const prefix = isRecord ? resumableRecordPrefix : resumablePiecePrefix

@@ -3,26 +3,26 @@ import { sha256 } from '../bytes/digest.ts'
 const MAX_BYTES = 180
 
 /**
- * The variant under which lies what is known of an original, as JSON. No query leads to it: what {@link variantOf} makes
- * is `default`, or has a `=`, a `~` or a `/`.
+ * The variant that stores the information about an original, as JSON. No query leads to it: every result of {@link
+ * variantOf} is `default`, or has a `=`, a `~` or a `/`.
  */
 export const INFORMATION_VARIANT = 'info'
 
 /**
  * The canonical text of a transformation, the second half of a derivative's key: `h=200&w=100`. Names are sorted, so
- * the order in a URL never matters; values are canonical by then. When a value holds anything but `A-Z a-z 0-9 . , : -`,
- * or the text is longer than 180 bytes, it is `~` and a hash of the text.
+ * that the order in a URL does not matter; values are canonical already. When a value has other characters than `A-Z
+ * a-z 0-9 . , : -`, or the text is longer than 180 bytes, the variant is `~` and a hash.
  *
- * @param parameters names without aliases, with canonical values; none when every value is the default: `default`. One
- *   without a value is its name alone
- * @param fingerprint of the plan, when it is not the shipped one: an edited plugin or option is another variant
+ * @param parameters names without aliases, with canonical values; a name without a value is undefined. Empty when
+ *   every value is the default: the variant is then `default`
+ * @param fingerprint of a plan that differs from the shipped one: an edited plugin or option is another variant
  */
 export function variantOf(parameters: ReadonlyMap<string, string | undefined>, fingerprint?: string): string {
   const sorted = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1))
   const text = sorted.map(([name, value]) => (value === undefined ? name : `${name}=${value}`)).join('&')
   const plain =
     text.length <= MAX_BYTES && sorted.every(([, value]) => /^[A-Za-z0-9.,:-]*$/.test(value ?? ''))
-  // Hashed over JSON: with free text in a value, "a=1&b=2" could be one parameter or two.
+  // The hash is computed over JSON: with free text in a value, "a=1&b=2" could be one parameter or two.
   const name = plain ? text || 'default' : `~${sha256(JSON.stringify(sorted)).slice(0, 32)}`
   return fingerprint === undefined ? name : `${name}&~${fingerprint.slice(0, 8)}`
 }

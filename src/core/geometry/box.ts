@@ -1,22 +1,22 @@
-/** In pixels. */
+/** A size in pixels. */
 export interface Size {
   width: number
   height: number
 }
 
-/** A part of a picture: `left` and `top` count from its upper left corner. */
+/** A part of an image, in pixels. `left` and `top` count from the upper left corner. */
 export interface Box extends Size {
   left: number
   top: number
 }
 
-/** A place in a picture, as fractions of its sides: 0, 0 is its upper left corner, 1, 1 its lower right one. */
+/** A point in an image, as fractions of its sides: 0, 0 is the upper left corner, 1, 1 the lower right one. */
 export interface Point {
   x: number
   y: number
 }
 
-/** The part of a box that lies within a picture; undefined when none does. */
+/** The part of a box that lies within an image; undefined when the box lies outside. */
 export function clippedBox(box: Box, within: Size): Box | undefined {
   const left = Math.max(0, box.left)
   const top = Math.max(0, box.top)
@@ -25,7 +25,7 @@ export function clippedBox(box: Box, within: Size): Box | undefined {
   return width > 0 && height > 0 ? { left, top, width, height } : undefined
 }
 
-/** The smallest box around all of them; undefined for none. */
+/** The smallest box around all of them; undefined for an empty list. */
 export function unionOf(boxes: readonly Box[]): Box | undefined {
   const [first, ...rest] = boxes
   return (
@@ -40,7 +40,7 @@ export function unionOf(boxes: readonly Box[]): Box | undefined {
   )
 }
 
-/** The box of a size whose middle is as near to a point as it can be within the picture. */
+/** A box of this size, whose centre is as near to the point as the edges of the image allow. */
 export function boxAround(point: Point, { width, height }: Size, within: Size): Box {
   const place = (at: number, side: number, whole: number) =>
     Math.min(Math.max(at * whole - side / 2, 0), whole - side)
@@ -52,7 +52,7 @@ export function boxAround(point: Point, { width, height }: Size, within: Size): 
   }
 }
 
-/** Whether it is the whole picture. */
+/** Whether the size is that of the whole image. */
 export function isWhole({ width, height }: Size, of: Size): boolean {
   return width === of.width && height === of.height
 }

@@ -1,10 +1,11 @@
 import type { Size } from './box.ts'
 
-// Past this side sharp draws no SVG. One less, and a thousandth of the pixels: sides are rounded.
+// Above this side sharp rejects an SVG. One pixel less, and a thousandth of the pixels less, because sides are
+// rounded.
 const DRAWING_MAX_SIDE = 32_766
 const ROUNDED = 0.999
 
-/** How many times its own size an SVG may be drawn. */
+/** The largest scale, relative to its own size, at which an SVG may be drawn. */
 export function largestDrawing(
   { width, height }: Size,
   { sourceMaxPixels }: { sourceMaxPixels: number },

@@ -1,6 +1,6 @@
 import { type Box, type Point, type Size, unionOf } from './box.ts'
 
-/** What a cut keeps, by the words of the compass. */
+/** The point on which a crop is centred, by the words of the compass. */
 export const COMPASS = {
   center: { x: 0.5, y: 0.5 },
   north: { x: 0.5, y: 0 },
@@ -17,7 +17,7 @@ export type CompassWord = keyof typeof COMPASS
 
 export const COMPASS_WORDS = Object.keys(COMPASS) as readonly CompassWord[]
 
-/** Other words for them. */
+/** Synonyms of the compass words. */
 export const COMPASS_SYNONYMS: Readonly<Record<string, CompassWord>> = {
   centre: 'center',
   c: 'center',
@@ -41,8 +41,8 @@ export const COMPASS_SYNONYMS: Readonly<Record<string, CompassWord>> = {
 }
 
 /**
- * What a cut to this size shall have in its middle, of what was detected: all of it where that fits, else the largest.
- * Undefined when there is nothing.
+ * The point on which to centre a crop of this size, from the detected boxes: the centre of all of them where they fit
+ * into the crop, otherwise that of the largest. Undefined without boxes.
  */
 export function focusOfBoxes(boxes: readonly Box[], cut: Size, source: Size): Point | undefined {
   const union = unionOf(boxes)
@@ -54,7 +54,7 @@ export function focusOfBoxes(boxes: readonly Box[], cut: Size, source: Size): Po
   return { x: (left + width / 2) / source.width, y: (top + height / 2) / source.height }
 }
 
-/** What a query says of the focus. */
+/** The focus words that a query may use. */
 export type FocusWord = 'auto' | 'face' | CompassWord
 
 export interface Focus {
@@ -63,7 +63,7 @@ export interface Focus {
   fy: number
 }
 
-/** The same focus in one form: a point says more than a word, and a direction is a point. */
+/** Normalizes a focus: a point replaces the word, and a direction becomes a point. */
 export function focusAsked({ func = 'center', fx = 0.5, fy = 0.5 }: Partial<Focus>): Focus {
   if (fx !== 0.5 || fy !== 0.5) return { func: 'center', fx, fy }
   if (func === 'auto' || func === 'face') return { func, fx, fy }

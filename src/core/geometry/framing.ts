@@ -2,30 +2,35 @@ import { type Box, isWhole, type Size } from './box.ts'
 
 export type Fit = 'cover' | 'contain' | 'fill' | 'inside' | 'outside'
 
-/** What a picture shall be resized to. */
+/** The parameters of a resize. */
 export interface Wanted {
-  /** In pixels of the outcome. With neither side, nothing is scaled. */
+  /** In pixels of the output. Without both sides, nothing is scaled. */
   width?: number | undefined
   height?: number | undefined
-  /** Width to height of what is taken, where no two sides say it. */
+  /** Width divided by height of the cropped part. Ignored when both sides are given. */
   ratio?: number | undefined
-  /** Counts with both sides. */
+  /** Used when both sides are given. */
   fit: Fit
-  /** Takes a part whose sides are so many times shorter. From 1. */
+  /** Crops to a part whose sides are this many times shorter. From 1. */
   zoom: number
-  /** Times its own size that the picture may be drawn at most: 1 never enlarges it. */
+  /** Maximum scale, relative to the source: 1 never enlarges it. */
   maxScale: number
-  /** Of the side that is not named. */
+  /** Limit of the side that is not given, in pixels. */
   maxSide: number
-  /** Makes sides whole, but of a whole source in its own shape. By default to the nearest, as always for that. */
+  /**
+   * Rounds sides to whole pixels; to the nearest by default. A whole source in its own shape is always rounded to the
+   * nearest.
+   */
   whole?: (side: number) => number
 }
 
-/** How large a part of the source is taken, in its pixels and not rounded, and what it is resized to. */
+/**
+ * The part of the source that is cropped, in its pixels and not rounded, and the size to which that part is resized.
+ */
 export interface Framing {
   taken: Size
   size: Size
-  /** Of `contain`: the box in the middle of which it stands. */
+  /** For `contain`: the box in which the image is centred. */
   canvas?: Size
 }
 
@@ -47,7 +52,7 @@ export function framing(source: Size, wanted: Wanted): Framing {
   const box = { width, height }
   if (fit === 'cover' || fit === 'fill') {
     const taken = fit === 'cover' ? largestOf(width / height, visible) : visible
-    // A picture smaller than the box gets the largest box of the same shape that it fills.
+    // An image smaller than the box gets the largest box of the same shape that it can fill.
     const shrink = Math.min(1, (taken.width * maxScale) / width, (taken.height * maxScale) / height)
     return { taken, size: scaled(box, shrink) }
   }
@@ -61,7 +66,10 @@ export function framing(source: Size, wanted: Wanted): Framing {
   return { taken: visible, size, ...(fit === 'contain' && !isWhole(size, box) ? { canvas: box } : {}) }
 }
 
-/** The same cut, after the whole source has been resized: to what size, and what is taken of that, in whole pixels. */
+/**
+ * Converts a crop of the source into one after the resize of the whole source. Returns the size of the resized
+ * source, and the crop in it, in whole pixels.
+ */
 export function cutAfterResizing(part: Box, size: Size, source: Size): { whole: Size; part: Box } {
   const [across, down] = scales(part, size)
   const whole = {
@@ -73,7 +81,7 @@ export function cutAfterResizing(part: Box, size: Size, source: Size): { whole: 
   return { whole, part: { left, top, ...size } }
 }
 
-/** The same cut in whole pixels of the source. */
+/** Returns the crop in whole pixels of the source. */
 export function cutBeforeResizing(part: Box, source: Size): Box {
   const width = Math.min(source.width, Math.max(1, Math.round(part.width)))
   const height = Math.min(source.height, Math.max(1, Math.round(part.height)))
@@ -86,7 +94,7 @@ function scales(from: Size, to: Size): [across: number, down: number] {
   return [to.width / from.width, to.height / from.height]
 }
 
-/** The largest box of this shape within another. */
+/** The largest box of this ratio within another box. */
 function largestOf(ratio: number, { width, height }: Size): Size {
   return ratio * height < width ? { width: ratio * height, height } : { width, height: width / ratio }
 }

@@ -2,9 +2,10 @@ import { notTransformable } from '../transform-problems.ts'
 import type { Size } from './box.ts'
 
 /**
- * Refuses a picture that a step is about to make too large.
+ * Rejects a step whose output would be too large.
  *
- * @param expected begins the message with what the caller may change: `w and h that make`
+ * @param expected the beginning of the message, which names the parameters that the client may change: `w and h that
+ *   make`
  * @throws Problem 422
  */
 export function checkOutput(
@@ -18,13 +19,13 @@ export function checkOutput(
   const { outputMaxSide, outputMaxPixels } = limits
   if (Math.max(width, height) > outputMaxSide) {
     throw notTransformable(
-      `expected ${expected} at most ${outputMaxSide} px a side but ${width} x ${height} px are more: ask for a smaller size`,
+      `expected ${expected} at most ${outputMaxSide} px a side but the output would have ${width} x ${height} px. Request a smaller size.`,
     )
   }
   const pixels = width * height * pages
   if (pixels > outputMaxPixels) {
     throw notTransformable(
-      `expected ${expected} at most ${outputMaxPixels} pixels over all frames but ${width} x ${height} px of ${pages} frames are ${pixels}`,
+      `expected ${expected} at most ${outputMaxPixels} pixels over all frames but the output would have ${pixels} (${width} x ${height} px, ${pages} frames). Request a smaller size.`,
     )
   }
 }

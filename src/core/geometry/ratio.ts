@@ -1,14 +1,14 @@
 import { badParameter } from '../problem.ts'
 
-/** Width to height. */
+/** Returns width divided by height. */
 export function ratioOf([width = 1, height = 1]: readonly number[]): number {
   return width / height
 }
 
-// Decimals that count: 1.7778:1 is 16:9 to a pixel in 5000.
+// Decimals that count: 1.7778:1 equals 16:9 to one pixel in 5000.
 const DECIMALS = 10_000
 
-/** The same ratio in the smallest whole numbers: `32:18` and `1.6:0.9` are `16:9`. */
+/** Returns the same ratio in the smallest whole numbers: `32:18` and `1.6:0.9` become `16:9`. */
 export function reducedRatio([width = 1, height = 1]: readonly number[]): [width: number, height: number] {
   const [across, down] = [Math.round(width * DECIMALS), Math.round(height * DECIMALS)]
   const divisor = greatestDivisor(across, down)
@@ -20,8 +20,9 @@ function greatestDivisor(a: number, b: number): number {
 }
 
 /**
- * With an aspect ratio and one side: both sides, which are all that it means.
- * @throws Problem 400 where the other side would have no pixels, or more than the limit
+ * Replaces an aspect ratio and one side by both sides.
+ *
+ * @throws Problem 400 when the other side would have no pixels, or more than the limit
  */
 export function withRatio({ w, h, ar }: Sides, maxSide: number): Sides {
   if (ar === undefined || (w !== undefined && h !== undefined)) return { w, h, ar: undefined }

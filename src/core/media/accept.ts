@@ -1,6 +1,5 @@
 /**
- * Whether an `Accept` header names a media type. Only the type itself counts: `image/*` is also what browsers say that
- * cannot show AVIF.
+ * Whether an `Accept` header names a media type. Wildcards do not count: browsers without AVIF send `image/*` too.
  *
  * @see RFC 9110 section 12.5.1
  */

@@ -9,10 +9,10 @@ export interface Color {
 }
 
 /**
- * Reads a colour: 3, 4, 6 or 8 hexadecimal digits, with or without `#`, a name of CSS, or `transparent`.
+ * Parses a colour: 3, 4, 6 or 8 hexadecimal digits, with or without `#`, a CSS name, or `transparent`.
  *
- * @returns lower-case digits, 6 of an opaque colour, else 8; all that is wholly transparent is one. Undefined for anything
- * else
+ * @returns lower-case digits: 6 for an opaque colour, otherwise 8; {@link CLEAR} for every fully transparent colour.
+ *   Undefined for any other text
  */
 export function parseColor(text: string): string | undefined {
   const word = text.toLowerCase()
@@ -26,13 +26,15 @@ export function parseColor(text: string): string | undefined {
   return full.length === 8 && full.endsWith('ff') ? full.slice(0, 6) : full
 }
 
-/** Wholly transparent, as {@link parseColor} answers. */
+/** Fully transparent, as {@link parseColor} returns it. */
 export const CLEAR = '00000000'
 
-/** What is left empty: transparent, and white beneath, which is what a format without transparency shows. */
+/**
+ * The colour of empty areas: transparent, with white in the colour channels, which formats without transparency show.
+ */
 export const EMPTY: Readonly<Color> = { r: 255, g: 255, b: 255, alpha: 0 }
 
-/** Of what {@link parseColor} answers. */
+/** Converts the result of {@link parseColor}. */
 export function colorOf(digits: string): Color {
   const at = (i: number) => Number.parseInt(digits.slice(i, i + 2), 16)
   return { r: at(0), g: at(2), b: at(4), alpha: digits.length === 8 ? at(6) / 255 : 1 }

@@ -27,7 +27,7 @@ const TABLE = `
   ee82ee wheat f5deb3 white ffffff whitesmoke f5f5f5 yellow ffff00 yellowgreen 9acd32
 `
 
-/** Hexadecimal digits of red, green and blue by the 148 names of CSS, all in lower case. */
+/** Hexadecimal digits of red, green and blue by the 148 colour names of CSS, all in lower case. */
 export const CSS_COLORS: ReadonlyMap<string, string> = new Map(
   [...TABLE.matchAll(/([a-z]+)\s+([0-9a-f]{6})/g)].map(([, name = '', hex = '']) => [name, hex]),
 )

@@ -1,10 +1,10 @@
 import { UNSEEN_CHARACTER } from '../files/relative-path.ts'
 
-/** What a camera has written, by the names of the EXIF standard: `{ Make: 'Canon', FNumber: 2.8 }`. */
+/** Tags that a camera has written, by the names of the EXIF standard: `{ Make: 'Canon', FNumber: 2.8 }`. */
 export type ExifTags = Readonly<Record<string, ExifValue>>
 export type ExifValue = string | number | readonly number[]
 
-/** Where a picture was taken: degrees, north and east positive, and metres above the sea. */
+/** The place where a photo was taken: degrees, north and east positive, and metres above sea level. */
 export interface ExifLocation {
   latitude: number
   longitude: number
@@ -16,11 +16,11 @@ export interface Exif {
   location?: ExifLocation | undefined
 }
 
-// Of a string, in characters: a caption is longer than a word, and what is longer than a page is none.
+// Limit of a string, in characters: a caption is longer than a word, but a text longer than a page is no caption.
 const TEXT_MAX_LENGTH = 1000
-// Numbers of one tag; a lens has four.
+// Limit of numbers in one tag; a lens specification has four.
 const VALUES_MAX = 8
-// Entries of one directory: cameras write up to a hundred.
+// Limit of entries in one directory: cameras write up to a hundred.
 const ENTRIES_MAX = 512
 
 const IMAGE_TAGS: TagNames = {
@@ -82,9 +82,9 @@ const GPS_DIRECTORY = 34853
 type TagNames = Readonly<Record<number, string>>
 
 /**
- * Reads an EXIF block: of the tags that are named here what can be read, and nothing of a block that cannot. What
- * follows of it is bounded: a block of 65 KB may promise a hundred million values. Serial numbers, the maker's notes and
- * the thumbnail are left out.
+ * Reads an EXIF block: the tags named here, as far as they are readable. Returns undefined for a block without a
+ * valid header. The work is bounded: a block of 65 KB may claim a hundred million values. Serial numbers, maker notes
+ * and the thumbnail are left out.
  *
  * @param block with or without its `Exif` header
  * @see CIPA DC-008 (Exif 2.32), section 4.6
@@ -113,7 +113,7 @@ function readerOf(tiff: Buffer, { littleEndian }: { littleEndian: boolean }) {
   const holds = (at: number, size: number) => at >= 0 && at + size <= tiff.length
   const u16 = (at: number) => (holds(at, 2) ? view.getUint16(at, littleEndian) : undefined)
   const u32 = (at: number) => (holds(at, 4) ? view.getUint32(at, littleEndian) : undefined)
-  // By the standard's number of a type: what one takes in bytes, and how it is read.
+  // By the type number of the standard: the size of a value in bytes, and its reader.
   const types: Readonly<Record<number, { size: number; read: (at: number) => number }>> = {
     1: { size: 1, read: (at) => view.getUint8(at) },
     3: { size: 2, read: (at) => view.getUint16(at, littleEndian) },
@@ -137,7 +137,7 @@ function readerOf(tiff: Buffer, { littleEndian }: { littleEndian: boolean }) {
     if (size === undefined) return undefined
     const at = count * size <= 4 ? entry + 8 : u32(entry + 8)
     if (at === undefined || !holds(at, count * size)) return undefined
-    // UTF-8 contains the ASCII of the standard, and is what phones write.
+    // UTF-8 contains the ASCII of the standard, and phones write UTF-8.
     if (type === 2) return cleanText(tiff.toString('utf8', at, at + Math.min(count, 4 * TEXT_MAX_LENGTH)))
     const one = types[type]
     if (!one || count > VALUES_MAX) return undefined
@@ -149,8 +149,8 @@ function readerOf(tiff: Buffer, { littleEndian }: { littleEndian: boolean }) {
   return {
     u32,
     /**
-     * The tags of a directory that are named and can be read; the first of equal ones. A crafted directory has hundreds of
-     * others with 4 KB of text each, which would stop the event loop to no purpose.
+     * Reads the named tags of a directory; the first of equal ones. Other tags are not read: a crafted directory has
+     * hundreds of them with 4 KB of text each, which would block the event loop.
      */
     directory(at: number, names: TagNames): Directory {
       const tags = new Map<number, ExifValue>()
@@ -179,12 +179,12 @@ function locationOf(gps: Record<string, ExifValue>): ExifLocation | undefined {
   const longitude = degrees(gps.longitude, { negative: gps.longitudeRef === 'W', max: 180 })
   if (latitude === undefined || longitude === undefined) return undefined
   const [altitude] = numbersOf(gps.altitude)
-  // 1: below the sea.
+  // 1: below sea level.
   const sign = gps.altitudeRef === 1 ? -1 : 1
   return { latitude, longitude, ...(altitude === undefined ? {} : { altitude: sign * altitude }) }
 }
 
-/** Degrees, minutes and seconds as one number, to a centimetre. */
+/** Converts degrees, minutes and seconds to one number, precise to a centimetre. */
 function degrees(
   value: ExifValue | undefined,
   { negative, max }: { negative: boolean; max: number },
@@ -201,7 +201,7 @@ function numbersOf(value: ExifValue | undefined): readonly number[] {
   return typeof value === 'object' ? value : []
 }
 
-/** Up to its end, as C has it, without what is not seen. */
+/** Returns the text before the first NUL, without invisible characters. */
 function cleanText(text: string): string {
   const [upToEnd = ''] = text.split('\0', 1)
   const clean = upToEnd.toWellFormed().replace(new RegExp(UNSEEN_CHARACTER, 'gu'), '').trim()

@@ -1,19 +1,19 @@
 import { FORMATS_BY_NAME, type FormatRow, FURTHER_FORMATS, ZIPS_BY_NAME } from './further-formats.ts'
 import { MEDIA_GROUPS, type MediaGroup } from './groups.ts'
 
-/** A file format as keys, URLs and headers name it. */
+/** A file format, with its names in keys, URLs and headers. */
 export interface Format {
-  /** Short name, unique over all groups: `jpeg`. */
+  /** Short name, unique across all groups: `jpeg`. */
   name: string
   group: MediaGroup
-  /** As registered with IANA, without parameters: `image/jpeg`. */
+  /** Registered with IANA, without parameters: `image/jpeg`. */
   mediaType: string
-  /** The usual extension without the dot, unique as well, so that a file's name alone gives its key: `jpg`. */
+  /** The usual extension without the dot: `jpg`. It is unique, so that a file's name alone determines its key. */
   extension: string
 }
 
-// name, media type, extension where it is not the name. The group is the first part of the key, which is that of the
-// media type unless the last column says otherwise.
+// Name, media type, and the extension where it differs from the name. The group is the first segment of the key. It
+// is the first part of the media type unless the last column names another.
 const ROWS: readonly FormatRow[] = [
   ['png', 'image/png'],
   ['jpeg', 'image/jpeg', 'jpg'],
@@ -88,7 +88,7 @@ const ROWS: readonly FormatRow[] = [
   ['bin', 'application/octet-stream'],
 ]
 
-/** Every format that the service tells apart; `bin`, the last, is what none of them is. */
+/** All formats that the service distinguishes. The last one, `bin`, is for files of any other format. */
 export const FORMATS: readonly Format[] = ROWS.map(([name, mediaType, extension, group]) => ({
   name,
   mediaType,
@@ -99,50 +99,53 @@ export const FORMATS: readonly Format[] = ROWS.map(([name, mediaType, extension,
 const byName = new Map(FORMATS.map((format) => [format.name, format]))
 const byExtension = new Map(FORMATS.map((format) => [format.extension, format]))
 
-/** Whether a URL may name it as a group. */
+/** Whether the text is the name of a media group. */
 export function isMediaGroup(text: string): text is MediaGroup {
   return (MEDIA_GROUPS as readonly string[]).includes(text)
 }
 
-// Of these all frames are taken; the pages of a TIFF are separate pictures.
+// All frames of these formats are used. The pages of a TIFF are separate images.
 const ANIMATED = new Set(['gif', 'webp'])
 
-/** Whether pictures of the format called `name` can be animations. */
+/** Whether images of the format called `name` can be animations. */
 export function isAnimated(name: string): boolean {
   return ANIMATED.has(name)
 }
 
-/** The format called `name` (`jpeg`, not `jpg`). */
+/** Finds the format called `name` (`jpeg`, not `jpg`). */
 export function formatNamed(name: string): Format | undefined {
   return byName.get(name)
 }
 
-/** The format whose usual extension is `extension` (`jpg`, not `jpeg`). */
+/** Finds the format whose usual extension is `extension` (`jpg`, not `jpeg`). */
 export function formatOfExtension(extension: string): Format | undefined {
   return byExtension.get(extension)
 }
 
-/** The format of a media type, with or without parameters; `bin` for one that is not known. */
+/** Returns the format of a media type, with or without parameters; `bin` for an unknown one. */
 export function formatOfMediaType(mediaType: string): Format {
   const bare = mediaType.split(';', 1)[0]?.trim()
   return FORMATS.find((format) => format.mediaType === bare) ?? knownFormat('bin')
 }
 
-/** The format called `name`; for names that the program itself has written. @throws when there is none. */
+/** Returns the format called `name`, for names in the source code. @throws Error for an unknown name */
 export function knownFormat(name: string): Format {
   const format = byName.get(name)
   if (!format) throw new Error(`no format is called ${name}`)
   return format
 }
 
-/** Media types that a browser would run or render as a document: they are delivered in a sandbox. */
+/**
+ * Whether a browser would run the file or render it as a document. Files of these media types are delivered in a
+ * sandbox.
+ */
 export function isActiveContent(mediaType: string): boolean {
   return /^(image\/svg\+xml|text\/html|application\/xml|text\/xml|application\/xhtml\+xml)/.test(mediaType)
 }
 
 /**
- * Whether a browser may run a file of this media type when it opens its address. At the address in a bucket, where Sluice sends no
- * headers, such a file is downloaded instead.
+ * Whether a browser may run a file of this media type when a user opens its URL. From the URL of the bucket, where
+ * Sluice sends no headers, such a file is downloaded instead.
  */
 export function isDownloadedFromBucket(mediaType: string): boolean {
   return (

@@ -1,12 +1,15 @@
 import type { MediaGroup } from './groups.ts'
 
-/** Name, media type, extension where it is not the name, group where it is not the first part of the media type. */
+/**
+ * Name, media type, extension where it differs from the name, group where it differs from the first part of the media
+ * type.
+ */
 export type FormatRow = readonly [name: string, mediaType: string, extension?: string, group?: MediaGroup]
 
 /** Formats that are recognised by their bytes, stored and delivered, beyond the ones that most services handle. */
 export const FURTHER_FORMATS: readonly FormatRow[] = [
   ['svgz', 'image/svg+xml-compressed'],
-  // RAW photos and other pictures.
+  // RAW photos and other images.
   ['dng', 'image/x-adobe-dng'],
   ['cr2', 'image/x-canon-cr2'],
   ['cr3', 'image/x-canon-cr3'],
@@ -194,7 +197,7 @@ export const FORMATS_BY_NAME: readonly FormatRow[] = [
   ['der', 'application/x-x509-cert'],
 ]
 
-/** ZIP archives without a content type within: an unspecific ZIP gets one of these by the extension of its name. */
+/** ZIP archives that do not declare a content type: a generic ZIP gets one of these by the extension of its name. */
 export const ZIPS_BY_NAME: readonly FormatRow[] = [
   ['kmz', 'application/vnd.google-earth.kmz'],
   ['usdz', 'model/vnd.usdz+zip', 'usdz', 'application'],

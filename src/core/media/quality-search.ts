@@ -1,12 +1,12 @@
-// The first try, and six that halve what is left: from 100 they come down to 1.
+// The first try, and six that halve the rest: enough to get from 100 down to 1.
 const MOST_TRIES = 7
 
 /**
- * Searches the highest quality whose outcome has at most `maxBytes`, by halving: at most seven tries, so that the one
- * found is at most two steps below the best. Sizes are taken to grow with the quality.
+ * Searches for the highest quality whose output has at most `maxBytes`, by halving. It takes at most seven tries, so
+ * that the result is at most two steps below the best. It assumes that the size grows with the quality.
  *
- * @param options `from`: the highest that may be; `bytesOf` makes the outcome of a quality, and tells how large it is
- * @returns the quality found, from 1; 1 as well when even that is too large
+ * @param options `from`: the highest quality; `bytesOf` renders the output of a quality and returns its size in bytes
+ * @returns the quality found, from 1; also 1 when its output is still too large
  */
 export async function searchQuality({
   from,

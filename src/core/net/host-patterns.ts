@@ -1,8 +1,8 @@
 /**
- * Whether a list of hosts names this one: `example.com` itself, `*.example.com` all below it.
+ * Whether a list of hosts includes this one: `example.com` matches itself only, `*.example.com` all its subdomains.
  *
- * @param hostname as a `URL` has it
- * @throws Error for an entry that is no host, so that a list with a typing error lets nothing pass
+ * @param hostname in the form of `URL.hostname`
+ * @throws Error for an entry that is not a host, so that a list with a typing error allows nothing
  */
 export function namesHost(list: readonly string[], hostname: string): boolean {
   const host = withoutLastDot(hostname)
@@ -13,7 +13,7 @@ export function namesHost(list: readonly string[], hostname: string): boolean {
   })
 }
 
-/** As a `URL` writes it: lower case, punycode, no dot at its end. */
+/** Normalizes an entry as `URL` does: lower case, punycode, without a dot at its end. */
 function normalized(entry: string): string {
   const url = `http://${entry}/`
   if (/[\s/?#@*]|:\d*$/.test(entry) || !URL.canParse(url))

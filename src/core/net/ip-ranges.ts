@@ -2,10 +2,10 @@ import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** A range of addresses: `10.0.0.0/8` after {@link parseCidr}. */
+/** A range of IP addresses, parsed from `10.0.0.0/8` by {@link parseCidr}. */
 export type Cidr = readonly [Address, number]
 
-/** A range that is not public unicast, what it is for, and who says so. */
+/** A range that is not public unicast, its purpose, and the source that defines it. */
 type Row = readonly [cidr: string, name: string, source: string]
 
 /** @see https://www.iana.org/assignments/iana-ipv4-special-registry */
@@ -14,7 +14,7 @@ const IPV4: readonly Row[] = [
   ['10.0.0.0/8', 'private', 'RFC 1918'],
   ['100.64.0.0/10', 'carrier-grade NAT', 'RFC 6598'],
   ['127.0.0.0/8', 'loopback', 'RFC 1122'],
-  // Public by its number, yet answered by the machine an Azure server runs on, with that server's keys.
+  // A public address by its number. On Azure, the host machine answers at it and hands out the server's keys.
   ['168.63.129.16/32', 'cloud platform', 'Microsoft'],
   ['169.254.0.0/16', 'link-local', 'RFC 3927'],
   ['172.16.0.0/12', 'private', 'RFC 1918'],
@@ -33,7 +33,7 @@ const IPV4: readonly Row[] = [
   ['240.0.0.0/4', 'reserved', 'RFC 1112'],
 ]
 
-/** Where an IPv6 address holds an IPv4 one: the bytes at `at`, `inverted` bit by bit. */
+/** The position of an IPv4 address inside an IPv6 address: four bytes from `at`. `inverted`: all bits are inverted. */
 interface Embedded {
   at: number
   inverted?: true
@@ -49,7 +49,7 @@ const IPV6: ReadonlyArray<readonly [...Row, ...Embedded[]]> = [
   ['64:ff9b::/96', 'NAT64', 'RFC 6052', { at: 12 }],
   ['64:ff9b:1::/48', 'NAT64', 'RFC 8215', { at: 12 }],
   ['100::/64', 'discard', 'RFC 6666'],
-  // The first IPv4 is the Teredo server's, the second the client's.
+  // The first IPv4 address is that of the Teredo server, the second that of the client.
   ['2001::/32', 'Teredo', 'RFC 4380', { at: 4 }, { at: 12, inverted: true }],
   ['2001:2::/48', 'benchmarking', 'RFC 5180'],
   ['2001:10::/28', 'ORCHID', 'RFC 4843'],
@@ -73,20 +73,20 @@ interface Special {
   embedded: readonly Embedded[]
 }
 
-// The first row that fits speaks: 255.255.255.255 and 2001::/32 come before the ranges around them.
+// The first row that matches decides: 255.255.255.255 and 2001::/32 come before the ranges around them.
 const SPECIAL: readonly Special[] = [...IPV4, ...IPV6].map(([cidr, name, source, ...embedded]) => ({
   range: parseCidr(cidr),
   name: `${name} (${source})`,
   embedded,
 }))
 
-// All that IANA gives out for global unicast; what lies outside is refused, whatever it will be one day.
+// All addresses that IANA assigns for global unicast. Other addresses are refused, whatever they may become.
 const GLOBAL_UNICAST = parseCidr('2000::/3')
 
 /**
- * What an address is when it is not public unicast, `private (RFC 1918)` for 10.0.0.1; undefined when it is. Anything
- * but a plain address is not public: octal, hexadecimal and short IPv4 spellings, zone ids, host names. For the log:
- * whether a server may be asked to connect there, {@link mayConnect} says.
+ * Returns the purpose of an address that is not public unicast, `private (RFC 1918)` for 10.0.0.1; undefined for a
+ * public one. Only plain addresses are public: not octal, hexadecimal or short IPv4 spellings, zone ids or host
+ * names. For the log. Use {@link mayConnect} to decide about a connection.
  */
 export function specialRange(text: string): string | undefined {
   const address = parse(text)
@@ -94,8 +94,8 @@ export function specialRange(text: string): string | undefined {
 }
 
 /**
- * Whether a server may be asked to connect there: a public unicast address, or one in `allowed`. Of an address that
- * holds an IPv4 address (mapped or tunnelled), both must be so.
+ * Whether the server may connect to this address: a public unicast address, or one in `allowed`. For an IPv6 address
+ * that contains an IPv4 address (mapped or tunnelled), both must be allowed.
  */
 export function mayConnect(text: string, allowed: readonly Cidr[] = []): boolean {
   const address = parse(text)
@@ -105,7 +105,10 @@ export function mayConnect(text: string, allowed: readonly Cidr[] = []): boolean
 // The link-local ranges, and the metadata addresses outside of them: Azure's, and that of AWS over IPv6.
 const METADATA = ['169.254.0.0/16', '168.63.129.16/32', 'fe80::/10', 'fd00:ec2::254/128'].map(parseCidr)
 
-/** Whether an address is link-local or a cloud's metadata service, which hands out keys; also embedded in an IPv6 address. */
+/**
+ * Whether an address is link-local or a cloud's metadata service, which hands out keys. Also detects one that is
+ * embedded in an IPv6 address.
+ */
 export function isMetadataAddress(text: string): boolean {
   const address = parse(text.replace(/%.*$/, ''))
   return address !== undefined && isMetadata(address)
@@ -120,8 +123,8 @@ function isMetadata(address: Address): boolean {
 }
 
 /**
- * Reads `10.0.0.0/8` or `fd00::/8`. Four decimal parts, and nothing behind the mask: what can be read in two ways would
- * open another network than the one that was meant.
+ * Parses `10.0.0.0/8` or `fd00::/8`. IPv4 needs four decimal parts, and the address bits behind the mask must be 0:
+ * an ambiguous text could allow another network than the intended one.
  *
  * @throws Error for anything else
  */
@@ -162,7 +165,7 @@ function unwrap(address: Address, { at, inverted }: Embedded): Address {
 
 function parse(text: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
-  // By way of URL, since ipaddr.js takes ::10.0.0.1 for ::ffff:10.0.0.1. Knows no zone ids, and neither shall we.
+  // Normalized by URL, since ipaddr.js reads ::10.0.0.1 as ::ffff:10.0.0.1. URL rejects zone ids, as we must.
   const url = `http://[${text}]/`
   if (!/^[0-9a-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined
   return ipaddr.IPv6.parse(new URL(url).hostname.slice(1, -1))

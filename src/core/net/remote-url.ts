@@ -1,21 +1,21 @@
 import { UNSEEN_CHARACTER } from '../files/relative-path.ts'
 import { Problem } from '../problem.ts'
 
-// As old browsers and most servers take them.
+// The limit of old browsers and most servers.
 const MAX_LENGTH = 2000
 
 /**
- * The URL of a remote file, as it is asked for and remembered: without its fragment. Where it leads is for the fetcher to
- * check.
+ * Parses the URL of a remote file, and returns it without its fragment, as it is requested and stored. The fetcher
+ * checks the address that the host resolves to.
  *
- * @throws Problem 400 that does not repeat it: it may hold a secret
+ * @throws Problem 400 that does not repeat the URL: it may contain a secret
  */
 export function parseRemoteUrl(text: string): string {
   const expect = (fits: boolean, expected: string) => {
     if (!fits) throw urlNotAllowed(expected)
   }
   expect(text.length <= MAX_LENGTH, `at most ${MAX_LENGTH} characters`)
-  // A URL would be read without some of these.
+  // The URL parser would silently remove some of these characters.
   expect(!UNSEEN_CHARACTER.test(text) && text.trim() === text, 'no control characters, nor spaces around it')
   expect(URL.canParse(text), 'an absolute URL, percent-encoded once in a path')
   const url = new URL(text)
@@ -25,7 +25,7 @@ export function parseRemoteUrl(text: string): string {
   return url.href
 }
 
-/** 400: a URL that leads where we do not go; `expected` is where we do. */
+/** Problem 400 for a URL that may not be fetched. @param expected which URLs are accepted */
 export function urlNotAllowed(expected: string): Problem {
   return new Problem({
     status: 400,

@@ -1,18 +1,18 @@
 import { MEDIA_GROUPS, type MediaGroup } from '../media/groups.ts'
 import { expectation, type ParameterSpec, type ParameterSpecs } from './parameter.ts'
 
-/** A parameter with all that is known of it: its own record, and whose it is. */
+/** A parameter with its own record and its plugin's name. */
 export type DescribedParameter = ParameterSpec & {
   plugin: string
   name: string
   aliases: readonly string[]
-  /** What it accepts, in the words of the message that refuses all else: `an integer from 1 to 5000 px`. */
+  /** The accepted values, in the words of the error message: `an integer from 1 to 5000 px`. */
   expected: string
 }
 
 export type DescribedParameters = Readonly<Record<MediaGroup, readonly DescribedParameter[]>>
 
-/** The parameters of plugins by media group, in the order of the plugins: that of the chain, as they are loaded. */
+/** Describes the parameters of plugins by media group, in the order in which the plugins run. */
 export function describeParameters(
   transforms: ReadonlyArray<{
     plugin: { name: string; params: ParameterSpecs }

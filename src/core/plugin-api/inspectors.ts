@@ -2,61 +2,64 @@ import type { Asset } from '../bytes/asset.ts'
 import type { Exif } from '../media/exif.ts'
 import type { EngineContext } from './plugin.ts'
 
-/** What a picture's header says of it. */
+/** Facts from an image's header. */
 export interface ImageFacts {
-  /** Of one frame, in pixels, after it has been turned upright. */
+  /** Size of one frame, in pixels, after it has been turned upright. */
   width: number
   height: number
-  /** Frames of an animation, pages of a document; 1 for a still picture. Unknown when only a part was read. */
+  /**
+   * Frames of an animation, or pages of a document; 1 for a still image. Undefined when only a part of the file was
+   * read.
+   */
   pages?: number | undefined
   hasAlpha: boolean
-  /** As libvips calls it: `srgb`, `b-w`, `cmyk`, `rgb16`. */
+  /** The libvips name: `srgb`, `b-w`, `cmyk`, `rgb16`. */
   colorSpace: string
   exif?: Exif | undefined
 }
 
-/** What can be told of a picture only by looking at its pixels. */
+/** Facts that need the pixels of an image. */
 export interface ImageColors {
-  /** `#rrggbb` of what there is most of; none when all of it is transparent. */
+  /** The most frequent colour as `#rrggbb`; undefined when the image is fully transparent. */
   dominantColor?: string | undefined
   /** Base64. @see https://evanw.github.io/thumbhash/ */
   thumbHash: string
-  /** On white, where it is transparent. @see https://blurha.sh */
+  /** Transparent parts count as white. @see https://blurha.sh */
   blurHash: string
 }
 
-/** Tells of pictures. */
+/** Reads facts from images. */
 export interface ImageInspector {
   /**
-   * From the header alone. @param maxBytes how much of the file may be read; of a longer one only so much is
-   * @returns undefined when it cannot be read
+   * Reads the header. @param options `maxBytes`: how many bytes of a longer file may be read
+   * @returns undefined when the image cannot be read
    */
   facts(source: Asset, options: { maxBytes: number; signal: AbortSignal }): Promise<ImageFacts | undefined>
-  /** Of a small picture: at most {@link SMALL_SIDE} pixels a side. */
+  /** Reads the colours. @param small an image of at most {@link SMALL_SIDE} pixels a side */
   colors(small: Asset, signal: AbortSignal): Promise<ImageColors>
 }
 
-/** What a ThumbHash is made of at most; nobody sees more in one. */
+/** The largest side from which a ThumbHash is computed. More pixels make no visible difference. */
 export const SMALL_SIDE = 100
 
-/** What is stored of a picture, as a derivative of its own. */
+/** The facts about an image that are stored as a derivative of its own. */
 export type ImageInformation = ImageFacts & ImageColors
 
-/** What the headers of a video or of sound say of it: codecs by ffmpeg's names, `h264` or `aac`. */
+/** Facts from the headers of a video or audio file. Codecs have ffmpeg's names: `h264`, `aac`. */
 export interface MediaFacts {
-  /** What holds the streams, by its usual name: `mp4`, `matroska`. */
+  /** The container by its usual name: `mp4`, `matroska`. */
   container: string
-  /** In seconds. A browser's recording does not say, and what is cut off ends earlier. */
+  /** In seconds. Undefined for a recording of a browser. A truncated file ends earlier. */
   duration?: number | undefined
-  /** Of all the file, in bits a second. */
+  /** Of the whole file, in bits per second. */
   bitrate?: number | undefined
   videoCodec?: string | undefined
-  /** As its pictures are shown, upright and in square pixels. */
+  /** Size of the displayed frames in pixels, upright and with square pixels. */
   width?: number | undefined
   height?: number | undefined
-  /** Clockwise, in degrees: how far the stored pictures are turned for that. */
+  /** Clockwise rotation of the stored frames for display, in degrees. */
   rotation?: number | undefined
-  /** Pictures a second, on average. */
+  /** Frames per second, on average. */
   frameRate?: number | undefined
   audioCodec?: string | undefined
   channels?: number | undefined
@@ -64,8 +67,8 @@ export interface MediaFacts {
   sampleRate?: number | undefined
 }
 
-/** Tells of videos and sound. */
+/** Reads facts from video and audio files. */
 export interface MediaInspector {
-  /** @throws Problem 404, 422 for what cannot be read, 501 where the programs for it are missing, 503 */
+  /** @throws Problem 404, 422 for an unreadable file, 501 without ffmpeg and ffprobe, 503 */
   facts(source: Asset, context: Pick<EngineContext, 'signal' | 'limits' | 'spent'>): Promise<MediaFacts>
 }

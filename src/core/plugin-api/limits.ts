@@ -1,19 +1,19 @@
-/** What one transformation may cost. All bounds are inclusive. */
+/** Limits of the cost of one transformation. All bounds are inclusive. */
 export interface TransformLimits {
   sourceMaxBytes: number
-  /** Of a video, which is read piece by piece. */
+  /** Limit of a video source, which is read piece by piece. */
   videoMaxBytes: number
-  /** Over all frames. */
+  /** Pixels of all frames together. */
   sourceMaxPixels: number
-  /** Of each side, in pixels. */
+  /** Limit of each side, in pixels. */
   outputMaxSide: number
-  /** Over all frames. */
+  /** Pixels of all frames together. */
   outputMaxPixels: number
-  /** Bytes of what is made; a larger output is a failure. */
+  /** Bytes of the output; a larger output is an error. */
   outputMaxBytes: number
   timeoutMs: number
-  /** What is done with a picture whose file ends too early; `render` when not given: as far as the file goes. */
+  /** The policy for an image whose file is truncated; `render` by default, which renders the part that exists. */
   truncated?: 'render' | 'refuse'
-  /** Resident memory at which ffmpeg and ffprobe are killed, in bytes; 1 GiB when not given. */
+  /** Resident memory at which ffmpeg and ffprobe are killed, in bytes; 1 GiB by default. */
   mediaMaxMemoryBytes?: number
 }

@@ -11,11 +11,11 @@ interface Described {
   help: string
 }
 
-/** A parameter as data: what is accepted, and what for. All bounds are inclusive. */
+/** A parameter as data: its accepted values and its purpose. All bounds are inclusive. */
 export type ParameterSpec = Described &
   (
     | { type: 'integer'; min: number; max: number; unit?: string; default?: number }
-    // `bare`: what the name alone stands for, `?trim`.
+    // `bare`: the value when the query has the name alone, `?trim`.
     | { type: 'number'; min: number; max: number; unit?: string; default?: number; bare?: number }
     // `synonyms`: other words for a value, `{ jpg: 'jpeg' }`.
     | {
@@ -25,11 +25,11 @@ export type ParameterSpec = Described &
         default?: string
       }
     | { type: 'flag' }
-    // Free text, without blanks at its ends, in Unicode's form NFC; `maxLength` in code points.
+    // Free text in Unicode form NFC, without leading and trailing white space; `maxLength` in code points.
     | { type: 'text'; maxLength: number; default?: string }
-    // Another original of the same client, a file of this group.
+    // The key of another original of the same client, a file of this group.
     | { type: 'key'; group: MediaGroup }
-    // As many numbers as there are `names`. `min` and `max` are of each, in their order.
+    // As many numbers as there are `names`. `min` and `max` have one bound per number, in the same order.
     | {
         type: 'list'
         of: 'integer' | 'number'
@@ -38,7 +38,7 @@ export type ParameterSpec = Described &
         min: readonly number[]
         max: readonly number[]
         unit?: string
-        /** From this number of them on, the others may be left out. By default, none may. */
+        /** The minimum count of numbers; the rest may be left out. All are required by default. */
         atLeast?: number
       }
     | { type: 'color'; default?: string }
@@ -56,7 +56,7 @@ type ValueOf<S extends ParameterSpec> = S extends { type: 'integer' | 'number' }
         ? readonly number[]
         : boolean
 
-/** What `transform` receives: each parameter that the query names or that has a default. */
+/** The values that `transform` receives: each parameter that the query names or that has a default. */
 export type ParameterValues<P extends ParameterSpecs> = {
   [K in keyof P]: P[K] extends { default: unknown } ? ValueOf<P[K]> : ValueOf<P[K]> | undefined
 }
@@ -64,10 +64,10 @@ export type ParameterValues<P extends ParameterSpecs> = {
 export type ParameterValue = number | string | boolean | readonly number[]
 
 /**
- * Reads one value of a query.
+ * Parses one value of a query.
  *
- * @returns undefined for a flag that is switched off, which is the same as not named
- * @throws Problem 400 that names the parameter, what is accepted and what came
+ * @returns undefined for a flag that is switched off, which equals an absent one
+ * @throws Problem 400 that names the parameter, the accepted values and the received one
  */
 export function parseParameter(
   name: string,
@@ -113,7 +113,7 @@ export function parseParameter(
   }
 }
 
-/** One name for one file: a short path means the full key that the file's name gives. */
+/** Returns the full key of the file, also for a short path, so that each file has one name. */
 function originalKey(path: string, group: MediaGroup): string | undefined {
   try {
     const { full, short } = parsePath(path)
@@ -128,7 +128,7 @@ function originalKey(path: string, group: MediaGroup): string | undefined {
 const INTEGER = /^\d{1,15}$/
 const NUMBER = /^-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})$/
 
-/** What a parameter accepts, for messages and documents: `an integer from 1 to 5000`. */
+/** Describes the accepted values, for messages and documents: `an integer from 1 to 5000`. */
 export function expectation(spec: ParameterSpec): string {
   switch (spec.type) {
     case 'integer':
@@ -163,7 +163,7 @@ function unitOf({ unit }: { unit?: string }): string {
   return unit ? ` ${unit}` : ''
 }
 
-/** A value as it stands in a derivative's key: one text for one meaning. */
+/** Returns a value as text for a derivative's key. Equal values have equal texts. */
 export function canonicalValue(value: ParameterValue): string {
   if (value === true) return '1'
   return typeof value === 'object' ? value.join() : String(value)

@@ -7,84 +7,84 @@ import type { TransformLimits } from './limits.ts'
 import type { ParameterSpecs, ParameterValues } from './parameter.ts'
 
 /**
- * Where in the chain a plugin runs, first to last: `compose` adds what no effect shall touch (padding, watermarks, round
- * corners). Within a phase: `config/chain.json`, else the name.
+ * The phases of the chain, in order. A plugin runs in its phase. `compose` adds parts that no effect may change
+ * (padding, watermarks, rounded corners). Within a phase `config/chain.json` sets the order, otherwise the name.
  */
 export const PHASES = ['prepare', 'geometry', 'effect', 'compose', 'encode'] as const
 export type Phase = (typeof PHASES)[number]
 
 /**
- * Of each engine: the `draft` its plugins edit, what it knows of the `source`, and how a source may be opened
- * (`opening`). Engines add themselves here.
+ * The types of each engine: the `draft` that its plugins edit, its facts about the `source`, and how a source may be
+ * opened (`opening`). Engines add themselves here.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging, one member per engine
 export interface Engines {}
 export type EngineName = keyof Engines
 
 /**
- * One transform: what it accepts, as data, and what it does to its engine's draft. A plain object with these members,
- * exported as default from a file in `plugins/`, is a plugin; {@link definePlugin} adds types.
+ * One transform: its accepted parameters, as data, and its effect on the engine's draft. A plain object with these
+ * members, exported as default from a file in `plugins/`, is a plugin; {@link definePlugin} adds types.
  */
 export interface TransformPlugin<
   P extends ParameterSpecs = ParameterSpecs,
   E extends EngineName = EngineName,
 > {
-  /** Unique: `image-sepia`. */
+  /** Unique name: `image-sepia`. */
   name: string
   engine: E
   phase: Phase
-  /** What it is for; by default what the engine makes: `['image']` for sharp. */
+  /** Media groups of the sources; by default those of the engine: `['image']` for sharp. */
   media?: readonly MediaGroup[]
   /** The plugin runs when a query names one of these. */
   params: P
-  /** Joins every plan that some parameter has started. */
+  /** Runs in every plan whose query names at least one parameter. */
   always?: boolean
   /**
-   * Begins a new pass: what the steps before have asked for is rendered to pixels first, without loss. For an engine
-   * that gathers what it is asked for and orders it itself, as sharp does, this puts the step truly after them.
+   * Starts a new pass: the steps before are first rendered to pixels, without loss. An engine such as sharp collects
+   * all operations and orders them itself. There, this makes the step really run after the earlier ones.
    */
   newPass?: boolean
   /**
-   * What of the picture it has in memory as pixels while it works with these values: with `settle` or `frames`, or since
-   * it looks at all of it before it draws any. `source` is in the size before it is resized, `outcome` in that after. The
-   * engine's forecast reckons with it; with `newPass`, the outcome is held in any case.
+   * Which image the step holds in memory as pixels, for these values: because it calls `settle` or `frames`, or
+   * because it reads all of the image before it draws. `source` is the image before the resize, `outcome` the one
+   * after it. The engine's forecast uses this. With `newPass` the outcome is held in any case.
    */
   holds?(params: ParameterValues<P>): 'source' | 'outcome' | undefined
   /**
-   * The format of what comes of it, where that is no file of the source's group any more: `jpeg` for a frame of a video. It
-   * is then the first step of its plan, and what else the query names are parameters of plugins for the new group.
+   * The format of the output when that is not in the source's group: `jpeg` for a frame of a video. The step is then
+   * the first of its plan, and the other parameters of the query belong to plugins for the new group.
    */
   makes?: string
   /**
-   * Where several files come of it: the name of the one that leads to the others, of those in `core/files/bundle.ts`. The first of
-   * its parameters is a flag, and stands in the derivative's key without a value.
+   * For a step whose output is several files: the name of the entry, one of those in `core/files/bundle.ts`. The
+   * first of its parameters is a flag. In the derivative's key it has no value.
    */
   entry?: string
-  /** Marks or hides something: the original never stands in for its outcome, also with `onLimit: original`. */
+  /** Set for steps that hide content, such as a blur. The original is then never delivered instead of the output. */
   noOriginalFallback?: boolean
-  /** Raise it when the output changes, so that nothing stale is served. From 1, the default. */
+  /** Raise it when the output changes, so that no stale derivative is served. From 1, the default. */
   version?: number
-  /** Settings with their defaults; `config/chain.json` may give others. Part of the plan's fingerprint. */
+  /** Settings with their defaults; `config/chain.json` may override them. Part of the plan's fingerprint. */
   options?: Readonly<Record<string, unknown>>
-  /** Looks at the settings as the plugin loads. @throws Error that says which is wrong, which stops the start */
+  /** Checks the settings when the plugin is loaded. @throws Error that names the wrong one, which stops the start */
   checkOptions?(options: Readonly<Record<string, unknown>>): void
   /**
-   * More values for parameters of type `enum`, by the parameter's name: those that depend on the options, such as the
-   * fonts in a folder. Asked once, at the start; what it throws stops the start.
+   * Additional values for parameters of type `enum`, by the parameter's name. For values that depend on the options,
+   * such as the fonts in a folder. Called once, at the start. An error stops the start.
    */
   choices?(options: Readonly<Record<string, unknown>>): { readonly [N in keyof P]?: readonly string[] }
-  /** How the source must be opened for these values, before any step runs: only its first frame, say. */
+  /** How the source must be opened for these values, before any step runs: for example only its first frame. */
   opening?(params: ParameterValues<P>, request: Pick<PlanRequest, 'format'>): Partial<Engines[E]['opening']>
   /**
-   * Turns what was asked into what will be done, before the derivative is named: `f=auto` into `f=webp`, a value
-   * without effect into its default. A derivative is named by the values that are not the default.
-   * @returns the values to use, all of them; undefined when nothing is to be done by this plugin; `'original'` when
-   *   the original as it lies in the bucket is what was asked for, whatever the other plugins do
+   * Resolves the requested values before the derivative is named: `f=auto` to `f=webp`, a value without effect to its
+   * default. The derivative's name has the values that differ from the default.
+   * @returns all values; undefined when this plugin has nothing to do; `'original'` when the stored original is the
+   *   requested output, whatever the other plugins do
    */
   resolve?(params: ParameterValues<P>, request: PlanRequest): ParameterValues<P> | 'original' | undefined
   /**
-   * Edits the draft, or answers with another in its place. One that has changed what later steps have to know of the
-   * picture, its size for one, answers with that as well: `{ draft, source }`.
+   * Edits the draft, or returns another one. A step that changes the facts that later steps need, such as the size,
+   * returns them too: `{ draft, source }`.
    */
   transform(
     draft: Engines[E]['draft'],
@@ -96,64 +96,71 @@ export interface TransformPlugin<
 type TransformResult<E extends EngineName> = TransformOutcome<E> | Promise<TransformOutcome<E>>
 type TransformOutcome<E extends EngineName> = Engines[E]['draft'] | Opened<E> | undefined
 
-/** What is known when a plan is made. */
+/** The facts that are known before the source is read. */
 export interface PlanRequest {
   /** The source's format. */
   format: Format
-  /** The request's `Accept` header. Reading it makes the answer vary by it, and caches are told so. */
+  /** The request's `Accept` header. Reading it makes the response vary by it, and adds `Vary`. */
   accept(): string
-  /** Names of formats that have turned out to be too small for this picture: for `resolve` to choose another. */
+  /** Names of formats that turned out to be too small for this image, so that `resolve` chooses another. */
   tooSmall: readonly string[]
   /** Canonical names of all parameters that the query sets, also those of other plugins. */
   named: ReadonlySet<string>
-  /** The plugin's settings: its own defaults under those of `config/chain.json`. */
+  /** The plugin's settings: its defaults, overridden by `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
-  /** Whether a plugin is loaded that detects what is in a picture. Who acts on it makes it part of the plan. */
+  /** Whether a detector plugin is loaded. A step that calls this includes detection in its plan. */
   detects(): boolean
-  /** Tells the caller, in a header, of something that is done otherwise than asked: `func=auto for face: …`. */
+  /**
+   * Adds a note for the client to a response header, when the result differs from the request: `func=auto for face:
+   * …`.
+   */
   note(text: string): void
 }
 
-/** What a transform gets beside draft and parameters. */
+/** The arguments of a transform in addition to draft and parameters. */
 export interface TransformContext<E extends EngineName = EngineName> {
-  /** What the engine knows of the picture as this pass began: for sharp its size and pages, and the original's format. */
+  /**
+   * The engine's facts about the image at the start of this pass: for sharp the size, the pages, and the format of
+   * the original.
+   */
   source: Engines[E]['source']
-  /** The plugin's settings: its own defaults under those of `config/chain.json`. */
+  /** The plugin's settings: its defaults, overridden by `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
-  /** The plugins that have asked something of the draft since this pass began, by name. */
+  /** The plugins that have edited the draft since this pass began, by name. */
   pass: readonly string[]
   /**
-   * Begins a new pass within a step: what has been asked of the draft so far is rendered to pixels, without loss. Answers
-   * with a draft of the outcome and what is known of it, which is also what later steps get.
-   * @param each changes every frame by itself, for what the engine does to no animation; all to the same size
+   * Starts a new pass within a step: renders the draft so far to pixels, without loss. Returns a draft of the outcome
+   * and its facts, which later steps receive too.
+   * @param each changes each frame separately, for operations that the engine does not apply to animations; all
+   *   frames must get the same size
    */
   settle(draft: Engines[E]['draft'], each?: EachFrame<E>): Promise<Opened<E>>
   /**
-   * Renders a draft, to see what comes of it: how many bytes, for example. When the last step of all answers with that
-   * same draft, this is what is sent; it is not rendered again.
+   * Renders a draft to inspect the result, for example its size in bytes. When the last step returns this same draft,
+   * the result is sent without a second render.
    */
   render(draft: Engines[E]['draft']): Promise<Asset>
   /**
-   * The file that a parameter of type `key` names: another original of the same client. It has been found before any step
-   * runs; its bytes are still to be read.
+   * Returns the file that a parameter of type `key` names, another original of the same client. It was found before
+   * the first step; its bytes are not read yet.
    */
   asset(key: string): Promise<Asset>
   /**
-   * Opens another file as the source was opened, within the same limits.
-   * @throws Problem 422 when it is broken or past a limit
+   * Opens another file in the way of the source, within the same limits.
+   * @throws Problem 422 when it is broken or exceeds a limit
    */
   open(asset: Asset, opening: Partial<Engines[E]['opening']>): Promise<Opened<E>>
   /**
-   * What has been asked of the draft so far, rendered: the frames of an animation, each by itself; one of a still picture.
-   * The draft goes on as it is, in a format that the last step says.
+   * Renders the draft so far, and returns each frame of an animation separately; one frame for a still image. The
+   * draft itself does not change. Its format is that of the last step.
    */
   frames(draft: Engines[E]['draft']): Promise<Array<Opened<E>>>
   /**
-   * What the detector plugin sees in a picture, in pixels of `opened.source`, within it. The draft stays as it is.
-   * Undefined when the plan has not asked {@link PlanRequest.detects}, or nothing detects.
+   * Runs the detector plugin. The boxes are in pixels of `opened.source`, within it. The draft does not change.
+   * Undefined when the plan has not called {@link PlanRequest.detects}, or no detector is loaded.
    */
   detect: ((opened: Opened<E>) => Promise<readonly Box[]>) | undefined
-  /** Aborted when the time is over or nobody waits any more. */
+  /** Aborts when the time limit is reached or no caller waits any more. */
   signal: AbortSignal
   limits: TransformLimits
   log: Log
@@ -162,44 +169,44 @@ export interface TransformContext<E extends EngineName = EngineName> {
 /** Opens a source once, lets plugins edit the draft, renders once. */
 export interface Engine<E extends EngineName = EngineName> {
   name: E
-  /** What its plugins are for, unless they say otherwise. */
+  /** Media groups of its plugins, unless they name others. */
   media: readonly MediaGroup[]
   /**
-   * What it will take to carry out these steps, as far as the source's header and the steps tell: asked before the work
-   * waits for its turn. Without steps: to lay it over another file, as a watermark.
-   * @throws Problem 422 for a source that is broken or past a limit, by its header alone
+   * Estimates the cost of these steps from the source's header, before the work waits for its turn. Without steps:
+   * the cost of laying the source over another file, as a watermark.
+   * @throws Problem 422 for a source that is broken or exceeds a limit, judged by its header alone
    */
   forecast(source: Asset, steps: readonly ForecastStep[], context: EngineContext): Promise<Forecast>
-  /** @throws Problem 422 for a source that is broken or past a limit, before the costly part of the work */
+  /** @throws Problem 422 for a source that is broken or exceeds a limit, before the costly part of the work */
   open(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<Opened<E>>
-  /** @throws Problem 422 for a limit of time or of the format; any other error is for `verify` to explain */
+  /** @throws Problem 422 for a limit of time or of the format; `verify` explains any other error */
   render(draft: Engines[E]['draft'], context: EngineContext): Promise<Asset>
-  /** Lets go of what `open` has taken, a temporary file for one: called once, however the work has ended. */
+  /** Releases the resources of `open`, such as a temporary file. Called once, with or without an error. */
   close?(opened: Opened<E>): Promise<void>
-  /** Carries out what has been asked of the draft so far, without loss, and answers with a draft of the outcome. */
+  /** Renders the draft so far, without loss, and returns a draft of the outcome. */
   settle(opened: Opened<E>, context: EngineContext, each?: EachFrame<E>): Promise<Opened<E>>
-  /** Carries out the same, and answers with each frame by itself. */
+  /** Renders the draft so far, and returns each frame separately. */
   frames(opened: Opened<E>, context: EngineContext): Promise<Array<Opened<E>>>
   /**
-   * Reads all of a source: after a failure, it tells a broken picture from a broken plugin.
+   * Reads all of a source, after a failure, to distinguish a broken image from a broken plugin.
    * @throws Problem 422 when the source is broken
    */
   verify(source: Asset, opening: Partial<Engines[E]['opening']>, context: EngineContext): Promise<void>
 }
 
-/** What a forecast is made from: a plugin and the values it will get. */
+/** A plugin and the values that it will receive. */
 export interface ForecastStep {
   plugin: TransformPlugin
   params: Readonly<Record<string, unknown>>
 }
 
-/** What a transformation will take. */
+/** The estimated cost of a transformation. */
 export interface Forecast {
-  /** Memory at its peak; more rather than less. */
+  /** Memory at its peak, rounded up rather than down. */
   bytes: number
-  /** Whether nothing but its process's end may stop it. */
+  /** Whether only the end of its process may be able to stop it. */
   mayHang: boolean
-  /** Whether the engine works in a process of its own, which it ends itself. */
+  /** Whether the engine runs a process of its own, which it ends itself. */
   ownProcess?: boolean
   /** The source, in memory when it has been read already. */
   source: Asset
@@ -207,30 +214,31 @@ export interface Forecast {
 
 export type Opened<E extends EngineName = EngineName> = Pick<Engines[E], 'draft' | 'source'>
 
-/** Changes one frame, a still picture. */
+/** Changes one frame, a still image. */
 export type EachFrame<E extends EngineName = EngineName> = (
   frame: Engines[E]['draft'],
   source: Engines[E]['source'],
 ) => Engines[E]['draft'] | Promise<Engines[E]['draft']>
 
 export interface EngineContext extends Pick<TransformContext, 'asset' | 'signal' | 'limits' | 'log'> {
-  /** Is told how much is done, from 0 to 1, of what takes minutes. */
+  /** Reports the progress of long work, from 0 to 1. */
   progress?(fraction: number): void
-  /** Called with the CPU milliseconds of each process that was started for it and has ended. */
+  /** Called with the CPU time in milliseconds of each process that was started for the work and has ended. */
   spent?(cpuMs: number): void
   /**
-   * Takes what is to be done when nobody needs what is rendered any more, stored or given up: a rendered file is removed.
+   * Registers a cleanup for the time when the rendered output is no longer used, whether it was stored or not: for
+   * example, to delete a rendered file.
    */
   afterwards(remove: () => Promise<void>): void
   /**
-   * Stores a part of what is rendered, where that is several files: all of them before `render` answers with the entry, and
-   * one of the same name again in place of the one before. What is stored can be read from then on.
-   * @throws as a bucket does, Problem 404 when the original is deleted by now, `signal.reason`
+   * Stores a part of an output with several files. `render` stores all parts before it returns the entry. A part of
+   * the same name replaces the one before. A stored part can be read at once.
+   * @throws errors of the bucket, Problem 404 when the original has been deleted, `signal.reason`
    */
   storePart(name: string, part: Asset): Promise<void>
 }
 
-/** Types a transform plugin: `params` decides what `transform` receives. */
+/** Adds types to a transform plugin: `params` determines the values that `transform` receives. */
 export function definePlugin<const P extends ParameterSpecs, E extends EngineName>(
   plugin: TransformPlugin<P, E>,
 ): TransformPlugin<P, E> {

@@ -1,19 +1,19 @@
-/** Makes a browser save what is delivered; no parameter of a plugin. */
+/** Makes a browser save the file. Not a parameter of a plugin. */
 export const DOWNLOAD_WORD = 'download'
 
-/** Names a set of parameters of `config/presets.json`; no parameter of a plugin. */
+/** Names a preset of `config/presets.json`. Not a parameter of a plugin. */
 export const PRESET_WORD = 'preset'
 
-/** Has a request wait for what takes minutes, so many seconds; no parameter of a plugin. */
+/** Makes a request wait for a media job, in seconds. Not a parameter of a plugin. */
 export const WAIT_WORD = 'wait'
 
-/** Words in a query that are no parameter of a plugin. */
+/** Words in a query that are not parameters of a plugin. */
 export const RESERVED_WORDS: readonly string[] = [DOWNLOAD_WORD, PRESET_WORD, WAIT_WORD]
 
-// Marks that links collect on their way through mails, campaigns and caches.
+// Parameters that mail programs, campaigns and caches add to links.
 const MARKS = /^(utm_.*|fbclid|gclid|v|_)$/
 
-/** Whether a name in a query is passed over. `ignored`: the operator's own, of `config/chain.json`. */
+/** Whether a name in a query is ignored. @param ignored names that the operator ignores, from `config/chain.json` */
 export function isIgnoredParam(word: string, ignored: readonly string[]): boolean {
   return MARKS.test(word) || ignored.includes(word)
 }

@@ -2,8 +2,8 @@ import type { MediaGroup } from '../media/groups.ts'
 import type { ParameterSpecs } from './parameter.ts'
 
 /**
- * Parameters that have a name and a meaning, but no plugin that comes with Sluice: a 501 until a drop-in has one of that
- * name among its `params`.
+ * Parameters with a defined name and meaning that no shipped plugin has. They are a 501 until a drop-in has one of
+ * that name among its `params`.
  */
 export const RESERVED_PARAMETERS: Readonly<Partial<Record<MediaGroup, ParameterSpecs>>> = {
   image: { remove_background: { type: 'flag', aliases: ['rm_bg'], help: 'Takes the background away' } },

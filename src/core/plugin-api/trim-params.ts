@@ -1,10 +1,10 @@
 import { badParameter } from '../problem.ts'
 import type { ParameterSpecs } from './parameter.ts'
 
-// A day.
+// One day.
 const MAX_SECONDS = 86_400
 
-/** From when on and up to when: the parameters of a plugin that trims videos or sounds. */
+/** The parameters of a plugin that trims video or audio: start and end. */
 export const TRIM_PARAMS = {
   start: {
     type: 'number',
@@ -28,7 +28,9 @@ interface Trim {
   end: number | undefined
 }
 
-/** What is asked for; undefined where that is all of it. @throws Problem 400 for an end before the start */
+/**
+ * Returns the requested part; undefined when that is the whole file. @throws Problem 400 for an end before the start
+ */
 export function resolveTrim<P extends Trim>(asked: P): P | undefined {
   const { start, end } = asked
   if (end !== undefined && end <= start)
@@ -37,10 +39,10 @@ export function resolveTrim<P extends Trim>(asked: P): P | undefined {
 }
 
 /**
- * Has a draft begin and end where that is asked for.
+ * Sets the start and end of a draft.
  *
- * @param source what it is of, in a word, and how long that is; undefined where nobody knows
- * @throws Problem 400 for a start past its end
+ * @param source its kind in a word, and its duration; undefined when unknown
+ * @throws Problem 400 for a start at or after the end of the source
  */
 export function trim<D extends { startSeconds?: number; endSeconds?: number }>(
   draft: D,

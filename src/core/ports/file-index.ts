@@ -3,10 +3,10 @@ import type { ObjectKey } from '../files/object-key.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { RecordChanges } from './record-changes.ts'
 
-/** What is known of a stored original. */
+/** A stored original. All instants in this file are milliseconds since 1970. */
 export interface OriginalRecord {
   key: ObjectKey
-  /** As uploaded, cleaned, at most 255 bytes. */
+  /** The name of the uploaded file, cleaned, at most 255 bytes. */
   originalName: string
   /** With its parameters: `text/plain; charset=utf-8`. */
   mediaType: string
@@ -14,41 +14,40 @@ export interface OriginalRecord {
   size: number
   /** Hexadecimal. */
   sha256: string
-  /** Milliseconds since 1970. */
   storedAt: number
-  /** Of a JPEG, PNG or GIF: the file ends before its picture does. Absent when it does not. */
+  /** True for a JPEG, PNG or GIF whose file ends before its image does. */
   truncated?: true
-  /** What has been found out of a video's or sound's headers, in the words of who reads them. Of the index alone. */
+  /** The headers of a video or sound, as the engine that parsed them wrote them. Only the index has them, not the bucket. */
   probe?: string
-  /** What its owner has said of it; absent when empty, see `core/files/annotations.ts`. */
+  /** Set by the owner; absent when empty, see `core/files/annotations.ts`. */
   tags?: readonly string[]
   metadata?: Readonly<Record<string, string>>
 }
 
-/** When an original was thrown away, and until when it can be had back: milliseconds since 1970, the latter exclusive. */
+/** When an original was deleted, and until when it can be restored (exclusive). */
 export interface Trash {
   at: number
   until: number
 }
 
-/** What is known of a stored derivative. */
+/** A stored derivative. */
 export interface DerivativeRecord {
   key: ObjectKey
   mediaType: string
   /** Bytes. */
   size: number
-  /** Bytes of its parts together, where it is a bundle. */
+  /** The bytes of all parts of a bundle; absent for a derivative that is one file. */
   partsBytes?: number
 }
 
 /**
- * An original's states. All instants are milliseconds since 1970.
+ * The states of an original.
  *
- * - `pending`: being uploaded by someone who renews the lease
+ * - `pending`: an upload is in progress, and its process renews the lease
  * - `stored`
- * - `trashed`: deleted, but kept until its time is over; to whoever delivers or transforms it there is no such file
- * - `going`: being deleted; whoever finds the lease over goes on with it. From here on there is no way back
- * - `gone`: a tombstone: deleted, but a transform that began before may still put bytes until its deadline
+ * - `trashed`: soft-deleted; for deliveries and transformations the file does not exist
+ * - `going`: a delete is in progress; after the lease, any process may continue it. This state never returns to `stored`
+ * - `gone`: a tombstone. A transformation that began before the delete may still put bytes until its deadline
  */
 export type OriginalEntry =
   | { state: 'pending'; leaseUntil: number }
@@ -61,12 +60,12 @@ export type DerivativeEntry =
   | { state: 'pending'; deadline: number }
   | { state: 'stored'; record: DerivativeRecord }
 
-/** Something that nobody works on any more: its lease or deadline is over. */
+/** An entry whose lease or deadline has passed: its process has died. */
 export type Overdue =
   | { kind: 'original'; ref: FileRef }
   | { kind: 'derivative'; ref: FileRef; derivative: ObjectKey; deadline: number }
 
-/** All that the index knows of one original, as it was at one moment. */
+/** An original and all its derivatives, as they were at one moment. */
 export interface IndexedFile {
   ref: FileRef
   original: OriginalEntry
@@ -76,22 +75,22 @@ export interface IndexedFile {
 /** The states of originals that are listed. */
 export type ListedState = 'stored' | 'trashed'
 
-/** A part of one client's originals in one state, in an order. */
+/** A part of the list of a client's originals in one state. */
 export interface PageRequest {
   state: ListedState
-  /** Equal ones by key. Texts by their bytes in UTF-8. */
+  /** Equal ones are sorted by key. Texts are compared by their bytes in UTF-8. */
   by: 'key' | 'storedAt' | 'sha256'
   direction?: 'up' | 'down'
-  /** Only those whose position begins so: by `key` it is the key, by `sha256` the digest, a space and the key. Ends with `/`. */
+  /** Only positions with this prefix: by `key` it is the key, by `sha256` the digest, a space and the key. Ends with `/`. */
   prefix?: string
-  /** The position behind which to go on, whether or not there is still something. */
+  /** The position after which the part begins; no entry needs to have it any more. */
   after?: string
   /** At least 1. */
   limit: number
 }
 
 export interface ListedFile {
-  /** Where it stands in the list. */
+  /** The position in the list. */
   position: string
   record: OriginalRecord
   trash?: Trash
@@ -99,52 +98,69 @@ export interface ListedFile {
 
 export interface Page {
   files: readonly ListedFile[]
-  /** The position after which to go on; undefined when there is nothing behind it. */
+  /** The position after which the next part begins; undefined when this is the last part. */
   next: string | undefined
 }
 
-/** How many originals there are, and their bytes, without those of their derivatives. */
+/** The number of originals, and their bytes without those of derivatives. */
 export type Totals = Record<ListedState, { files: number; bytes: number }>
 
-/**
- * The index of originals and of what was derived from them. Every method is one atomic step, durable when it
- * resolves, so that a crash between two steps leaves a state that {@link FileIndex.overdue} finds and a sweep ends.
- * The buckets are the truth: an emptied index is filled again by {@link FileIndex.adopt} and
- * {@link FileIndex.adoptDerivative}.
- */
-export interface FileIndex extends DerivativeUses, RecordChanges {
-  /** An original and, when asked for, one of its derivatives. */
+/** Reads single entries. */
+export interface FileLookup {
+  /** An original and, if requested, one of its derivatives. */
   find(
     ref: FileRef,
     derivative?: ObjectKey,
   ): Promise<{ original?: OriginalEntry; derivative?: DerivativeEntry }>
+  /** An original and all its derivatives; undefined when the index has no entry. */
+  look(ref: FileRef): Promise<IndexedFile | undefined>
+}
 
-  /** New → `pending`. @throws when the key is known already */
+/** Uploads, changes and deletes of originals. */
+export interface OriginalIndex extends FileLookup {
+  /** New → `pending`. @throws when the index already has an entry for the key */
   beginUpload(ref: FileRef, leaseUntil: number): Promise<void>
-  /** Moves the lease of those that are still `pending`. */
+  /** Extends the lease of those that are still `pending`. */
   renewUpload(refs: readonly FileRef[], leaseUntil: number): Promise<void>
   /**
-   * `pending` → `stored`, all or none. One that is `stored` already stays as it is and counts as done, so this may be
-   * asked again when its answer was lost, and a sweep may have been faster.
-   * @returns false, and does nothing, when one is neither: somebody took it away
+   * `pending` → `stored`, all or none. One that is `stored` already is unchanged and counts as finished: the call may be
+   * repeated when its response was lost, and a sweep may have been faster.
+   * @returns false, and changes nothing, when one is in neither state: it was deleted
    */
   finishUpload(clientId: string, records: readonly OriginalRecord[]): Promise<boolean>
   /**
-   * Unknown → `stored`, or `trashed`: an original found in the bucket. One that is known stays as it is, but is listed from
-   * now on should an older version have left it out.
-   * @returns the entry there is now
+   * Adds an original that was found in the bucket, as `stored` or `trashed`. An entry that exists is unchanged, but listed
+   * from now on if an older version has left it out of the lists.
+   * @returns the entry after this step
    */
   adopt(clientId: string, record: OriginalRecord, trash?: Trash): Promise<OriginalEntry>
-  /** `stored` → `stored` with another record. @returns false, and does nothing, when `record` is not what is known of it */
+  /** Replaces the record of a `stored` original. @returns false, and changes nothing, when `record` is not its current one */
   amend(clientId: string, record: OriginalRecord, amended: OriginalRecord): Promise<boolean>
-  /** `stored` → `trashed`. @returns the keys of all derivatives known, or undefined, and does nothing, when it was not `stored` */
+  /** `stored` → `trashed`. @returns the keys of its derivatives; undefined, and changes nothing, when it was not `stored` */
   trash(ref: FileRef, trash: Trash): Promise<ObjectKey[] | undefined>
-  /** `trashed` → `stored`, before its time is over. @returns whether it was */
+  /** `trashed` → `stored`, while it can be restored. @returns whether it was restored */
   restore(ref: FileRef, now: number): Promise<boolean>
-
   /**
-   * Adds the derivative as `pending`, unless it is new and its original has `atMost` of them already, pending ones
-   * included; without `atMost` there is no limit. One that is known begins anew and does not count again.
+   * → `going`, from a state that `cause` allows. `delete`: stored or going; `purge`: also trashed; `abandon`: pending;
+   * `sweep`: pending or going after its lease, trashed after its time, gone after all deadlines.
+   * @returns the keys of its derivatives; undefined, and changes nothing, when the state does not allow it
+   */
+  beginRemoval(
+    ref: FileRef,
+    options: { cause: RemovalCause; leaseUntil: number; now: number },
+  ): Promise<ObjectKey[] | undefined>
+  /**
+   * `going` → no entry, or `gone` while the deadline of a pending derivative has not passed.
+   * @returns false when it was not `going`: another process has finished the delete
+   */
+  finishRemoval(ref: FileRef, now: number): Promise<boolean>
+}
+
+/** Derivatives and their use. */
+export interface DerivativeIndex extends FileLookup, DerivativeUses {
+  /**
+   * Adds the derivative as `pending`, unless it is new and its original already has `atMost` of them, pending ones included;
+   * without `atMost` there is no limit. A known derivative becomes `pending` again and is not counted twice.
    */
   beginDerivative(
     ref: FileRef,
@@ -154,72 +170,67 @@ export interface FileIndex extends DerivativeUses, RecordChanges {
   ): Promise<DerivativeStart>
   /**
    * → `stored`.
-   * @param use its first one; without it, the derivative is among the first to be evicted
-   * @returns false, and does nothing, when the original is not `stored` any more: delete the bytes
+   * @param use the first use; without it, the derivative is among the first to be evicted
+   * @returns false, and changes nothing, when the original is not `stored` any more: delete the bytes
    */
   finishDerivative(ref: FileRef, record: DerivativeRecord, use?: Use): Promise<boolean>
   /**
-   * Unknown → `stored`: a derivative found in the bucket. One that is known stays as it is.
-   * @returns the entry there is now; undefined, and does nothing, when the original is not `stored`
+   * Adds a derivative that was found in the bucket, as `stored`. An entry that exists is unchanged.
+   * @returns the entry after this step; undefined, and changes nothing, when the original is not `stored`
    */
   adoptDerivative(ref: FileRef, record: DerivativeRecord): Promise<DerivativeEntry | undefined>
   /**
-   * Forgets a derivative that is `pending` until `deadline` at the latest: one that was begun anew since then is
-   * somebody else's. Dropping the last one of a `gone` original also drops the
-   * tombstone.
+   * Removes a derivative that is `pending` until `deadline` at the latest: one with a later deadline was begun again by
+   * another process. The last one of a `gone` original also removes the tombstone.
    */
   dropDerivative(ref: FileRef, derivative: ObjectKey, deadline: number): Promise<void>
+}
 
+/** Lists of originals. */
+export interface FileLists {
   /**
-   * → `going`, if the original is in one of the states that `cause` allows:
-   * `delete`: stored or going; `purge`: those or trashed; `abandon`: pending; `sweep`: pending or going past its lease,
-   * trashed past its time, gone past all deadlines.
-   * @returns the keys of all derivatives known, or undefined when the state does not allow it
-   */
-  beginRemoval(
-    ref: FileRef,
-    options: { cause: RemovalCause; leaseUntil: number; now: number },
-  ): Promise<ObjectKey[] | undefined>
-  /**
-   * `going` → forgotten, or `gone` while a pending derivative's deadline lies ahead.
-   * @returns false when it was not `going`: somebody else has finished
-   */
-  finishRemoval(ref: FileRef, now: number): Promise<boolean>
-
-  /**
-   * All originals, or those of one client, in no order. What is known from the beginning of the listing to its end is
-   * in it, perhaps twice; what comes or goes meanwhile may be.
+   * All originals, or those of one client, in no order. An entry that exists during the whole listing is returned, perhaps
+   * twice; one that is added or removed in the meantime may be.
    */
   list(clientId?: string): AsyncIterable<IndexedFile>
-  /** All that is known of one original; undefined when it is unknown. */
-  look(ref: FileRef): Promise<IndexedFile | undefined>
-  /** A part of a list; what is known from the first part to the last, in the same state, is in one of them, once. */
+  /** A part of a list. A file that is in this state during the whole listing is in exactly one part. */
   page(clientId: string, request: PageRequest): Promise<Page>
   totals(clientId: string): Promise<Totals>
-  /** Whether {@link FileIndex.markComplete} was called since the index was begun, or emptied: whether lists can be believed. */
+  /** Whether the lists have all files: {@link IndexMaintenance.markComplete} was called since the index was new or emptied. */
   isComplete(): Promise<boolean>
-  /** Notes that all that the buckets hold is known and listed. */
+}
+
+/** Sweeps, comparison with the buckets, and the connection itself. */
+export interface IndexMaintenance extends RecordChanges {
+  /** Notes that the index has all files of the buckets. */
   markComplete(): Promise<void>
-  /** The run of the store behind the index, at this moment. */
+  /** The current run of the store behind the index. */
   run(): Promise<IndexRun>
-  /** Notes that all that the buckets hold was compared with the index, from beginning to end in the run of this name. */
+  /** Notes that the index was compared with all files of the buckets, completely within the run of this name. */
   noteCompared(run: string): Promise<void>
-  /** What a sweep has to look at. */
+  /** The entries that a sweep has to handle. */
   overdue(now: number): AsyncIterable<Overdue>
-  /** @throws when the index cannot be used at the moment */
+  /** @throws when the index is unavailable */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** From the start of the store behind the index to its end: another run may have lost the last steps of the one before. */
+/**
+ * The index of originals and derivatives, as adapters implement it; services take the parts that they use. Every method is one
+ * atomic step, durable when it resolves. A crash between two steps leaves a state that {@link IndexMaintenance.overdue} finds
+ * and a sweep ends. The buckets are the source of truth: `adopt` and `adoptDerivative` fill an emptied index again.
+ */
+export interface FileIndex extends OriginalIndex, DerivativeIndex, FileLists, IndexMaintenance {}
+
+/** One run of the store behind the index, from its start to its end: the next run may have lost the last steps of this one. */
 export interface IndexRun {
   /** Undefined where the store does not name its runs. */
   id: string | undefined
-  /** Whether {@link FileIndex.noteCompared} was called in this run: every derivative of the buckets is known. */
+  /** Whether {@link IndexMaintenance.noteCompared} was called in this run: every derivative of the buckets is known. */
   isCompared: boolean
 }
 
-/** `full`: there is no room for one more; `refused`: the original is not `stored`. Both change nothing. */
+/** `full`: the original has too many derivatives; `refused`: it is not `stored`. Both change nothing. */
 export type DerivativeStart = 'begun' | 'full' | 'refused'
 
 export type RemovalCause = 'delete' | 'purge' | 'abandon' | 'sweep'

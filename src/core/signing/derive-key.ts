@@ -1,10 +1,10 @@
 import { hkdfSync } from 'node:crypto'
 
-/** Keys that are made of one secret, each for one purpose: whoever learns one knows nothing of the others. */
+/** Derives one key per purpose from a secret. A key does not reveal the others. */
 export type AppKeys = (purpose: string) => Buffer
 
 /**
- * Keys of `APP_SECRET`, 32 bytes each.
+ * Derives keys from `APP_SECRET`, 32 bytes each.
  *
  * @see RFC 5869
  */

@@ -3,14 +3,14 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-// What follows is of this kind: a later one can be told from it.
+// The version of the format, so that a later one can be distinguished.
 const KIND = 'v1.'
 
 /**
- * A text that only who has the key can read, and only in its own place.
+ * Encrypts a text with AES-256-GCM. It can only be decrypted with the same key and place.
  *
- * @param key 32 bytes, for this purpose alone: nonces are random, and good for 2^32 texts
- * @param place whose it is: elsewhere it cannot be read, by whomever it was put there
+ * @param key 32 bytes, for this purpose alone: nonces are random, which is safe for 2^32 texts
+ * @param place the owner of the text: the same sealed text is invalid in any other place
  */
 export function seal(text: string, { key, place }: { key: Buffer; place: string }): string {
   const nonce = randomBytes(NONCE_BYTES)
@@ -19,7 +19,7 @@ export function seal(text: string, { key, place }: { key: Buffer; place: string 
   return `${KIND}${sealed.toString('base64url')}`
 }
 
-/** @throws Error for another key, another place, and what is not {@link seal}'s, or changed */
+/** Decrypts a text of {@link seal}. @throws Error for another key or place, and for any changed or other text */
 export function unseal(sealed: string, { key, place }: { key: Buffer; place: string }): string {
   const bytes = Buffer.from(sealed.startsWith(KIND) ? sealed.slice(KIND.length) : '', 'base64url')
   if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('expected a sealed text')

@@ -1,20 +1,21 @@
 import { createHmac } from 'node:crypto'
 import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
+import type { ParsedTarget, QueryPair } from '../net/query.ts'
 import { isIgnoredParam } from '../plugin-api/query-names.ts'
 
-/** One of a client's keys for delivery URLs. */
+/** One of a client's keys for signed delivery URLs. */
 export interface UrlKey {
   version: number
-  /** As it is handed out: its characters are the key. */
+  /** The text of the key as the client received it. Its characters are the key. */
   key: string
 }
 
-/** Finds a key of a client that counts; undefined for one that was taken back, or never was. */
+/** Finds a client's valid key by its version; undefined for a key that is revoked or never existed. */
 export type FindUrlKey = (version: number) => string | undefined
 
 /**
- * What a URL was found to be: signed, by which key, and until when if it says so (milliseconds since 1970, exclusive); or why
- * not.
+ * The result of a check: signed, with the key's version and the expiry, if any (milliseconds since 1970, exclusive);
+ * or the reason why it is not.
  */
 export type SignedUrl =
   | { state: 'signed'; version: number; until?: number }
@@ -26,58 +27,55 @@ const SIGNATURE = /^(?<version>\d{1,9})\.(?<mac>[\w-]{43})$/
 const SEGMENT = /^s--(?<version>\d{1,9})\.(?<until>\d{0,10})\.(?<mac>[\w-]{43})--$/
 
 /**
- * Signs the path and query of a delivery URL, as they will be sent: HMAC-SHA256 over this text, in base64url behind the key's
- * version. `exp=<seconds since 1970>` in it ends it.
+ * Signs the path and query of a delivery URL exactly as it will be sent: HMAC-SHA256 over this text, in base64url
+ * after the key's version. `exp=<seconds since 1970>` in the query sets its expiry.
  */
 export function signUrl(target: string, { version, key }: UrlKey): string {
   return `${target}${target.includes('?') ? '&' : '?'}${SIGNATURE_WORD}=${version}.${mac(target, key)}`
 }
 
 /**
- * Checks the path and query of a request as they came. What links collect on their way (`utm_source`) is passed over.
+ * Checks the path and query of a request as received. Parameters that links collect on their way (`utm_source`) are
+ * ignored.
  *
- * @returns also the query without signature and end, with a `?` in front where there is one
+ * @returns also the query without signature and expiry
  */
 export function readSignedUrl(
-  target: string,
+  { path, pairs }: ParsedTarget,
   { findKey, now }: { findKey: FindUrlKey; now: number },
-): { url: SignedUrl; query: string } {
-  const at = target.indexOf('?')
-  const path = at === -1 ? target : target.slice(0, at)
-  const pairs = at === -1 ? [] : target.slice(at + 1).split('&')
+): { url: SignedUrl; pairs: QueryPair[] } {
   const named = (word: string) => pairs.filter((pair) => nameOf(pair) === word)
   const rest = pairs.filter((pair) => ![SIGNATURE_WORD, EXPIRY_WORD].includes(nameOf(pair)))
-  const query = rest.length > 0 ? `?${rest.join('&')}` : ''
   const [signature, ...others] = named(SIGNATURE_WORD)
   const [expiry, ...ends] = named(EXPIRY_WORD)
-  if (!signature) return { url: { state: expiry ? 'invalid' : 'unsigned' }, query }
-  const found = SIGNATURE.exec(signature.slice(SIGNATURE_WORD.length + 1))?.groups
-  const until = expiry?.slice(EXPIRY_WORD.length + 1)
+  if (!signature) return { url: { state: expiry ? 'invalid' : 'unsigned' }, pairs: rest }
+  const found = SIGNATURE.exec(signature.raw.slice(SIGNATURE_WORD.length + 1))?.groups
+  const until = expiry?.raw.slice(EXPIRY_WORD.length + 1)
   if (!found || others.length > 0 || ends.length > 0 || (until !== undefined && !/^\d{1,10}$/.test(until)))
-    return { url: { state: 'invalid' }, query }
-  const kept = pairs.filter((pair) => pair !== signature && !isIgnoredParam(nameOf(pair), []))
-  const text = kept.length > 0 ? `${path}?${kept.join('&')}` : path
+    return { url: { state: 'invalid' }, pairs: rest }
+  const covered = pairs.filter((pair) => pair !== signature && !isIgnoredParam(nameOf(pair), []))
+  const text = covered.length > 0 ? `${path}?${covered.map(({ raw }) => raw).join('&')}` : path
   const version = Number(found.version)
-  return { url: verdict({ text, version, given: found.mac, until }, { findKey, now }), query }
+  return { url: verdict({ text, version, given: found.mac, until }, { findKey, now }), pairs: rest }
 }
 
 /**
- * A segment of a path that signs all files of one folder, for what leads to its neighbours by relative addresses.
+ * Creates a path segment that signs all files of one folder, for files that link to others by relative URLs.
  *
  * @param folder with a slash at its end
- * @param until seconds since 1970
+ * @param until expiry in seconds since 1970
  */
 export function folderSegment(folder: string, { version, key }: UrlKey, until: number | undefined): string {
   const end = until ?? ''
   return `s--${version}.${end}.${mac(folderText(folder, end), key)}--`
 }
 
-/** Whether a segment of a path may be one of {@link folderSegment}. */
+/** Whether a path segment has the form of {@link folderSegment}. */
 export function isFolderSegment(segment: string): boolean {
   return SEGMENT.test(segment)
 }
 
-/** Checks the segment that a file's path was found under. */
+/** Checks the segment for the folder in which the file's path was found. */
 export function readFolderSegment(
   segment: string,
   { folder, findKey, now }: { folder: string; findKey: FindUrlKey; now: number },
@@ -109,7 +107,7 @@ function verdict(
   return now < end ? { state: 'signed', version, until: end } : { state: 'expired' }
 }
 
-// No path begins so: what is signed for a folder is good for nothing else.
+// No path begins with this text: a signature of a folder is not valid for anything else.
 function folderText(folder: string, until: string | number): string {
   return `folder ${until} ${folder}`
 }
@@ -118,7 +116,6 @@ function mac(text: string, key: string): string {
   return createHmac('sha256', key).update(text).digest('base64url')
 }
 
-function nameOf(pair: string): string {
-  const name = pair.split('=', 1)[0] ?? ''
-  return [...new URLSearchParams(name).keys()][0] ?? ''
+function nameOf({ named: [name] = ['', ''] }: QueryPair): string {
+  return name
 }

@@ -5,33 +5,33 @@ import { FORMATS } from '../media/formats.ts'
 import { MEDIA_GROUPS } from '../media/groups.ts'
 import { badParameter } from '../problem.ts'
 
-/** What a signed link lets whoever has it do: upload, without a secret. */
+/** The rights of a signed upload link. Its bearer uploads without a secret. */
 export interface SignedLink {
-  /** Of 22 characters, as a file's; and that of the file, where it may be used once. */
+  /** 22 characters, as a file id. For a link with one use it is also the id of the uploaded file. */
   id: string
   clientId: string
-  /** Of the uploads; empty for none. */
+  /** The folder of the uploads; empty for the top folder. */
   folder: string
   /** Seconds since 1970. */
   issuedAt: number
-  /** From then on: 1 to {@link EXPIRES_MAX_SECONDS}. */
+  /** Lifetime from `issuedAt`: 1 to {@link EXPIRES_MAX_SECONDS}. */
   expiresInSeconds: number
-  /** Of a file, from 1; absent: as many as anybody may upload. */
+  /** Limit of a file, from 1; absent: the limit of all uploads. */
   maxBytes?: number
   /** Media groups and names of formats, at least one; absent: all. */
   types?: readonly string[]
-  /** How often it may be used: 1 to {@link USES_MAX}. */
+  /** Number of uses: 1 to {@link USES_MAX}. */
   uses: number
 }
 
-// A week.
+// One week.
 export const EXPIRES_MAX_SECONDS = 604_800
-// All of them are kept in one text of the ledger.
+// All uses of a link are stored in one text of the ledger.
 export const USES_MAX = 100
-/** In characters, of a link's whole address: so that it fits wherever links are kept. */
+/** Limit of a link's whole URL, in characters, so that it fits wherever links are stored. */
 export const LINK_MAX_LENGTH = 300
 
-/** Stands for no folder in a link, so that none can have that name. */
+/** Represents the top folder in a link, so no folder can have this name. */
 export const NO_FOLDER = '_'
 
 const PATH = '/v1/upload/sign/'
@@ -42,8 +42,9 @@ const TARGET =
 const EXPECTED_TYPES = 'media types like "image/png" or "image/*"'
 
 /**
- * The types of a link, as it names them: `image/*` and `image` are the group, `image/png` and `png` the format.
- * @throws Problem 400
+ * Normalizes the types of a link: `image/*` and `image` become the group, `image/png` and `png` the format.
+ *
+ * @throws Problem 400 for an unknown type
  */
 export function linkTypes(types: readonly string[]): string[] {
   return types.map((type, i) => {
@@ -53,14 +54,15 @@ export function linkTypes(types: readonly string[]): string[] {
   })
 }
 
-/** What {@link linkTypes} has made, as media types again. */
+/** Converts the result of {@link linkTypes} back into media types. */
 export function linkMediaTypes(names: readonly string[]): string[] {
   return names.map((name) => FORMATS.find((format) => format.name === name)?.mediaType ?? `${name}/*`)
 }
 
 /**
- * The path and query of a link: `/v1/upload/sign/<id>/<client>.<issued at>.<bytes>.<uses>.<types>.<signature>/<folder>?expirationIn=3600`.
- * Numbers in base 36; the signature is HMAC-SHA256 over all that stands before and behind it.
+ * Returns the path and query of a link: `/v1/upload/sign/<id>/<client>.<issued
+ * at>.<bytes>.<uses>.<types>.<signature>/<folder>?expirationIn=3600`. Numbers are in base 36. The signature is
+ * HMAC-SHA256 over the text before and after it.
  */
 export function linkTarget(link: SignedLink, key: Uint8Array): string {
   const { id, clientId, folder, issuedAt, expiresInSeconds, maxBytes, types, uses } = link
@@ -78,10 +80,10 @@ export function linkTarget(link: SignedLink, key: Uint8Array): string {
 }
 
 /**
- * Reads what a request was sent to, path and query as they came.
+ * Parses and verifies the target of a request, path and query as received.
  *
- * @param keyOf the key that a client's links are signed with
- * @returns undefined for anything that {@link linkTarget} has not made, to the letter
+ * @param keyOf returns the key that a client's links are signed with
+ * @returns undefined for any text that {@link linkTarget} did not create exactly
  */
 export function readLinkTarget(
   target: string,
@@ -101,11 +103,11 @@ export function readLinkTarget(
     ...(found.types ? { types: found.types.split('-') } : {}),
     uses: found.uses ? Number.parseInt(found.uses, 36) : 1,
   }
-  // As text: a change that would mean the same, a `%61` for an `a`, is another link all the same.
+  // Compared as text: a different spelling with the same meaning, `%61` for `a`, is not valid either.
   return timingSafeEqualText(linkTarget(link, keyOf(link.clientId)), target) ? link : undefined
 }
 
-/** Milliseconds since 1970; from then on it is over. */
+/** The expiry in milliseconds since 1970, exclusive. */
 export function linkEnd({ issuedAt, expiresInSeconds }: SignedLink): number {
   return 1000 * (issuedAt + expiresInSeconds)
 }

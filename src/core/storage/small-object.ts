@@ -3,19 +3,19 @@ import type { ObjectKey } from '../files/object-key.ts'
 import type { Bucket } from '../ports/bucket.ts'
 import { Problem } from '../problem.ts'
 
-/** A small file as it was at one moment. */
+/** A small file with its bytes as they were at one moment. */
 export interface Snapshot extends Asset {
   bytes: Buffer
 }
 
-// What is put anew the most often is so once a second.
+// A small object is written at most once a second.
 const ATTEMPTS = 3
 
 /**
- * Reads a small file that may be put anew or deleted while it is read: one with a size of before and bytes of after is read
- * again. Undefined for none.
+ * Reads a small file that may be replaced or deleted at the same time. When the size is of the old file and the bytes
+ * are of the new one, it reads again. Undefined when the file does not exist.
  *
- * @throws Problem 503
+ * @throws Problem 503 when the bucket is unavailable
  */
 export async function snapshot(bucket: Bucket, key: ObjectKey): Promise<Snapshot | undefined> {
   for (let attempt = 1; ; attempt += 1) {

@@ -15,7 +15,7 @@ export function dayOf(instant: number): Day {
   return new Date(instant).toISOString().slice(0, 10)
 }
 
-/** The day so many days before another one. */
+/** The day that is `count` days before another one. */
 export function daysBefore(day: Day, count: number): Day {
   return dayOf(Date.parse(day) - count * DAY_MS)
 }

@@ -1,8 +1,8 @@
 import leven from 'leven'
 
 /**
- * The known word that was probably meant: at most two edits away, and alike in half of its letters or more, so that
- * `dpi` means `dpr`; of one or two letters only the case may differ: `x` does not mean `w`.
+ * Finds the known word that was probably meant. It is at most two edits away, and half of its letters or more are
+ * equal: `dpr` for `dpi`. Words of one or two letters may differ in case only: `w` is not a suggestion for `x`.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const lower = word.toLowerCase().slice(0, 40)
@@ -12,7 +12,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
     .sort((a, b) => a.edits - b.edits)[0]?.name
 }
 
-/** `; did you mean "width"?`, or nothing. For the end of a message. */
+/** Returns `; did you mean "width"?`, or an empty text. For the end of a message. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const near = nearest(word, known)
   return near === undefined ? '' : `; did you mean "${near}"?`

@@ -1,18 +1,18 @@
 const SHOWN_MAX = 100
 
-/** A received value as text that a message can bear: at most 100 characters, and a `…` where there were more. */
+/** Returns a received value as text for a message: at most 100 characters, then `…` when it was longer. */
 export function truncate(received: unknown): string {
-  // JSON has no word for a number past its bounds, which it reads: 1e309 would be null.
+  // JSON cannot represent a number beyond its range: 1e309 would become null.
   const asItIs = typeof received === 'string' || typeof received === 'number'
   const text = asItIs ? String(received) : jsonStart(received)
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
 }
 
-/** The beginning of a value in JSON, and no more: a whole one may be nested deeper than the stack is. */
+/** Returns the start of a value in JSON. The whole value may be nested deeper than the stack allows. */
 function jsonStart(received: unknown): string {
   let text = ''
   const write = (value: unknown) => {
-    // Each level writes a character at least.
+    // Each level writes at least one character.
     if (text.length > SHOWN_MAX) return
     if (typeof value === 'string') text += JSON.stringify(value.slice(0, SHOWN_MAX + 1))
     else if (Array.isArray(value)) writeAll(value, '[]')

@@ -2,17 +2,17 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import type { AudioDraft, AudioFormat } from './source.ts'
 
-/** What EBU R128 says of sound: its loudness in LUFS, and its highest peak, also between samples, in dBTP. */
+/** Measurements of EBU R128: the loudness in LUFS, and the true peak, also between samples, in dBTP. */
 export interface Loudness {
   integrated: number
   truePeak: number
 }
 
-// What is no louder does not count, by EBU R128.
+// EBU R128 ignores audio at or below this loudness.
 const SILENCE = -70
-// As loud as podcasts and streamed music are. The peak leaves room for what a lossy encoder adds.
+// The usual loudness of podcasts and streamed music. The peak leaves room for the overshoot of a lossy encoder.
 const TARGET = { integrated: -16, truePeak: -1.5 }
-// Of samples: what lies between them is up to 1 dB higher.
+// Limit of sample values: peaks between samples are up to 1 dB higher.
 const LIMIT = 0.75
 const ENCODERS: Readonly<Record<AudioFormat, Encoder>> = {
   mp3: { encoder: 'libmp3lame', muxer: 'mp3', kilobits: 128 },
@@ -26,23 +26,23 @@ const ENCODERS: Readonly<Record<AudioFormat, Encoder>> = {
 interface Encoder {
   encoder: string
   muxer: string
-  /** What is usual; none where nothing is lost. */
+  /** The usual bit rate; undefined for a lossless encoder. */
   kilobits?: number
-  /** Past these it refuses to work: the nearest is taken. Others do that themselves. */
+  /** Bit rates that the encoder accepts. The nearest one is used. Other encoders limit it themselves. */
   bounds?: { mono: readonly [number, number]; stereo: readonly [number, number] }
 }
 
 const PROGRESS = ['-nostats', '-progress', 'pipe:1']
-// Of FLAC.
+// The limit of FLAC.
 const MAX_CHANNELS = 8
-// libvorbis knows bit rates for these only: other sound is resampled.
+// libvorbis supports bit rates for these sample rates only. Other audio is resampled.
 const VORBIS_RATES = [44_100, 48_000]
 
 /**
- * The arguments with which ffmpeg makes the sound that a draft asks for, in one run, into the file `target`. The lines of
- * its progress go to its standard output.
+ * The arguments with which ffmpeg writes the audio of a draft in one run, into the file `target`. Progress lines go
+ * to its standard output.
  *
- * @param options.loudness as measured; undefined when it is left as it is
+ * @param options.loudness as measured; undefined to leave the loudness unchanged
  */
 export function audioArguments(
   draft: AudioDraft,
@@ -61,12 +61,12 @@ export function audioArguments(
   const [atLeast, atMost] = bounds?.[channels === 1 ? 'mono' : 'stereo'] ?? [0, Number.POSITIVE_INFINITY]
   const bitRate = Math.max(atLeast, Math.min(atMost, draft.kilobits ?? kilobits ?? 0))
   return [
-    ...[...PROGRESS, ...reading(draft, limits)],
-    // Said in any case: of some files no filter knows which channels there are.
+    ...[...PROGRESS, ...inputArguments(draft, limits)],
+    // Always set: for some files, filters do not know the channel layout.
     ...['-ac', String(Math.min(channels, isLossless ? MAX_CHANNELS : 2))],
     ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
     ...['-c:a', encoder, ...(isLossless ? [] : ['-b:a', `${bitRate}k`])],
-    // A player needs the index of MP4 first; a WAV above 4 GB is an RF64.
+    // In MP4, a player needs the index first. A WAV above 4 GB becomes an RF64.
     ...(format === 'm4a' ? ['-movflags', '+faststart'] : []),
     ...(format === 'wav' ? ['-rf64', 'auto'] : []),
     ...['-fs', String(limits.outputMaxBytes), '-f', muxer, '-y', target],
@@ -74,25 +74,28 @@ export function audioArguments(
 }
 
 /**
- * The arguments with which ffmpeg says how loud a draft is, at the end of its words: a fifth of the time that `loudnorm`
- * takes to measure the same. The lines of its progress go to its standard output.
+ * The arguments with which ffmpeg measures the loudness of a draft, and prints it last on standard error. This takes
+ * a fifth of the time of the same measurement by `loudnorm`. Progress lines go to its standard output.
  */
 export function loudnessArguments(draft: AudioDraft, limits: TransformLimits): string[] {
   const measuring = ['-af', 'ebur128=peak=true:framelog=verbose']
-  return [...PROGRESS, ...reading(draft, limits, 'info'), ...measuring, '-f', 'null', '-']
+  return [...PROGRESS, ...inputArguments(draft, limits, 'info'), ...measuring, '-f', 'null', '-']
 }
 
-/** The arguments with which ffmpeg writes a draft's samples to its standard output: one channel, 16 bits, lowest byte first. */
+/**
+ * The arguments with which ffmpeg writes a draft's samples to its standard output: one channel, 16 bits,
+ * little-endian.
+ */
 export function samplesArguments(
   draft: AudioDraft,
   { limits, loudness }: { limits: TransformLimits; loudness?: Loudness | undefined },
 ): string[] {
   const filters = loudness ? ['-af', normalizing(loudness)] : []
   const raw = ['-ac', '1', ...filters, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1']
-  return ['-nostats', ...reading(draft, limits), ...raw]
+  return ['-nostats', ...inputArguments(draft, limits), ...raw]
 }
 
-/** How many bytes the outcome will have; undefined where only an encoder knows. A WAV has 16 bits a sample. */
+/** The size of the output in bytes; undefined when only the encoder knows it. A WAV has 16 bits per sample. */
 export function audioBytes(draft: AudioDraft, format: AudioFormat): number | undefined {
   const seconds = audioSeconds(draft)
   if (format !== 'wav' || seconds === undefined) return undefined
@@ -100,22 +103,23 @@ export function audioBytes(draft: AudioDraft, format: AudioFormat): number | und
   return Math.ceil(seconds * sampleRate) * Math.min(channels, MAX_CHANNELS) * 2
 }
 
-/** How long the outcome will be, in seconds; undefined where the source does not say. */
+/** The duration of the output in seconds; undefined when the source does not state it. */
 export function audioSeconds({ input, startSeconds = 0, endSeconds }: AudioDraft): number | undefined {
   const { durationSeconds = endSeconds } = input.source
   if (durationSeconds === undefined) return undefined
   return Math.min(durationSeconds, endSeconds ?? durationSeconds) - startSeconds
 }
 
-/** The part of the source that is asked for: its sound, and nothing that was said of it. */
-function reading(
+/** Selects the requested part of the source: its audio, without metadata. */
+function inputArguments(
   { input, startSeconds = 0, endSeconds }: AudioDraft,
   { sourceMaxPixels, timeoutMs }: TransformLimits,
   loglevel: 'error' | 'info' = 'error',
 ): string[] {
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', loglevel],
-    // In seconds of a core, of which it takes two at most: it ends itself, should nobody be left to end it.
+    // In seconds of CPU time, of which it uses at most two per second: ffmpeg ends itself when its parent no longer
+    // can.
     ...['-timelimit', String(2 * Math.ceil(timeoutMs / 1000))],
     ...guardedInput(input.demuxer, sourceMaxPixels),
     ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
@@ -125,7 +129,7 @@ function reading(
   ]
 }
 
-/** How loud sound is, in the last words of a measurement; undefined for silence, of which no factor makes anything else. */
+/** Reads the loudness from the end of ffmpeg's messages; undefined for silence, which no gain can make louder. */
 export function loudnessIn(words: string): Loudness | undefined {
   const summary = words.slice(words.lastIndexOf('Summary:'))
   const said = (name: string) => Number(new RegExp(`${name}:\\s+(\\S+) `).exec(summary)?.[1])
@@ -134,7 +138,7 @@ export function loudnessIn(words: string): Loudness | undefined {
   return isHeard ? { integrated, truePeak } : undefined
 }
 
-/** One factor for all of it; peaks that have no room for that are pressed by themselves. */
+/** One gain for the whole file. A limiter reduces the peaks that would exceed the target. */
 function normalizing({ integrated, truePeak }: Loudness): string {
   const gain = TARGET.integrated - integrated
   const louder = `volume=${gain.toFixed(1)}dB`

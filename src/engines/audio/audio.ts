@@ -23,19 +23,19 @@ import {
 import type { AudioDraft, AudioSource, Waveform } from './source.ts'
 import { drawn, findPeaks } from './waveform.ts'
 
-// ffmpeg takes 40 MB for sound, of whatever length, and finding peaks another ten.
+// ffmpeg takes 40 MB for audio of any length, and the search for peaks another ten.
 const SOUND_BYTES = 50_000_000
 
 export interface AudioEngineOptions {
-  /** For temporary files, also those of videos; made when it is needed. */
+  /** Folder of temporary files, shared with videos. It is created on demand. */
   folder: string
-  /** All of the environment that ffmpeg and ffprobe get. */
+  /** The complete environment of ffmpeg and ffprobe. */
   env: Running['env']
-  /** How long it may stand still; half a minute when not given. */
+  /** Maximum time without progress, in milliseconds; half a minute by default. */
   stallMs?: number | undefined
 }
 
-/** Makes the engine for sound, through ffmpeg as a process of its own; nothing runs yet. */
+/** Creates the audio engine. It runs ffmpeg as child processes, and starts none yet. */
 export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions): Engine<'ffmpeg-audio'> {
   const scratch = createScratch(folder)
   const programs = createPrograms(env)
@@ -48,7 +48,7 @@ export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions):
     const loudness = draft.isNormalized ? await loudnessOf(draft, running) : undefined
     const { waveform, format } = draft
     if (waveform) return waveformOf(draft, waveform, { ...running, loudness })
-    if (format === undefined) throw new Error('no plugin has asked for anything of the sound')
+    if (format === undefined) throw new Error('no plugin requested an output of the audio file')
     if ((audioBytes(draft, format) ?? 0) > limits.outputMaxBytes) throw outputTooLarge(limits.outputMaxBytes)
     const writing = {
       format: knownFormat(format),
@@ -86,21 +86,21 @@ export function createAudioEngine({ folder, env, stallMs }: AudioEngineOptions):
     frames: () => Promise.reject(new Error('sound has no frames')),
 
     async verify() {
-      // Whatever is wrong with sound is a problem by the time it is opened and rendered.
+      // Errors in audio become problems when the file is opened or rendered.
     },
   }
 }
 
-/** @throws Problem 422 for what is none, 501 where ffprobe is missing */
+/** @throws Problem 422 for a file without usable audio, 501 without ffprobe */
 async function sourceOf(file: MediaFile, maxPixels: number, running: Running): Promise<AudioSource> {
   const probed = await probe(file, { ...running, maxPixels }).catch((cause) => {
     throw orProblem(cause, running.signal)
   })
   const sound = soundOf(probed)
-  if (!sound) throw notTransformable('expected an audio file with sound but this one has none')
+  if (!sound) throw notTransformable('expected an audio file with sound but found no audio stream')
   const { channels, sample_rate: sampleRate } = sound
   if (channels === undefined || sampleRate === undefined)
-    throw undecodable(new Error('a stream of sound has no channels, or no rate'))
+    throw undecodable(new Error('an audio stream has no channels or no sample rate'))
   return {
     durationSeconds: sound.duration ?? probed.format.duration,
     audioCodec: sound.codec_name,
@@ -114,7 +114,7 @@ interface Reading extends Running, Pick<EngineContext, 'limits'> {
   stallMs: number | undefined
 }
 
-/** How loud it is; undefined for silence. @throws as {@link readThrough} */
+/** Measures the loudness; undefined for silence. @throws errors of {@link readThrough} */
 async function loudnessOf(draft: AudioDraft, reading: Reading): Promise<Loudness | undefined> {
   const progress = readProgress()
   const { words } = await readThrough(loudnessArguments(draft, reading.limits), {
@@ -125,7 +125,7 @@ async function loudnessOf(draft: AudioDraft, reading: Reading): Promise<Loudness
   return loudnessIn(words)
 }
 
-/** @throws as {@link readThrough}, Problem 422 for sound of which nothing can be decoded */
+/** @throws errors of {@link readThrough}, Problem 422 for audio of which nothing can be decoded */
 async function waveformOf(
   draft: AudioDraft,
   waveform: Waveform,
@@ -140,14 +140,15 @@ async function waveformOf(
     },
   })
   const peaks = finder.peaks(waveform.width)
-  if (peaks.data.length === 0) throw undecodable(new Error('nothing of it could be decoded'))
+  if (peaks.data.length === 0) throw undecodable(new Error('no part of the file could be decoded'))
   return drawn(peaks, { waveform, sampleRate: draft.input.source.sampleRate })
 }
 
 /**
- * Runs ffmpeg over all of a sound. @param options.onOutput takes what it prints, and tells whether it has moved
+ * Runs ffmpeg over a whole audio file.
  *
- * @throws Problem 422 for what cannot be decoded or takes too long, 504 when nothing moves any more, `signal.reason`
+ * @param options.onOutput takes the output of ffmpeg; returns whether the work has progressed
+ * @throws Problem 422 for a file that cannot be decoded or takes too long, 504 without progress, `signal.reason`
  */
 async function readThrough(
   args: readonly string[],
@@ -172,7 +173,7 @@ function orProblem(cause: unknown, signal: AbortSignal): Problem {
   return cause instanceof Problem ? cause : undecodable(cause)
 }
 
-/** 422: ffmpeg's own words are logged, and reach nobody else. */
+/** Problem 422. The messages of ffmpeg go to the log only. */
 function undecodable(cause: unknown): Problem {
   return notDecodable('expected an audio file that can be decoded but this one cannot', cause)
 }

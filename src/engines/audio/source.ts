@@ -7,52 +7,52 @@ declare module '../../core/plugin-api/plugin.ts' {
 }
 
 /**
- * What is to be made of sound: plugins write here what they ask for, and one process does all of it. With `waveform` a
- * drawing of it, else sound as `format` says.
+ * The unrendered output of an audio file. Plugins edit it, and one process renders all of it. With `waveform` the
+ * output is a waveform, otherwise audio in `format`.
  */
 export interface AudioDraft {
   format?: AudioFormat
-  /** Of what loses something as it is encoded, in kbit/s; the encoder's usual one unless given. */
+  /** Bit rate of a lossy format, in kbit/s; by default the encoder's usual one. */
   kilobits?: number
-  /** From this moment on, in seconds from 0. */
+  /** Start in seconds from 0, inclusive. */
   startSeconds?: number
-  /** Up to this moment, not including it; the end of the sound where that is earlier. */
+  /** End in seconds from 0, exclusive; the end of the file when that is earlier. */
   endSeconds?: number
-  /** As loud as other sound is. */
+  /** Normalizes the loudness. */
   isNormalized?: boolean
   waveform?: Waveform
-  /** The engine's own: what it has opened. */
+  /** The opened file, set by the engine. */
   readonly input: AudioInput
 }
 
-/** What sound can be written as, by the format's name. */
+/** Output formats for audio, by the format's name. */
 const AUDIO_FORMATS = ['mp3', 'm4a', 'ogg', 'opus', 'wav', 'flac'] as const
 export type AudioFormat = (typeof AUDIO_FORMATS)[number]
 
-/** How far sound swings, drawn over time. */
+/** A waveform: the amplitude of the audio over time. */
 export interface Waveform {
-  /** Numbers, or a picture of them. */
+  /** Numbers, or an image of them. */
   format: 'json' | 'png'
-  /** In pixels: a picture is as wide, and of numbers there are no more. */
+  /** Width of the image in pixels, or the maximum number of parts in the JSON. */
   width: number
-  /** Of a picture, in pixels. */
+  /** Height of the image in pixels. */
   height: number
 }
 
-/** Sound that ffmpeg can read, and what is known of it. */
+/** An audio file that ffmpeg can read, with its facts. */
 export interface AudioInput extends MediaFile {
   source: AudioSource
 }
 
-/** What is known of sound before any step. */
+/** Facts about an audio file before any step. */
 export interface AudioSource {
-  /** Undefined where the file does not say. */
+  /** Undefined when the file does not state it. */
   durationSeconds: number | undefined
-  /** By ffmpeg's name: `mp3`. */
+  /** The name in ffmpeg: `mp3`. */
   audioCodec: string
   channels: number
   /** In Hz. */
   sampleRate: number
-  /** Which of the file's streams it is. */
+  /** The index of the stream in the file. */
   stream: number
 }

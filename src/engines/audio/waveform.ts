@@ -2,32 +2,35 @@ import sharp from 'sharp'
 import { type Asset, assetFromBytes } from '../../core/bytes/asset.ts'
 import type { Waveform } from './source.ts'
 
-/** The lowest and the highest sample of each of many equal parts of sound, from -32768 to 32767. */
+/** The lowest and the highest sample of many equal parts of the audio, from -32768 to 32767. */
 export interface Peaks {
-  /** In turns: lowest, highest. */
+  /** Pairs of lowest and highest sample. */
   data: Int16Array
   samplesPerPart: number
 }
 
-/** Finds peaks in samples that come piece by piece, of a number that nobody knows. */
+/** Finds peaks in samples that arrive in pieces, whose number is unknown. */
 export interface PeakFinder {
-  /** Takes samples of 16 bits, lowest byte first. A piece may end within one. */
+  /** Takes samples of 16 bits, little-endian. A piece may end within a sample. */
   take(chunk: Buffer): void
-  /** In at most so many parts; none without samples. */
+  /** The peaks in at most `atMost` parts; empty without samples. */
   peaks(atMost: number): Peaks
 }
 
-// 4 MB, and a hundred of them for each pixel of the widest: what is lost where they do not fit is not seen.
+// 4 MB, and a hundred parts for each pixel of the widest waveform, so that merged parts are not visible.
 const MAX_PARTS = 1_000_000
 
-/** Makes a finder. A part begins as one sample; whenever there are too many, two become one. @param maxParts even */
+/**
+ * Creates a finder. Parts begin with one sample each. When there are too many, pairs of parts are merged. @param
+ * maxParts even
+ */
 export function findPeaks(maxParts = MAX_PARTS): PeakFinder {
   let data: Int16Array = new Int16Array(2 * maxParts)
   let samplesPerPart = 1
   let parts = 0
-  // Of the last part, until it is full.
+  // Samples that are missing in the last part.
   let missing = 0
-  // Of a sample that a piece has cut in two.
+  // The first byte of a sample that the end of a piece has cut in two.
   let rest = Buffer.alloc(0)
 
   const begin = (sample: number) => {
@@ -64,7 +67,7 @@ export function findPeaks(maxParts = MAX_PARTS): PeakFinder {
   }
 }
 
-/** The first `parts` of some, `each` so many together, the last of them perhaps fewer. */
+/** Merges the first `parts` parts, `each` parts into one. The last one may consist of fewer. */
 function together(
   data: Int16Array,
   { parts, each, into }: { parts: number; each: number; into: Int16Array },
@@ -79,7 +82,7 @@ function together(
 }
 
 /**
- * Draws peaks: as numbers in the way of BBC's audiowaveform, which players know, or as a picture.
+ * Renders peaks: as JSON in the format of BBC's audiowaveform, which players support, or as an image.
  *
  * @see https://github.com/bbc/audiowaveform/blob/master/doc/DataFormat.md
  */
@@ -105,7 +108,7 @@ export async function drawn(
   return assetFromBytes(bytes, { mediaType: 'application/json', lastModified })
 }
 
-/** Black on what is transparent: a column of each part, around the middle, of at least one pixel. */
+/** Black on a transparent background: one column per part, around the middle, at least one pixel high. */
 async function pictureOf(data: Int16Array, { width, height }: Waveform): Promise<Buffer> {
   const pixels = Buffer.alloc(width * height * 4)
   const rowOf = (sample: number) => Math.floor(((32_767 - sample) / 65_536) * height)

@@ -10,8 +10,8 @@ import type { VideoSource } from './video-source.ts'
 
 const number = z.coerce.number().positive().finite().optional().catch(undefined)
 
-// `unknown` and `reserved` are said as well.
-const said = z
+// ffprobe also prints `unknown` and `reserved`.
+const nameIfKnown = z
   .string()
   .optional()
   .transform((name) => (name === 'unknown' || name === 'reserved' ? undefined : name))
@@ -27,9 +27,9 @@ const stream = z.object({
   channels: number,
   sample_rate: number,
   sample_aspect_ratio: z.string().optional(),
-  color_space: said,
-  color_transfer: said,
-  color_primaries: said,
+  color_space: nameIfKnown,
+  color_transfer: nameIfKnown,
+  color_primaries: nameIfKnown,
   disposition: z.object({ attached_pic: z.number() }).partial().default({}),
   side_data_list: z.array(z.object({ rotation: z.number().optional().catch(undefined) })).default([]),
 })
@@ -42,10 +42,10 @@ const output = z.object({
 
 type ProbedFile = Pick<MediaFile, 'path' | 'demuxer' | 'probe'>
 
-/** What ffprobe has printed, as far as it is used. */
+/** The output of ffprobe, as far as it is used. */
 export type Probed = z.infer<typeof output>
 
-// Nothing but what is used is printed: a crafted file has megabytes of tags.
+// Only the entries in use are printed: a crafted file has megabytes of tags.
 const ENTRIES = [
   'format=duration,bit_rate',
   'stream=index,codec_type,codec_name,duration,channels,sample_rate,avg_frame_rate',
@@ -54,41 +54,45 @@ const ENTRIES = [
   'stream_side_data=rotation',
 ].join(':')
 const MAX_OUTPUT_BYTES = 1_000_000
-// What is kept begins with this: what was kept of other entries is of no use.
-const KEPT = `${sha256(ENTRIES).slice(0, 8)} `
+// The prefix of stored probe results. Results with another prefix have other entries, and are ignored.
+const CACHE_PREFIX = `${sha256(ENTRIES).slice(0, 8)} `
 
 /**
- * What the headers of a container and of its streams say. It is kept where there is a place for it: ffprobe takes a quarter
- * of the time of a frame, and most videos have several made of them.
+ * Reads the headers of a container and of its streams. The result is cached when the asset has a place for it:
+ * ffprobe takes a quarter of the time of a frame, and most videos have several derivatives.
  *
- * @throws Problem 422 for what takes too long, 501 where ffprobe is missing, Error with its last words for what it cannot
- * read
+ * @throws Problem 422 when it takes too long, 501 without ffprobe, Error with its last messages for an unreadable
+ *   file
  */
 export async function probe(
   { path, demuxer, probe: place }: ProbedFile,
   { maxPixels, ...running }: Running & { maxPixels: number },
 ): Promise<Probed> {
-  if (place?.text?.startsWith(KEPT)) return output.parse(JSON.parse(place.text.slice(KEPT.length)))
+  if (place?.text?.startsWith(CACHE_PREFIX))
+    return output.parse(JSON.parse(place.text.slice(CACHE_PREFIX.length)))
   const args = ['-v', 'error', ...guardedInput(demuxer, maxPixels)]
   const asked = [...args, '-of', 'json', '-show_entries', ENTRIES, '-i', inputPath(path)]
   const text = await outputOf('ffprobe', asked, { ...running, maxBytes: MAX_OUTPUT_BYTES })
   const probed = output.parse(JSON.parse(text))
-  const kept = `${KEPT}${JSON.stringify(probed)}`
-  if (kept.length <= MAX_PROBE_LENGTH) await place?.keep(kept)
+  const stored = `${CACHE_PREFIX}${JSON.stringify(probed)}`
+  if (stored.length <= MAX_PROBE_LENGTH) await place?.keep(stored)
   return probed
 }
 
-/** The stream with the pictures. One that is attached is a cover, not a moment. */
+/** The video stream. An attached picture is a cover, not a frame of the video. */
 export function videoOf({ streams }: Probed): Stream | undefined {
   return streams.find((one) => one.codec_type === 'video' && !one.disposition.attached_pic)
 }
 
-/** The stream that is heard. */
+/** The audio stream. */
 export function soundOf({ streams }: Probed): Stream | undefined {
   return streams.find(({ codec_type }) => codec_type === 'audio')
 }
 
-/** How large pictures are shown, in square pixels, and what it takes to turn them upright; none where nothing says so. */
+/**
+ * The displayed size, upright and with square pixels, and the rotation of the stored frames; undefined when the
+ * header has no size.
+ */
 export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' | 'rotation'> | undefined {
   if (video.width === undefined || video.height === undefined) return undefined
   const rotation = rotationOf(video)
@@ -98,9 +102,9 @@ export function shownSize(video: Stream): Pick<VideoSource, 'width' | 'height' |
 }
 
 /**
- * What is known of a video.
+ * Reads the facts about a video.
  *
- * @throws Problem 422 for what is none, or has no pictures; 501 where ffprobe is missing
+ * @throws Problem 422 for a file that is not a video or has no frames; 501 without ffprobe
  */
 export async function probeVideo(
   file: ProbedFile,
@@ -128,13 +132,14 @@ export async function probeVideo(
   }
 }
 
-// A line of 40 bytes for each frame: half an hour of them.
+// Each frame is a line of 40 bytes: half an hour of them.
 const MAX_FRAMES_BYTES = 2_000_000
 
 /**
- * Until when the last frame of a stream is shown, in seconds from the start; infinity where the file does not say. One
- * that is cut off ends earlier than its header says.
- * @param options.from in seconds: looks from here on only
+ * The end of the last frame of a stream, in seconds from the start; infinity when the file does not state it. A
+ * truncated file ends earlier than its header states.
+ *
+ * @param options.from start of the search, in seconds
  * @throws Problem 422, 501
  */
 export async function lastShownUntil(
@@ -170,33 +175,33 @@ export async function lastShownUntil(
   return until - start
 }
 
-/** ffprobe counts against the clock, and prints -90 for what is to be turned to the right. */
+/** ffprobe counts counter-clockwise, and prints -90 for a frame that must be turned to the right. */
 function rotationOf({ side_data_list }: Stream): VideoSource['rotation'] {
   const degrees = side_data_list.find(({ rotation }) => rotation !== undefined)?.rotation ?? 0
   const quarters = ((Math.round(-degrees / 90) % 4) + 4) % 4
   return ([0, 90, 180, 270] as const)[quarters] ?? 0
 }
 
-/** How many times as wide as high a pixel is shown. */
+/** The displayed width of a stored pixel, divided by its height. */
 function pixelRatio({ sample_aspect_ratio = '' }: Stream): number {
   const [width = 0, height = 0] = sample_aspect_ratio.split(':').map(Number)
   return width > 0 && height > 0 ? width / height : 1
 }
 
-/** 422: ffmpeg's own words are logged, and reach nobody else. */
+/** Problem 422. The messages of ffmpeg go to the log only. */
 export function undecodable(cause: unknown, maxPixels: number): Problem {
   const words = cause instanceof Error ? cause.message : ''
   if (/exceeds specified max pixel count/.test(words)) return tooManyPixels(maxPixels, cause)
   return notDecodable('expected a video that can be decoded but this one cannot', cause)
 }
 
-/** 422: frames that are too large, by the header or by what the stream says of itself. */
+/** Problem 422: the frames are too large, by the header of the file or of the stream. */
 function tooManyPixels(maxPixels: number, cause?: unknown): Problem {
   const expected = `expected a video of at most ${maxPixels} pixels a frame to transform`
   return notTransformable(`${expected} but this one has more`, cause)
 }
 
 function noPictures(audioCodec: string | undefined): Problem {
-  const has = audioCodec === undefined ? 'neither pictures nor sound' : 'only sound'
-  return notTransformable(`expected a video with pictures but this file has ${has}`)
+  const has = audioCodec === undefined ? 'neither video nor sound' : 'only sound'
+  return notTransformable(`expected a video stream but this file has ${has}`)
 }

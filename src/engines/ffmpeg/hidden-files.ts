@@ -3,28 +3,29 @@ import { readdir } from 'node:fs/promises'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { isFileLink } from '../../core/text/descriptor.ts'
 
-// A look takes 3 µs: with thousands of connections, all in one go would hold up every request for tens of milliseconds. By way of
-// promises each would take longer, and a thread that reads and writes files.
+// One lookup takes 3 µs. With thousands of connections, all lookups in one go would block every request for tens of
+// milliseconds. With promises each would take longer, and a thread that reads and writes files.
 const LOOKS_AT_ONCE = 256
 
-let nothing: number | undefined
+let devNull: number | undefined
 
 /**
- * Standard input, output and errors of a program that reads strangers' files, and `/dev/null` in the place of each file that
- * this process has open: LevelDB opens its files without O_CLOEXEC, so the program could write into the index. To be used at
- * once: files that are opened later are not hidden. Linux only: elsewhere programs inherit them.
+ * The stdio of a program that reads untrusted files, with `/dev/null` in place of each file that this process has
+ * open: LevelDB opens its files without O_CLOEXEC, so the program could write into the index. Use the result at once:
+ * files that are opened later are not hidden. Linux only: on other systems programs inherit the files.
  */
 export async function withHiddenFiles(
   stdio: readonly ['ignore', 'pipe', 'pipe'],
 ): Promise<['ignore', 'pipe', 'pipe']> {
-  nothing ??= openSync('/dev/null', 'r+')
+  devNull ??= openSync('/dev/null', 'r+')
   const all: unknown[] = [...stdio]
   for (const fd of await openFiles()) {
-    // What is ignored from 3 on stays as it is: sockets and pipes, which are closed anyway.
+    // From descriptor 3 on, `ignore` leaves a descriptor as it is. These are sockets and pipes, which are closed in
+    // the child anyway.
     while (all.length < fd) all.push('ignore')
-    all[fd] = nothing
+    all[fd] = devNull
   }
-  // The type of the first three, which decide the type that `spawn` returns.
+  // The type of the first three entries determines the type that `spawn` returns.
   return all as ['ignore', 'pipe', 'pipe']
 }
 
@@ -43,7 +44,7 @@ function isFile(fd: number): boolean {
   try {
     return fd > 2 && isFileLink(readlinkSync(`/proc/self/fd/${fd}`))
   } catch {
-    // Closed by now, as that of the list itself.
+    // Closed by now, as the descriptor of the directory itself.
     return false
   }
 }

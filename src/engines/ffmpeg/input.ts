@@ -1,7 +1,7 @@
 import type { Format } from '../../core/media/formats.ts'
 
-// By the format's name: ffmpeg's name of what reads it, and what holds its streams, where that has another name. Each is
-// forced: what a file claims to be never decides.
+// By the format's name: ffmpeg's demuxer, and the container's name where it differs. The demuxer is always forced, so
+// that the content of a file never decides.
 const READERS: Readonly<Record<string, readonly [demuxer: string, container?: string]>> = {
   mp4: ['mov'],
   m4v: ['mov', 'mp4'],
@@ -47,27 +47,27 @@ const READERS: Readonly<Record<string, readonly [demuxer: string, container?: st
   voc: ['voc'],
 }
 
-/** The demuxer that reads a format; undefined for one that is neither video nor sound. */
+/** The demuxer that reads a format; undefined for a format that is neither video nor audio. */
 export function demuxerOf({ name }: Format): string | undefined {
   return READERS[name]?.[0]
 }
 
-/** What holds the streams of a format, by its usual name: `mp4`, `matroska`. */
+/** The container of a format by its usual name: `mp4`, `matroska`. */
 export function containerOf({ name }: Format): string {
   return READERS[name]?.[1] ?? name
 }
 
 /**
- * Arguments that stand before an input, of ffmpeg and ffprobe alike. A playlist named .mp4 is read as the movie that it
- * is not, and no demuxer opens another file or an address: not one that a file has inside another, either.
+ * Arguments that precede an input, for ffmpeg and ffprobe. They force the demuxer, so that a playlist named .mp4 is
+ * read as a video and fails. No demuxer can open another file or a URL, not even from within another file.
  */
 export function guardedInput(demuxer: string, maxPixels: number): readonly string[] {
   const guard = ['-f', demuxer, '-format_whitelist', demuxer, '-protocol_whitelist', 'file']
-  // Of one frame, also where the stream contradicts its header.
+  // Pixels of one frame, also when the stream contradicts its header.
   return [...guard, '-max_pixels', String(maxPixels)]
 }
 
-/** A path as ffmpeg takes it: never a protocol's name or a pattern, whatever is in it. */
+/** Returns a path for ffmpeg's command line. The prefix prevents its use as a protocol or pattern. */
 export function inputPath(path: string): string {
   return `file:${path}`
 }

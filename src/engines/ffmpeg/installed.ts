@@ -1,9 +1,9 @@
 import { Problem } from '../../core/problem.ts'
 import { outputOf, type Running } from './process.ts'
 
-/** What is installed of ffmpeg. */
+/** The installed ffmpeg programs. */
 export interface Programs {
-  /** Which of ffmpeg and ffprobe are missing. */
+  /** The names of the missing programs, of ffmpeg and ffprobe. */
   missing(): Promise<string[]>
   /** Whether ffmpeg was built with all of these filters. */
   have(filters: readonly string[]): Promise<boolean>
@@ -11,10 +11,10 @@ export interface Programs {
 
 const LOOK_MS = 10_000
 const LOOK_AGAIN_MS = 10_000
-// A line of 90 bytes for each of 450 filters.
+// Each of 450 filters is a line of 90 bytes.
 const MAX_PRINTED_BYTES = 500_000
 
-/** Looks for the programs until both were found. One that is removed later is a 501 as it is called. */
+/** Looks for the programs until both are found. When one is removed later, its next call is a 501. */
 export function createPrograms(env: Running['env']): Programs {
   const ask = (program: 'ffmpeg' | 'ffprobe', option: string) => {
     const { signal } = new AbortController()
@@ -24,7 +24,7 @@ export function createPrograms(env: Running['env']): Programs {
   const isInstalled = (program: 'ffmpeg' | 'ffprobe') =>
     ask(program, '-version').then(
       () => true,
-      // Whatever else is wrong with it shows when it is called.
+      // Other errors show when the program is called.
       (error) => !(error instanceof Problem && error.status === 501),
     )
   const look = async () => {
@@ -60,7 +60,7 @@ export function createPrograms(env: Running['env']): Programs {
   }
 }
 
-/** Names of the filters in what `ffmpeg -filters` prints: ` T.C name  V->V  what it does`. */
+/** Parses the names in the output of `ffmpeg -filters`: ` T.C name  V->V  description`. */
 function filtersIn(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/^ \S{2,3} (\w+) +\S+->\S+/gm)].map(([, name = '']) => name))
 }

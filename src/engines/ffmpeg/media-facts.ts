@@ -4,12 +4,14 @@ import { notDecodable, notTransformable } from '../../core/transform-problems.ts
 import { type Probed, shownSize, soundOf, videoOf } from './ffprobe.ts'
 import { containerOf } from './input.ts'
 
-/** What a probe tells those who ask for it. @throws Problem 422 for a file with neither pictures nor sound that can be read */
+/**
+ * Converts a probe result into public facts. @throws Problem 422 for a file without a readable video or audio stream
+ */
 export function mediaFacts(probed: Probed, of: Format): MediaFacts {
   const { format } = probed
   const [video, sound] = [videoOf(probed), soundOf(probed)]
-  if (!video && !sound) throw notTransformable('expected pictures or sound but this file has neither of them')
-  // Some demuxers take anything, and find nothing in it.
+  if (!video && !sound) throw notTransformable('expected a video or audio stream but this file has neither')
+  // Some demuxers accept any file, and find nothing in it.
   if (!video && sound?.sample_rate === undefined)
     throw notDecodable('expected sound that can be decoded but this cannot')
   const duration = format.duration ?? video?.duration ?? sound?.duration
@@ -26,7 +28,7 @@ export function mediaFacts(probed: Probed, of: Format): MediaFacts {
   }
 }
 
-/** `30000/1001`; undefined for `0/0`. */
+/** Parses `30000/1001`; undefined for `0/0`. */
 function ratio(text: string): number | undefined {
   const [above = 0, below = 0] = text.split('/').map(Number)
   return above > 0 && below > 0 ? above / below : undefined

@@ -7,17 +7,17 @@ import { notTransformable } from '../../core/transform-problems.ts'
 import type { Scratch, ScratchFile } from '../temp/scratch.ts'
 import { demuxerOf } from './input.ts'
 
-/** A file on this machine's disk, and what it is read by. */
+/** A file on this machine's disk, with the demuxer that reads it. */
 export interface MediaFile extends ScratchFile {
   demuxer: string
   probe?: CachedProbe | undefined
 }
 
 /**
- * Has a video or sound lie on this machine's disk, and looks into it. The file is removed when that fails, else it is the
- * caller's to remove.
+ * Ensures that a video or audio file is on this machine's disk, and runs `look` on it. When that fails, the file is
+ * removed. Otherwise the caller removes it.
  *
- * @throws Problem 404, 422 for one that is too long, 503, `signal.reason`, and whatever `look` throws
+ * @throws Problem 404, 422 for a file that is too large, 503, `signal.reason`, and the errors of `look`
  */
 export async function openMedia<T>(
   asset: Asset,
@@ -38,7 +38,7 @@ export async function openMedia<T>(
   }
 }
 
-/** @throws Problem 404 when work has failed on a file that is not there any more */
+/** @throws Problem 404 when the work failed because the file has been deleted */
 export async function unlessGone<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -51,7 +51,7 @@ export async function unlessGone<T>(path: string, work: Promise<T>): Promise<T> 
   }
 }
 
-/** @throws Problem 422 for a file that is too long */
+/** @throws Problem 422 for a file that is too large */
 export function checkMediaSize({ size, mediaType }: Asset, { videoMaxBytes }: TransformLimits): void {
   if (size <= videoMaxBytes) return
   const { group } = formatOfMediaType(mediaType)

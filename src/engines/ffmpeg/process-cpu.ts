@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { cpuMsOf } from '../../core/budgets/process-stat.ts'
 
-// A process that has ended cannot be asked any more.
+// The CPU time of a process is not readable after its end, so it is read repeatedly.
 const LOOK_MS = 50
 
 /**
- * Measures the CPU time of a process that starts now, by looking at it every 50 ms. What comes after the last look counts as
- * one thread that was busy. Where there is no `/proc`, that is all of its time.
+ * Measures the CPU time of a process that starts now, by a read every 50 ms. The time after the last read counts as
+ * one busy thread. Without `/proc`, this is the whole time.
  *
- * @returns a function that ends the measurement and returns its milliseconds
+ * @returns a function that ends the measurement and returns the CPU time in milliseconds
  */
 export function measureCpu(pid: number): () => number {
   let cpuMs = 0
@@ -18,7 +18,7 @@ export function measureCpu(pid: number): () => number {
       cpuMs = cpuMsOf(readFileSync(`/proc/${pid}/stat`, 'utf8'))
       lookedAt = performance.now()
     } catch {
-      // It has ended, or this is not Linux.
+      // The process has ended, or this is not Linux.
     }
   }, LOOK_MS)
   return () => {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 
-// Memory grows by 2 GB/s at most: 100 MB past the limit by the next look.
+// Memory grows by at most 2 GB/s: the next read sees at most 100 MB above the limit.
 const LOOK_MS = 50
 const PAGE_BYTES = 4096
 
 /**
- * Looks at the memory of a process every 50 ms, and kills it once when that is past a limit. Linux only: elsewhere the
- * process is not watched.
+ * Reads the memory of a process every 50 ms, and calls `tooMuch` once when it exceeds the limit. Linux only: on other
+ * systems the process is not watched.
  *
- * @param options.maxBytes of resident memory
- * @returns ends it
+ * @param options.maxBytes limit of resident memory
+ * @returns a function that ends the watch
  */
 export function watchMemory(
   pid: number,
@@ -23,7 +23,7 @@ export function watchMemory(
   return () => clearInterval(looking)
 }
 
-/** In memory now, see proc(5); 0 where there is no such process or no such file. */
+/** Resident memory, see proc(5); 0 without such a process or without `/proc`. */
 function residentBytes(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES

@@ -7,25 +7,25 @@ import { withHiddenFiles } from './hidden-files.ts'
 import { measureCpu } from './process-cpu.ts'
 import { watchMemory } from './process-memory.ts'
 
-/** What ends a process before its own end. */
+/** Conditions that end a process early. */
 export interface Watch {
   signal: AbortSignal
   timeoutMs: number
-  /** What it works on, for messages: a video unless told otherwise. */
+  /** The kind of file, for error messages: a video by default. */
   group?: 'video' | 'audio'
 }
 
-/** How a program runs. */
+/** Options of a run. */
 export interface Running extends Watch {
-  /** All of its environment: what reads strangers' files gets none of the service's secrets. */
+  /** The complete environment: a program that reads untrusted files gets none of the service's secrets. */
   env: Readonly<Record<string, string>>
-  /** Resident memory at which it is killed, in bytes; 1 GiB when not given. */
+  /** Resident memory at which it is killed, in bytes; 1 GiB by default. */
   maxMemoryBytes?: number | undefined
-  /** Called with the CPU milliseconds that it has taken, however it has ended. */
+  /** Called with the CPU time in milliseconds, whatever the result. */
   spent?: ((cpuMs: number) => void) | undefined
 }
 
-/** A run within the limits of a transformation. */
+/** Applies the limits of a transformation to a run. */
 export function runningOf(
   { timeoutMs, mediaMaxMemoryBytes }: Pick<TransformLimits, 'timeoutMs' | 'mediaMaxMemoryBytes'>,
   running: Omit<Running, 'timeoutMs' | 'maxMemoryBytes'>,
@@ -35,37 +35,37 @@ export function runningOf(
 
 /** A running process. */
 export interface Watched<T> {
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   ended: Promise<T>
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
-// ffmpeg closes its files within milliseconds of the polite signal, unless a decoder has lost itself.
+// ffmpeg closes its files within milliseconds of SIGTERM, unless a decoder hangs.
 const GRACE_MS = 1_000
-// Enough of what a program says to see why it has failed.
+// Enough of a program's messages to see why it failed.
 const LAST_WORDS = 2_000
 
-// Of 1096 bytes, libavformat makes tables of 3.7 GB; frames of 49 megapixels take 5.9 GB to transcode.
+// From a file of 1096 bytes, libavformat builds tables of 3.7 GB. Frames of 49 megapixels take 5.9 GB to transcode.
 const MAX_MEMORY_BYTES = 1024 ** 3
 
-// Programs are started with what is left of the processor: the service's own threads come first.
+// Programs get the lowest priority: the service's own threads come first.
 const LOWEST_PRIORITY = constants.priority.PRIORITY_LOW
 
 /**
- * Waits for a process, and ends it when its time is over or nobody waits any more: politely, then not. It is gone in any
- * case when this answers.
+ * Waits for a process. At its time limit or an abort it gets SIGTERM, then SIGKILL. The process has ended in any case
+ * when this settles.
  *
- * @throws Problem 422 for one that takes too long, `signal.reason`
+ * @throws Problem 422 when it takes too long, `signal.reason`
  */
 export async function watched<T>(
   { ended, kill }: Watched<T>,
   { signal, timeoutMs, group = 'video' }: Watch,
 ): Promise<T> {
   let isLate = false
-  let hard: NodeJS.Timeout | undefined
+  let killTimer: NodeJS.Timeout | undefined
   const stop = () => {
     kill('SIGTERM')
-    hard ??= setTimeout(() => kill('SIGKILL'), GRACE_MS)
+    killTimer ??= setTimeout(() => kill('SIGKILL'), GRACE_MS)
   }
   const timer = setTimeout(() => {
     isLate = true
@@ -82,30 +82,30 @@ export async function watched<T>(
     throw isLate ? takesTooLong(group, cause) : cause
   } finally {
     clearTimeout(timer)
-    clearTimeout(hard)
+    clearTimeout(killTimer)
     signal.removeEventListener('abort', stop)
   }
 }
 
-/** What a program has said. */
+/** The output of a program. */
 export interface Said {
-  /** All that it has printed, unless somebody else has taken that. */
+  /** Its standard output, unless `onOutput` has taken it. */
   output: string
-  /** The last of what it says of itself: 2000 characters. */
+  /** The end of its standard error: 2000 characters. */
   words: string
 }
 
-/** Runs a program as {@link ran} does, and answers with what it has printed. */
+/** Runs a program like {@link ran}, and returns its standard output. */
 export async function outputOf(...[program, args, options]: Parameters<typeof ran>): Promise<string> {
   return (await ran(program, args, options)).output
 }
 
 /**
- * Runs a program with these arguments, no shell between, to its end.
+ * Runs a program with these arguments, without a shell, to its end.
  *
- * @param options.onOutput takes what it prints
- * @throws Problem 422 for one that takes too long or too much memory, 501 where it is not installed, Error with its last
- *   words when it fails
+ * @param options.onOutput takes its standard output
+ * @throws Problem 422 when it takes too long or too much memory, 501 when it is not installed, Error with its last
+ *   messages when it fails
  */
 export async function ran(
   program: 'ffmpeg' | 'ffprobe',
@@ -119,12 +119,12 @@ export async function ran(
     ...watch
   }: Running & { maxBytes: number; onOutput?: (chunk: Buffer) => void },
 ): Promise<Said> {
-  // One allocation past the limit is refused at once: it could be filled before the next look.
+  // ffmpeg refuses a single allocation above the limit at once. The process could fill it before the next read.
   const bounded = ['-max_alloc', String(maxMemoryBytes), ...args]
   const stdio = await withHiddenFiles(['ignore', 'pipe', 'pipe'])
   watch.signal.throwIfAborted()
   const child = spawn(program, bounded, { stdio, env })
-  if (child.pid !== undefined) lower(child.pid)
+  if (child.pid !== undefined) lowerPriority(child.pid)
   const measured = child.pid === undefined ? () => 0 : measureCpu(child.pid)
   const chunks: Buffer[] = []
   let length = 0
@@ -168,23 +168,23 @@ export async function ran(
   return { output: Buffer.concat(chunks).toString(), words: lastWords }
 }
 
-function lower(pid: number): void {
+function lowerPriority(pid: number): void {
   try {
     setPriority(pid, LOWEST_PRIORITY)
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }
 
-/** How to come by ffmpeg, in words for an operator. */
+/** The command that installs ffmpeg, for the operator. */
 export const INSTALL = 'sudo apt-get install --no-install-recommends ffmpeg'
 
-/** 501: the installation lacks what videos and sound need. */
+/** Problem 501: the installation lacks the programs for video and audio. */
 export function notInstalled(programs: readonly string[], cause?: unknown): Problem {
   return new Problem({
     status: 501,
     code: 'not_installed',
-    detail: `this installation has no ${programs.join(' and no ')}, which videos and sound need: ${INSTALL}`,
+    detail: `Video and audio transformations need ${programs.join(' and ')}, which this server does not have. Install with: ${INSTALL}`,
     cause,
   })
 }

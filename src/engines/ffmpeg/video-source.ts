@@ -9,69 +9,74 @@ declare module '../../core/plugin-api/plugin.ts' {
 }
 
 /**
- * What is to be made of a video: plugins write here what they ask for, and one process does all of it. With
- * `frameAtSeconds` a picture comes of it, and the rest does not count; with `container` a video, or with `ladder` the same in several sizes; with
- * `isStoryboard` pictures of all of it.
+ * The unrendered output of a video. Plugins edit it, and one process renders all of it. With `frameAtSeconds` the
+ * output is an image, and the other members are ignored. With `container` it is a video, with `ladder` a video in
+ * several sizes, and with `isStoryboard` images of the whole video.
  */
 export interface VideoDraft {
-  /** The frame that is shown at this moment becomes a picture; in seconds from 0. */
+  /** Renders the frame at this time, in seconds from 0, as an image. */
   frameAtSeconds?: number
   container?: VideoContainer
-  /** Several sizes of it in short pieces, of which a player takes what its connection can carry. */
+  /** HLS: several sizes in short segments, from which a player chooses according to its bandwidth. */
   ladder?: 'hls'
-  /** Small pictures of it, all in one, and which stands for when. */
+  /** Small images of the whole video in one file, with a list of their times. */
   isStoryboard?: boolean
-  /** From this moment on, in seconds from 0. */
+  /** Start in seconds from 0, inclusive. */
   startSeconds?: number
-  /** Up to this moment, not including it; the end of the video where that is earlier. */
+  /** End in seconds from 0, exclusive; the end of the video when that is earlier. */
   endSeconds?: number
-  /** What of each frame is kept, around its middle: how many times as wide as high. */
+  /** Crops each frame around its middle to this ratio of width to height. */
   aspectRatio?: number
-  /** In pixels, of what is kept: it is made smaller until it fits, never larger. */
+  /** Limits in pixels, after the crop: frames are scaled down until they fit, never up. */
   maxWidth?: number
   maxHeight?: number
-  /** `automatic`: what looks well and streams well, at most 720p unless `maxWidth` or `maxHeight` are given. */
+  /**
+   * `automatic`: a good compromise of quality and bandwidth, at most 720p unless `maxWidth` or `maxHeight` are given.
+   */
   quality?: 'high' | 'automatic'
-  /** Where a player may begin: at every so many frames, or often at first; where the encoder sees fit unless given. */
+  /**
+   * Positions where a player may start: one key frame per `everyFrames` frames, or frequent ones at the beginning.
+   * The encoder decides by default.
+   */
   keyFrames?: { everyFrames: number } | 'boosted'
   isMute?: boolean
-  /** The engine's own: what it has opened. */
+  /** The opened file, set by the engine. */
   readonly input: VideoInput
 }
 
-/** What a video can be written as, by the format's name. */
+/** Output formats for video, by the format's name. */
 const VIDEO_CONTAINERS = ['mp4', 'mov', 'webm', 'avi'] as const
 export type VideoContainer = (typeof VIDEO_CONTAINERS)[number]
 
-/** What it takes to render a draft. */
+/** The arguments of a render. */
 export interface RenderContext extends EngineContext, Pick<Running, 'env'> {
-  /** Whether HDR can be made what a usual screen shows. */
+  /** Whether HDR can be converted for a standard screen. */
   canToneMap: boolean
 }
 
-/** A video that ffmpeg can read, and what is known of it. */
+/** A video that ffmpeg can read, with its facts. */
 export interface VideoInput extends MediaFile {
   source: VideoSource
 }
 
-/** What is known of a video before any step. */
+/** Facts about a video before any step. */
 export interface VideoSource {
-  /** How long pictures are shown; undefined where the file does not say: that of a browser's recording. */
+  /** Duration of the frames; undefined when the file does not state it, as a recording of a browser. */
   durationSeconds: number | undefined
-  /** As it is shown, in pixels: turned upright, and of square pixels. */
+  /** Displayed size in pixels: upright and with square pixels. */
   width: number
   height: number
-  /** Clockwise, in degrees: what it takes to turn the stored pictures upright. */
+  /** Clockwise rotation that turns the stored frames upright, in degrees. */
   rotation: 0 | 90 | 180 | 270
-  /** By ffmpeg's names: `h264`, `aac`. */
+  /** The names in ffmpeg: `h264`, `aac`. */
   videoCodec: string
   audioCodec: string | undefined
-  /** Which of the file's streams has the pictures. */
+  /** The index of the video stream in the file. */
   stream: number
-  /** How its colours are stored, by ffmpeg's name: `bt709`; undefined where the file does not say. */
+  /** The matrix of the stored colours, by ffmpeg's name: `bt709`; undefined when the file does not state it. */
   colorMatrix: string | undefined
-  /** How light becomes a number, likewise: `smpte2084` is HDR. */
+  /** The transfer function, by ffmpeg's name: `smpte2084` is HDR. */
   transfer: string | undefined
-  /** Which colours its red, green and blue are, likewise: `bt2020`. */
+  /** The colour primaries, by ffmpeg's name: `bt2020`. */
   primaries: string | undefined
 }

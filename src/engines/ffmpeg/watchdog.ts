@@ -1,23 +1,23 @@
 import { anySignal } from '../../core/async/any-signal.ts'
 import { Problem } from '../../core/problem.ts'
 
-/** Watches over work that may stand still. */
+/** Options of a watch over work that may hang. */
 export interface StallWatch {
   group: 'video' | 'audio'
-  /** How long it may stand still; half a minute when not given. */
+  /** Maximum time without progress, in milliseconds; half a minute by default. */
   stallMs?: number | undefined
   signal: AbortSignal
-  /** When else it has moved, in milliseconds since 1970, where it does not say so itself. */
+  /** The last progress that the work does not report itself, in milliseconds since 1970. */
   movedAt?: () => Promise<number>
 }
 
 const STALL_MS = 30_000
 
 /**
- * Ends work that stands still: its signal is aborted then.
+ * Aborts the signal of the work when it makes no progress.
  *
- * @param work calls `moved` whenever something has been done
- * @throws Problem 504, `signal.reason`, whatever the work throws
+ * @param work calls `moved` after each progress
+ * @throws Problem 504, `signal.reason`, the errors of the work
  */
 export async function withStallTimeout<T>(
   { group, stallMs = STALL_MS, signal, movedAt = async () => 0 }: StallWatch,
@@ -40,11 +40,11 @@ export async function withStallTimeout<T>(
   }
 }
 
-/** 504: the machine may have stood still, or the decoder has lost itself. */
+/** Problem 504: the machine may have been stopped, or the decoder hangs. */
 function noProgress(group: 'video' | 'audio', stallMs: number): Problem {
   return new Problem({
     status: 504,
     code: 'no_progress',
-    detail: `the transformation of this ${group} made no progress for ${stallMs / 1000} s and was given up`,
+    detail: `The transformation of this ${group} made no progress for ${stallMs / 1000} s and was stopped.`,
   })
 }

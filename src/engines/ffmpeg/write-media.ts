@@ -12,33 +12,33 @@ import type { Scratch } from '../temp/scratch.ts'
 import { outputOf, type Running, runningOf } from './process.ts'
 import { withStallTimeout } from './watchdog.ts'
 
-/** A file that ffmpeg is to write in one run, perhaps with others beside it. */
+/** A run of ffmpeg that writes one file, and may write others next to it. */
 export interface Writing {
   group: 'video' | 'audio'
-  /** Within a folder of its own. */
+  /** The name of the file within a folder of its own. */
   fileName: string
-  /** How long it will be, in seconds; undefined where nobody knows. */
+  /** Expected duration in seconds; undefined when unknown. */
   seconds: number | undefined
-  /** What ffmpeg is told, to write into the file `target` and to print its progress. */
+  /** Returns the arguments with which ffmpeg writes into the file `target` and prints its progress. */
   argumentsFor(target: string): readonly string[]
-  /** Called four times a second while ffmpeg writes, never twice at a time; what it throws ends the run. */
+  /** Called four times a second while ffmpeg writes, never concurrently. An error ends the run. */
   meanwhile?(target: string): Promise<void>
-  /** What is wrong with a source that cannot be decoded. */
+  /** Converts an error of ffmpeg into the problem for a source that cannot be decoded. */
   undecodable(cause: unknown): Problem
 }
 
-/** What it takes to write one. */
+/** The context of a run. */
 export interface WriteContext extends EngineContext, Pick<Running, 'env'> {
   scratch: Scratch
-  /** How long it may stand still; half a minute when not given. */
+  /** Maximum time without progress, in milliseconds; half a minute by default. */
   stallMs?: number | undefined
 }
 
-// Twice a second a block of lines of 400 bytes, for a day: only the last of them counts.
+// Progress blocks of 400 bytes, twice a second, for a day. Only the last one is held.
 const MAX_PRINTED_BYTES = 100_000_000
 const MEANWHILE_EVERY_MS = 250
 
-/** Has ffmpeg write a file of a format, which is removed afterwards. @throws as {@link writeInto} does */
+/** Writes a file with ffmpeg. The file is removed after use. @throws errors of {@link writeInto} */
 export async function writeMedia(
   { format, ...writing }: Omit<Writing, 'group' | 'fileName'> & { format: Format },
   context: WriteContext,
@@ -47,17 +47,17 @@ export async function writeMedia(
   const target = await writeInto({ ...writing, group, fileName: `made.${format.extension}` }, context)
   const asset = await assetOfFile(target, format)
   const { outputMaxBytes } = context.limits
-  // At its limit ffmpeg ends the file, and says nothing.
+  // At its size limit ffmpeg ends the file without an error.
   if (asset.size >= outputMaxBytes) throw outputTooLarge(outputMaxBytes)
   return asset
 }
 
 /**
- * Has ffmpeg write into a new folder, which is removed afterwards.
+ * Runs ffmpeg, which writes into a new folder. The folder is removed after use.
  *
  * @returns the path of the file
- * @throws Problem 422 for a source that cannot be decoded or takes too long, 503 when the disk is full, 504 when nothing
- *   moves any more, `signal.reason`, what `meanwhile` has thrown
+ * @throws Problem 422 for a source that cannot be decoded or takes too long, 503 when the disk is full, 504 without
+ *   progress, `signal.reason`, the errors of `meanwhile`
  */
 export async function writeInto(
   { group, fileName, seconds, argumentsFor, meanwhile, undecodable }: Writing,
@@ -71,11 +71,11 @@ export async function writeInto(
   const { signal, leave } = anySignal([context.signal, givenUp.signal])
   const reading = readProgress()
   const ended = new AbortController()
-  const beside = repeated(async () => meanwhile?.(target), { signal: ended.signal }).catch((error) =>
+  const parallelWork = repeated(async () => meanwhile?.(target), { signal: ended.signal }).catch((error) =>
     givenUp.abort(error),
   )
   try {
-    // While the index is brought to the front it writes, and tells nothing.
+    // While ffmpeg moves the index to the front, it writes but reports no progress.
     const movedAt = () => writtenAt(target)
     await withStallTimeout({ group, stallMs, signal, movedAt }, (watched, moved) =>
       outputOf('ffmpeg', argumentsFor(target), {
@@ -95,17 +95,17 @@ export async function writeInto(
     throw explained(error, { group, undecodable })
   } finally {
     ended.abort()
-    await beside
+    await parallelWork
     leave()
   }
   givenUp.signal.throwIfAborted()
-  // It ends well over a source of which nothing can be decoded.
+  // ffmpeg succeeds on a source of which nothing can be decoded.
   const isEmpty = group === 'audio' ? reading.seconds() === 0 : reading.frames() === 0
-  if (isEmpty) throw undecodable(new Error('nothing of it could be decoded'))
+  if (isEmpty) throw undecodable(new Error('no part of the file could be decoded'))
   return target
 }
 
-/** In milliseconds since 1970; 0 where there is none. */
+/** The time of the last write in milliseconds since 1970; 0 when the file does not exist. */
 function writtenAt(path: string): Promise<number> {
   return stat(path).then(
     ({ mtimeMs }) => mtimeMs,
@@ -113,17 +113,17 @@ function writtenAt(path: string): Promise<number> {
   )
 }
 
-/** Does it four times a second, one after the other, until it is told not to any more. */
+/** Runs the work four times a second, one run after the other, until the signal aborts. */
 async function repeated(work: () => Promise<void>, { signal }: { signal: AbortSignal }): Promise<void> {
   while (await pause(MEANWHILE_EVERY_MS, true, { signal }).catch(() => false)) await work()
 }
 
-/** Reads what `-progress` prints: lines of `name=value`, a block at a time. */
+/** Parses the output of `-progress`: lines of `name=value` in blocks. */
 export function readProgress() {
   const values = new Map<string, string>()
   let rest = ''
   return {
-    /** @returns whether anything has been done since the text before */
+    /** @returns whether there was progress since the last call */
     take(text: string): boolean {
       const lines = `${rest}${text}`.split('\n')
       rest = lines.pop() ?? ''
@@ -137,18 +137,18 @@ export function readProgress() {
       }
       return hasMoved
     },
-    /** Of the outcome, so far. */
+    /** The duration of the output so far. */
     seconds: () => Math.max(0, Number(values.get('out_time_us')) / 1_000_000 || 0),
     frames: () => Number(values.get('frame') ?? 0),
   }
 }
 
-/** What ended by itself is the file's fault, unless its last words say otherwise. */
+/** An error of ffmpeg is the file's fault, unless its last messages show another cause. */
 function explained(error: unknown, { group, undecodable }: Pick<Writing, 'undecodable' | 'group'>): unknown {
   const words = error instanceof Error ? error.message : ''
   if (/No space left on device|Disk quota exceeded/.test(words))
-    return unavailable(`there is no room to work on this ${group}`, { cause: error })
-  // Somebody has killed it, for memory most likely: that may pass.
+    return unavailable(`The disk has no space to transform this ${group}.`, { cause: error })
+  // The process was killed, most likely for lack of memory: a retry may succeed.
   if (/ended with SIG/.test(words)) return error
   return undecodable(error)
 }

@@ -17,19 +17,19 @@ export function isPng(bytes: Buffer): boolean {
 }
 
 /**
- * A truncated PNG with zeros in place of the rows that are missing: black, or transparent. libvips would leave those rows
- * uninitialised, and deliver what another picture has left in that memory. An interlaced one is coarser where its last
- * passes are missing; libvips would decode nothing of it.
+ * Completes a truncated PNG with zeros for the missing rows: black, or transparent. libvips would leave those rows
+ * uninitialised, and deliver memory of other images. An interlaced one is coarser where its last passes are missing;
+ * libvips would not decode it at all.
  *
- * @param bytes of no more pixels than an image may have: all of them are compressed again, row by row. Those of an
- *   interlaced one are held in memory
- * @throws Problem 422 for a PNG without one whole row; `signal.reason`
+ * @param bytes an image within the pixel limit: all pixels are compressed again, row by row. Those of an interlaced
+ *   one are held in memory
+ * @throws Problem 422 for a PNG without one complete row; `signal.reason`
  */
 export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<Buffer> {
   const width = bytes.readUInt32BE(16)
   const height = bytes.readUInt32BE(20)
   const bitsPerPixel = bytes.readUInt8(24) * (CHANNELS[bytes.readUInt8(25)] ?? 1)
-  const { before, packed } = taken(bytes)
+  const { before, packed } = splitAtPixels(bytes)
   const parts = [plainHeader(before)]
   const rowsOf = bytes.readUInt8(INTERLACE_AT) === 0 ? allRows : passRows
   const rows = rowsOf(packed, { width, height, bitsPerPixel })
@@ -39,12 +39,12 @@ export async function completedPng(bytes: Buffer, signal: AbortSignal): Promise<
   }
   await pipeline(rows, deflate, collect, { signal })
   parts.push(...chunk('IEND', Buffer.alloc(0)))
-  // The only copy of the whole file: the forecast reckons with three times the source.
+  // The only copy of the whole file: the forecast assumes three times the source.
   return Buffer.concat(parts)
 }
 
 /** The chunks before the pixels, and the compressed pixels. */
-function taken(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
+function splitAtPixels(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
   const packed: Buffer[] = []
   let first = bytes.length
   for (let at = 8; at + 8 < bytes.length; at += 12 + bytes.readUInt32BE(at)) {
@@ -55,7 +55,7 @@ function taken(bytes: Buffer): { before: Buffer; packed: Buffer[] } {
   return { before: bytes.subarray(0, first), packed }
 }
 
-/** The chunks before the pixels, of a PNG that is not interlaced. */
+/** The chunks before the pixels, with the header of a PNG that is not interlaced. */
 function plainHeader(before: Buffer): Buffer {
   if (before.readUInt8(INTERLACE_AT) === 0) return before
   const plain = Buffer.from(before)
@@ -87,14 +87,14 @@ async function* allRows(
   for (; left > 0; left -= ZEROS.length) yield ZEROS.subarray(0, left)
 }
 
-/** As much as can be inflated. */
+/** Inflates as much as possible. */
 async function* inflated(packed: readonly Buffer[]): AsyncGenerator<Buffer> {
   const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH })
   const source = Readable.from(packed).pipe(inflate)
   try {
     for await (const piece of source) yield piece
   } catch {
-    // The rows before a broken part are there.
+    // The rows before the broken part have been read.
   }
 }
 

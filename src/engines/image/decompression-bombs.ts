@@ -1,30 +1,32 @@
 import { gunzipSync } from 'node:zlib'
 import { notTransformable } from '../../core/transform-problems.ts'
 
-// Chunks of a PNG with text, which is in no picture. libpng unpacks two of them as it reads the header: 19 in 146 kB take
-// 1 GB, 900 in 7 MB take 4 GB. Of the third kind each empty one is a warning, which sharp hands to JavaScript: 3.3 million
-// in 40 MB stop the event loop for 18 s.
+// Text chunks of a PNG, which are not part of the image. libpng unpacks zTXt and iTXt when it reads the header: 19 of
+// them in 146 kB take 1 GB, 900 in 7 MB take 4 GB. Each empty tEXt chunk is a warning, which sharp passes to
+// JavaScript: 3.3 million in 40 MB block the event loop for 18 s.
 const TEXTS = new Set(['zTXt', 'iTXt', 'tEXt'].map(codeOf))
-// An XMP packet with its padding has 10 kB; packed at most a thousandfold, this becomes 16 MB. Also at most 1365 warnings.
+// An XMP packet with its padding has 10 kB. Inflated at most a thousandfold, this limit becomes 16 MB. It also allows
+// at most 1365 warnings.
 const MAX_TEXT_BYTES = 16_384
-// Of a GIF of 1.5 million frames of one pixel (35 MB), libvips takes 3 s to read the header and 40 s for the rest.
+// For a GIF of 1.5 million frames of one pixel (35 MB), libvips takes 3 s to read the header and 40 s for the rest.
 const MAX_FRAMES = 5000
-// A WebP has a few chunks beside its frames, a PNG those of its pixels: 4 to 64 KB each. Any other chunk may be a warning.
+// A WebP has a few chunks in addition to its frames, a PNG has chunks of 4 to 64 KB for its pixels. Any other chunk
+// may be a warning.
 const MAX_CHUNKS = 10_000
 const PIXEL_CHUNK_BYTES = 4096
-// An encoder fills each block of a GIF, of up to 255 bytes, but the last one of a frame or an extension.
+// An encoder fills each block of a GIF, of up to 255 bytes, except for the last one of a frame or an extension.
 const MAX_SHORT_BLOCKS = 50_000
 const FULL_BLOCK_BYTES = 64
 
-// A drawing of more than this is past other limits as well; inflating it takes 20 ms of the main thread.
+// A larger drawing exceeds other limits as well. To inflate it takes 20 ms of the main thread.
 const MAX_INFLATED_BYTES = 8 * 1024 * 1024
 
 /**
- * Removes decompression bombs from an encoded picture before anything is decoded: texts of a PNG, the compression
- * of an SVGZ. It looks at so few bytes that this may run on the main thread: at most a million blocks of 40 MB, in 5 ms.
+ * Removes decompression bombs from an encoded image before it is decoded: the text chunks of a PNG, the compression
+ * of an SVGZ. It reads so few bytes that it may run on the main thread: at most a million blocks of 40 MB, in 5 ms.
  *
- * @throws Problem 422 for an animation of too many frames, a file of too many chunks, and an SVGZ that is
- *   broken or inflates to more than 8 MiB
+ * @throws Problem 422 for an animation of too many frames, a file of too many chunks, and an SVGZ that is broken or
+ *   inflates to more than 8 MiB
  */
 export function stripDecompressionBombs(bytes: Buffer): Buffer {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflated(bytes)
@@ -70,7 +72,7 @@ function withoutTexts(bytes: Buffer): Buffer {
   return texts > MAX_TEXT_BYTES ? Buffer.concat(kept) : bytes
 }
 
-/** Counts no further than one past the limit. @see GIF89a, appendix B */
+/** Stops counting at one above the limit. @see GIF89a, appendix B */
 function gifFrames(bytes: Buffer): number {
   const palette = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
   const most = MAX_SHORT_BLOCKS + Math.ceil(bytes.length / FULL_BLOCK_BYTES)
@@ -95,7 +97,7 @@ function gifFrames(bytes: Buffer): number {
   return frames
 }
 
-/** 0 for what is no animation. @see RFC 9649, section 2.7 */
+/** Returns 0 for a file that is not an animation. @see RFC 9649, section 2.7 */
 function webpFrames(bytes: Buffer): number {
   if (bytes.toString('latin1', 8, 12) !== 'WEBP') return 0
   const frame = codeOf('ANMF')
@@ -111,7 +113,7 @@ function webpFrames(bytes: Buffer): number {
   return frames
 }
 
-/** The type of a chunk as a number: a text for each of millions would be garbage. */
+/** The type of a chunk as a number: texts for millions of chunks would be garbage to collect. */
 function codeOf(type: string): number {
   return Buffer.from(type, 'latin1').readUInt32BE(0)
 }

@@ -2,7 +2,9 @@ import { Problem } from '../../core/problem.ts'
 import { formatTooSmall, notDecodable, takesTooLong } from '../../core/transform-problems.ts'
 import { svgSizeProblem } from './svg-size.ts'
 
-/** For work in which nothing but the picture can be at fault: the caller is told so, libvips's own words are logged. */
+/**
+ * Runs work whose errors are always the image's fault. The client gets a 422, the message of libvips goes to the log.
+ */
 export async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -14,7 +16,9 @@ export async function decoding<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** For work in which picture, plugins and encoder meet. What is not known here is for the runner to find out. */
+/**
+ * Runs work whose errors may be the fault of image, plugins or encoder. The runner finds the cause of unknown errors.
+ */
 export async function rendering<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -28,7 +32,8 @@ export async function rendering<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-// Longest side that an encoder takes, and how it says no. The JPEG format itself ends at 65535, libjpeg a little before.
+// The longest side of each encoder, and its error message. The limit of the JPEG format is 65535, that of libjpeg a
+// little lower.
 const FORMAT_LIMITS = [
   { format: 'webp', maxSide: 16_383, refusal: /too large for the WebP format/ },
   { format: 'avif', maxSide: 16_384, refusal: /too large for the HEIF format|heifsave: image too large/ },

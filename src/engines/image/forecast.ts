@@ -6,8 +6,8 @@ import type { Forecast, ForecastStep } from '../../core/plugin-api/plugin.ts'
 import { type ImageHeader, readHeader } from './header.ts'
 import { checkBytes, checkComplete, checkPixels } from './limits.ts'
 
-// What each pixel takes beside the file, in bytes, measured with 12 and 50 MP and rounded up. Of the source: what cannot
-// be read row by row.
+// Memory per pixel in addition to the file, in bytes, measured with 12 and 50 MP and rounded up. For sources that
+// cannot be read row by row.
 const INTERLACED = 6
 const TURNED = 4
 const OF_SOURCE: Readonly<Record<string, number>> = { png: 2, webp: 7, gif: 4, avif: 19, tiff: 4 }
@@ -23,30 +23,34 @@ const OF_LOSSLESS_WEBP = 42
 const OF_PASS = 4
 // A truncated PNG is compressed again, at a lower level.
 const OF_TRUNCATED = 3
-// Of an interlaced one, all pixels are held, compressed again and read: per byte of a channel.
+// For an interlaced one, all pixels are held, compressed again and read. In bytes per byte of a channel.
 const OF_TRUNCATED_PASSES = 10
-// libvips's own pixels, and those that are rendered from them: one byte for each channel, or two.
+// libvips's own pixels, and the pixels that are rendered from them: one or two bytes per channel.
 const OF_HELD_SOURCE = 6
-// Each frame by itself takes 5 ms, however small it is: a thousand of them are half of the time of what may hang.
+// Each separate frame takes 5 ms, however small it is: a thousand frames take half of the time limit of work that may
+// hang.
 const MAX_FRAMES_HERE = 1000
 
-// Their time has little to do with their size, and nothing can stop them once they have begun: librsvg draws, libtiff
-// walks half a million directories (7 s for the header alone), libaom encodes 12 MP in 10 s.
+// The time for these formats depends little on their size, and cannot be interrupted: librsvg draws, libtiff walks
+// half a million directories (7 s for the header alone), libaom encodes 12 MP in 10 s.
 const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
 const HANGING_OUTPUTS = new Set(['avif'])
-// Over all frames. A GIF takes a second of CPU time for each million of pixels, and nothing can stop that either.
+// Pixels of all frames. A GIF takes a second of CPU time per million pixels, and cannot be interrupted either.
 const MAX_GIF_PIXELS_HERE = 1_000_000
 
-/** What is taken of an SVG, whose own size only who draws it knows, and a TIFF, whose header can be as costly as all. */
+/**
+ * Assumed size of an SVG, whose own size only the renderer knows, and of a TIFF, whose header can cost as much as the
+ * whole file.
+ */
 const UNREAD: Readonly<Record<string, Size>> = {
   svg: { width: 5000, height: 5000 },
   tiff: { width: 8000, height: 6000 },
 }
 
 /**
- * What it will take to do this to a picture: from its header, and from the steps' values by their public names.
+ * Estimates the cost of these steps for an image: from its header, and from the steps' values by their public names.
  *
- * @throws Problem 422 for a source past a limit, by its header alone
+ * @throws Problem 422 for a source that exceeds a limit, judged by its header alone
  */
 export async function forecastImage(
   source: Asset,
@@ -56,11 +60,11 @@ export async function forecastImage(
   checkBytes(source, limits)
   checkComplete(source, limits)
   const format = formatOfMediaType(source.mediaType).name
-  const values = Object.assign({}, ...steps.map(({ params }) => params)) as AskedValues
-  // Without steps: a picture that is laid over another, of which the first frame is drawn.
-  const unasked = steps.length === 0 ? 'png' : format
-  // Resolved, it is AVIF unless that turns out to be large: what may be one is treated as one.
-  const output = values.f === 'auto' ? 'avif' : (values.f ?? unasked)
+  const values = Object.assign({}, ...steps.map(({ params }) => params)) as RequestedValues
+  // Without steps: an image that is laid over another. Its first frame is drawn.
+  const defaultOutput = steps.length === 0 ? 'png' : format
+  // `auto` resolves to AVIF unless the image is large, so it is treated as AVIF.
+  const output = values.f === 'auto' ? 'avif' : (values.f ?? defaultOutput)
   const unread = UNREAD[format]
   const read = unread ? undefined : await readHeader(source, signal)
   const { width, height } = unread ?? read?.header ?? { width: 0, height: 0 }
@@ -71,28 +75,28 @@ export async function forecastImage(
   const held = steps.map(({ plugin, params }) => plugin.holds?.(params as never))
   const count = (what: 'source' | 'outcome') => held.filter((each) => each === what).length
   const passes = steps.filter(({ plugin }) => plugin.newPass).length + count('outcome')
-  const deep = read?.header.depth === 'uchar' ? 1 : 2
+  const bytesPerChannel = read?.header.depth === 'uchar' ? 1 : 2
   const isDeinterlaced = format === 'png' && source.truncated === true && read?.header.isProgressive === true
   const drawn = Math.min(drawnPixels({ width, height }, values, limits) * pages, limits.outputMaxPixels)
   return {
     bytes:
       source.size * (source.truncated ? OF_TRUNCATED : 1) +
-      pixels * (ofSource(format, read?.header) + deep * OF_HELD_SOURCE * count('source')) +
-      (isDeinterlaced ? pixels * deep * OF_TRUNCATED_PASSES : 0) +
+      pixels * (ofSource(format, read?.header) + bytesPerChannel * OF_HELD_SOURCE * count('source')) +
+      (isDeinterlaced ? pixels * bytesPerChannel * OF_TRUNCATED_PASSES : 0) +
       drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)),
     mayHang:
       HANGING_SOURCES.has(format) ||
       HANGING_OUTPUTS.has(output) ||
       (output === 'gif' && drawn > MAX_GIF_PIXELS_HERE) ||
-      // Its pixels are put together in JavaScript.
+      // JavaScript assembles its pixels.
       isDeinterlaced ||
       (pages > MAX_FRAMES_HERE && passes + count('source') > 0),
     source: read?.asset ?? source,
   }
 }
 
-/** Parameters that decide what a picture costs, whichever plugins they are of. */
-interface AskedValues {
+/** Parameters that determine the cost of an image, of any plugin. */
+interface RequestedValues {
   w?: number
   h?: number
   dpr?: number
@@ -116,34 +120,37 @@ function ofSource(format: string, header: ImageHeader | undefined): number {
   return Math.max(OF_SOURCE[format] ?? 0, turned, interlaced)
 }
 
-function ofOutput(format: string, { lossless }: AskedValues): number {
+function ofOutput(format: string, { lossless }: RequestedValues): number {
   if (format === 'webp' && lossless) return OF_LOSSLESS_WEBP
   return OF_OUTPUT[format] ?? OF_OUTPUT.png ?? 0
 }
 
-/** It is as wide as asked, in percent, and at most as high as the picture. */
-function ofWatermark({ wm, wm_size = 100 }: AskedValues): number {
+/** A watermark has the requested width, in percent, and is at most as high as the image. */
+function ofWatermark({ wm, wm_size = 100 }: RequestedValues): number {
   return wm === undefined ? 0 : (OF_PASS * wm_size) / 100
 }
 
-/** Of one frame, with what is added around it: at most what is asked for, and what there is where nothing is enlarged. */
-function drawnPixels(source: Size, values: AskedValues, { outputMaxSide }: TransformLimits): number {
+/**
+ * Pixels of one frame, with what is added around it: at most the requested size, and at most the source's size
+ * without enlargement.
+ */
+function drawnPixels(source: Size, values: RequestedValues, { outputMaxSide }: TransformLimits): number {
   const { dpr = 1, rotate = 0, pad = [] } = values
-  // The box around a turned square has up to twice its pixels.
+  // The box around a rotated square has up to twice its pixels.
   const resized = resizedPixels(source, values, outputMaxSide) * (rotate % 90 === 0 ? 1 : 2)
   const border = 2 * dpr * Math.max(0, ...pad)
   if (border === 0) return resized
-  // Of this many pixels, the longest shape has the longest border.
+  // For a given number of pixels, the longest shape has the longest border.
   const side = Math.min(outputMaxSide, resized)
   return Math.min(outputMaxSide, side + border) * Math.min(outputMaxSide, resized / side + border)
 }
 
-function resizedPixels({ width, height }: Size, values: AskedValues, maxSide: number): number {
+function resizedPixels({ width, height }: Size, values: RequestedValues, maxSide: number): number {
   const { w, h, dpr = 1, fit, enlarge, crop, trim } = values
   if (w === undefined && h === undefined) return width * height
   const ratio = width / Math.max(1, height)
   const isWithinBox = fit !== 'outside' || w === undefined || h === undefined
-  // Nobody knows the shape of what is left when it has been cut.
+  // After a crop, the aspect ratio is unknown.
   const isCut = crop !== undefined || trim !== undefined
   const across = (isWithinBox && (w ?? (isCut ? undefined : (h ?? 0) * ratio))) || maxSide
   const down = (isWithinBox && (h ?? (isCut ? undefined : (w ?? 0) / ratio))) || maxSide

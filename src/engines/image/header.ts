@@ -5,28 +5,29 @@ import { formatOfMediaType, isAnimated } from '../../core/media/formats.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { decoding } from './failures.ts'
 
-// Enough of nearly every file to tell its size. Smaller files are read once, and wait in memory for their turn.
+// Enough to read the size of nearly every file. Smaller files are read once, and wait in memory for their turn.
 const HEADER_BYTES = 128 * 1024
 
 /** An image whose header has been read. */
 export interface HeadedImage {
   header: ImageHeader
-  /** The image, in memory when that was all of it. */
+  /** The image, in memory when it has been read completely. */
   asset: Asset
 }
 
-/** What is known of an image without decoding it. */
+/** Facts about an image that need no decoding. */
 export type ImageHeader = Omit<Metadata, 'exif' | 'iptc' | 'xmp' | 'icc' | 'comments'> & {
   hasProfile: boolean
 }
 
-// By SHA-256. An image is looked at before its turn and opened when that has come, and most are made into several sizes.
+// By SHA-256. The header of an image is needed before its turn and again when the turn has come, and most images have
+// several sizes.
 const known = new LRUCache<string, ImageHeader>({ max: 1000 })
 
 /**
- * Reads the header of an image that is not known yet, of as many bytes as it takes.
+ * Reads the header of an image, from the cache or from as many bytes as necessary.
  *
- * @throws Problem 404 when it is gone by now, 422 for what has no header, or is past a limit
+ * @throws Problem 404 when the file has been deleted, 422 for a file without a header or above a limit
  */
 export async function readHeader(asset: Asset, signal: AbortSignal): Promise<HeadedImage> {
   const before = knownHeader(asset)
@@ -36,7 +37,7 @@ export async function readHeader(asset: Asset, signal: AbortSignal): Promise<Hea
   return read
 }
 
-/** The header of an image whose input this is. @throws Problem 422 for what has none */
+/** Returns the header of an image with this input. @throws Problem 422 for a file without a header */
 export async function headerOf(asset: Asset, input: ImageInput): Promise<ImageHeader> {
   return knownHeader(asset) ?? decoding(() => headerIn(input, asset))
 }
@@ -45,58 +46,58 @@ function knownHeader({ sha256 }: Asset): ImageHeader | undefined {
   return sha256 === undefined ? undefined : known.get(sha256)
 }
 
-/** What sharp reads: a file by its path, or bytes. */
+/** An input of sharp: the path of a file, or bytes. */
 export type ImageInput = string | Buffer
 
 /**
- * What sharp is to read of an image: its file, where it has one, so that its bytes never become this process's garbage; else
- * all its bytes, made harmless. A file only of a JPEG, which holds nothing that would have to be taken out first.
+ * Returns the input of sharp for an image. For a JPEG on disk it is the path, so that its bytes are never garbage of
+ * this process: a JPEG has no decompression bombs. For any other image it is all bytes, without decompression bombs.
  *
- * @throws Problem 404 when it is gone by now, 422 for one that is past a limit
+ * @throws Problem 404 when the file has been deleted, 422 when it exceeds a limit
  */
 export async function inputOf(asset: Asset, signal: AbortSignal): Promise<ImageInput> {
   return fileOf(asset) ?? stripDecompressionBombs(await readAll(asset, signal))
 }
 
 /**
- * What makes libvips stop. An unknown tag of a GeoTIFF is only a warning. A truncated file would be an error, so errors are
- * ignored for it: it is rendered as far as it goes.
+ * The severity at which libvips stops. An unknown tag of a GeoTIFF is only a warning. A truncated file would be an
+ * error, so errors are ignored for it: the part that exists is rendered.
  */
 export function failOn({ truncated }: { truncated?: true | undefined }): 'none' | 'error' {
   return truncated ? 'none' : 'error'
 }
 
 /**
- * The header in an input, of one page of it.
+ * Reads the header of one page of an input.
  *
  * @param options.page from 1
  * @param options.density of an SVG, in pixels per inch
- * @throws what libvips says
+ * @throws errors of libvips
  */
 export async function headerIn(
   input: ImageInput,
   { page = 1, density, truncated }: { page?: number; density?: number } & Pick<Asset, 'truncated'> = {},
 ): Promise<ImageHeader> {
   const paged = page > 1 ? { page: page - 1 } : {}
-  // Whatever its size: nothing is decoded here.
+  // No limit for the size: nothing is decoded here.
   const metadata = await sharp(input, {
     ...paged,
     ...(density !== undefined ? { density } : {}),
     limitInputPixels: false,
     failOn: failOn({ truncated }),
   }).metadata()
-  // What is left out may have megabytes.
+  // The members that are left out may have megabytes.
   const { exif: _exif, iptc: _iptc, xmp: _xmp, comments: _comments, icc, ...header } = metadata
   return { ...header, hasProfile: icc !== undefined }
 }
 
 async function readNewHeader(asset: Asset, signal: AbortSignal): Promise<HeadedImage> {
   const file = fileOf(asset)
-  // One that is gone, or is no picture, is told from its bytes.
+  // When the file has been deleted or is not an image, the bytes show the error.
   const ofFile = file && (await headerIn(file, asset).catch(() => undefined))
   if (ofFile) return { header: ofFile, asset }
   const isSmall = asset.size <= HEADER_BYTES
-  // For the frames of an animation the whole file has to be looked through.
+  // To count the frames of an animation, the whole file must be read.
   if (!isSmall && !isAnimated(formatOfMediaType(asset.mediaType).name)) {
     const bytes = await readWhole(asset, { range: { start: 0, end: HEADER_BYTES - 1 }, signal })
     const header = await headerIn(stripDecompressionBombs(bytes), asset).catch(() => undefined)

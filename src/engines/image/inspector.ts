@@ -8,7 +8,7 @@ import type { ImageInspector } from '../../core/plugin-api/inspectors.ts'
 import { stripDecompressionBombs } from './decompression-bombs.ts'
 import { failOn } from './header.ts'
 
-/** Tells of pictures what libvips knows of them. */
+/** Reads facts about images with libvips. */
 export const imageInspector: ImageInspector = {
   async facts(source, { maxBytes, signal }) {
     const isWhole = source.size <= maxBytes
@@ -22,7 +22,7 @@ export const imageInspector: ImageInspector = {
     return {
       width,
       height,
-      // libvips looks at all of an animation to count its frames.
+      // libvips reads the whole animation to count its frames.
       ...(isWhole || !isAnimated(metadata.format) ? { pages: metadata.pages ?? 1 } : {}),
       hasAlpha: metadata.hasAlpha,
       colorSpace: metadata.space,
@@ -49,7 +49,7 @@ export const imageInspector: ImageInspector = {
 
 async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | undefined> {
   try {
-    // Whatever its size: nothing is decoded here.
+    // No limit for the size: nothing is decoded here.
     return await sharp(stripDecompressionBombs(bytes), {
       limitInputPixels: false,
       failOn: failOn(source),
@@ -60,8 +60,8 @@ async function metadataOf(bytes: Buffer, source: Asset): Promise<Metadata | unde
 }
 
 /**
- * The mean of the pixels in the fullest of 4096 bins, 16 to a channel: of a picture in one colour just that one. What is
- * transparent counts as little as it is seen.
+ * The mean of the pixels in the fullest of 4096 bins, 16 per channel: for an image in one colour exactly that colour.
+ * Pixels count by their opacity.
  */
 function dominant(rgba: Buffer): string | undefined {
   const bins = new Map<number, { weight: number; r: number; g: number; b: number }>()
@@ -88,7 +88,7 @@ function dominant(rgba: Buffer): string | undefined {
   return `#${hex.join('')}`
 }
 
-/** BlurHash knows no transparency. */
+/** Draws the pixels on white: BlurHash has no transparency. */
 function onWhite(rgba: Buffer): Uint8ClampedArray {
   const shown = new Uint8ClampedArray(rgba)
   for (let at = 0; at < shown.length; at += 4) {

@@ -1,4 +1,4 @@
-// The passes of Adam7: where each begins, and how far apart its pixels are. @see PNG (third edition), section 8.1
+// The passes of Adam7: the start of each, and the distance between its pixels. @see PNG (third edition), section 8.1
 const PASSES = [
   { left: 0, top: 0, across: 8, down: 8 },
   { left: 4, top: 0, across: 8, down: 8 },
@@ -10,17 +10,17 @@ const PASSES = [
 ] as const
 
 const PIECE_BYTES = 64 * 1024
-/** Of a row: each byte is the difference to the byte above. */
+/** Filter of a row: each byte is the difference to the byte above. */
 const FILTER_UP = 2
 
-/** The pixels of a PNG. `bitsPerPixel` counts all channels. */
+/** The shape of a PNG's pixels. `bitsPerPixel` counts all channels. */
 export interface PngShape {
   width: number
   height: number
   bitsPerPixel: number
 }
 
-/** Pixels of `pixelBytes` each, row by row. A pixel of less than 8 bits has a byte of its own. */
+/** Pixels of `pixelBytes` each, row by row. A pixel of less than 8 bits occupies one byte. */
 interface Canvas {
   width: number
   height: number
@@ -29,11 +29,11 @@ interface Canvas {
 }
 
 /**
- * Rows of a PNG that is not interlaced, each with its filter, from as much as there is of an interlaced one. A pixel that is
- * missing has the colour of the nearest one to its left and above, as in a browser; zeros where the first pass is missing.
- * All pixels are held in memory.
+ * Converts the existing part of an interlaced PNG into the rows of one that is not interlaced, each with its filter.
+ * A missing pixel gets the colour of the nearest one to its left and above, as in a browser; zeros where the first
+ * pass is missing. All pixels are held in memory.
  *
- * @param inflated the passes, of which the last ones may be missing
+ * @param inflated the passes; the last ones may be missing
  * @returns undefined when the first row is missing
  */
 export async function deinterlaced(
@@ -47,7 +47,7 @@ export async function deinterlaced(
   let wanted = passes.next()
   let rows = 0
   let filled = 0
-  // Little at a time: the process can do other work between the pieces.
+  // In small pieces, so that the process can do other work between them.
   for await (const piece of inflated) {
     for (let at = 0; at < piece.length && !wanted.done; ) {
       const copied = piece.copy(wanted.value, filled, at)
@@ -63,14 +63,14 @@ export async function deinterlaced(
   return rows > 0 ? plainRows(canvas, shape) : undefined
 }
 
-/** Draws one row after the other. Each time it yields the buffer that the next row of the file is to be written to. */
+/** Draws one row after the other. Each time it yields the buffer for the next row of the file. */
 function* drawPasses(canvas: Canvas, { width, height, bitsPerPixel }: PngShape): Generator<Buffer, void> {
   for (const { left, top, across, down } of PASSES) {
     const pixelsOfRow = Math.ceil((width - left) / across)
     if (pixelsOfRow <= 0 || top >= height) continue
     const rowBytes = 1 + Math.ceil((pixelsOfRow * bitsPerPixel) / 8)
     let [row, above] = [Buffer.alloc(rowBytes), Buffer.alloc(rowBytes)]
-    // Until the later passes come, a pixel stands for all between it and the next one of this pass or the ones before.
+    // Until later passes arrive, a pixel fills the area up to the next pixel of this pass or of earlier ones.
     const block = { width: left || across, height: top || down }
     for (let y = top; y < height; y += down) {
       yield row
@@ -133,7 +133,7 @@ function predicted(filter: number | undefined, left: number, up: number, corner:
   return toUp <= toCorner ? up : corner
 }
 
-/** Pixels of less than 8 bits, each in a byte. @param row with its filter */
+/** Unpacks pixels of less than 8 bits into one byte each. @param row with its filter */
 function unpacked(row: Buffer, count: number, bits: number): Buffer {
   const pixels = Buffer.alloc(count)
   for (let i = 0; i < count; i += 1) {
@@ -157,7 +157,7 @@ function* plainRows(
     for (let i = 0; i < rows; i += 1) {
       const from = (first + i) * drawnBytes
       const to = i * rowBytes
-      // Most rows repeat the one above: they are compressed to nothing.
+      // Most rows repeat the one above, and compress to almost nothing.
       const isRepeated =
         from > 0 && pixels.compare(pixels, from - drawnBytes, from, from, from + drawnBytes) === 0
       if (isRepeated) piece[to] = FILTER_UP

@@ -6,7 +6,7 @@ import { decoding } from './failures.ts'
 import type { ImageHeader } from './header.ts'
 import { inspectSvg } from './svg-limits.ts'
 
-/** @throws Problem 422 for a file that is too long */
+/** @throws Problem 422 for a file that is too large */
 export function checkBytes({ size }: { size: number }, { sourceMaxBytes }: TransformLimits): void {
   if (size <= sourceMaxBytes) return
   throw notTransformable(
@@ -14,7 +14,7 @@ export function checkBytes({ size }: { size: number }, { sourceMaxBytes }: Trans
   )
 }
 
-/** @throws Problem 422 for a file that ends too early, where such files are refused */
+/** @throws Problem 422 for a truncated file, when the limits refuse such files */
 export function checkComplete(
   { truncated: isTruncated }: { truncated?: true },
   { truncated }: TransformLimits,
@@ -22,7 +22,7 @@ export function checkComplete(
   if (isTruncated && truncated === 'refuse') throw truncatedImage()
 }
 
-/** @throws Problem 422 for a picture of too many pixels over all its frames */
+/** @throws Problem 422 for an image of too many pixels over all its frames */
 export function checkPixels(
   { width, height, pages }: Size & { pages: number },
   { sourceMaxPixels }: TransformLimits,
@@ -34,13 +34,13 @@ export function checkPixels(
   )
 }
 
-// Red, green, blue and transparency in 8 bits each: what the limit of pixels reckons with.
+// Red, green, blue and alpha of 8 bits each, as the pixel limit assumes.
 const BYTES_PER_PIXEL = 4
 
 /**
- * Neither an interlaced image nor one that is to be turned can be read row by row: all of it is held. So is one of more
- * than four channels, which is rendered without them first.
- * @throws Problem 422 for one that takes more memory than the limit of pixels means
+ * An interlaced image, or one that must be rotated, cannot be read row by row, so all of it is held in memory. So is
+ * one of more than four channels, which is first rendered without the extra channels.
+ * @throws Problem 422 for an image that needs more memory than the pixel limit allows
  */
 export function checkHeld(
   header: ImageHeader,
@@ -52,11 +52,11 @@ export function checkHeld(
   const held = width * height * pages * bytesPerPixel(header)
   if (held <= maxBytes) return
   throw notTransformable(
-    `expected at most ${maxBytes} bytes of pixels of an interlaced or turned image to transform but this one has ${held}`,
+    `expected at most ${maxBytes} bytes of pixels of an interlaced or rotated image to transform but this one has ${held}`,
   )
 }
 
-/** Whether it has channels beside its colours and alpha: bands of a satellite, spot colours. */
+/** Whether it has channels in addition to colours and alpha: bands of a satellite, spot colours. */
 export function hasExtraChannels({ channels, space }: Pick<ImageHeader, 'channels' | 'space'>): boolean {
   const ofColours = { 'b-w': 1, grey16: 1, cmyk: 4 }[space as string] ?? 3
   return channels > ofColours + 1
@@ -67,18 +67,19 @@ function bytesPerPixel({ channels, depth }: ImageHeader): number {
   return channels * bytes
 }
 
-/** @throws Problem 422 for what would be too much to draw */
+/** @throws Problem 422 for an SVG that would cost too much to draw */
 export async function checkSvg(bytes: Buffer, { sourceMaxPixels }: TransformLimits): Promise<void> {
   const { tooMuch, pictures } = inspectSvg(bytes)
-  if (tooMuch) throw notTransformable(`expected an SVG ${tooMuch} to transform but this one has more`)
+  if (tooMuch)
+    throw notTransformable(`expected an SVG ${tooMuch} to transform but this one exceeds that limit`)
   let pixels = 0
   for (const picture of pictures) {
     const { width, height } = await decoding(() => sharp(picture, { limitInputPixels: false }).metadata())
-    // librsvg decodes the whole of each, however small it is drawn.
+    // librsvg decodes each embedded image completely, however small it is drawn.
     pixels += width * height
     if (pixels > sourceMaxPixels) {
       throw notTransformable(
-        `expected an SVG with at most ${sourceMaxPixels} pixels in pictures within to transform but this one has more`,
+        `expected an SVG with at most ${sourceMaxPixels} pixels in embedded images to transform but this one has more`,
       )
     }
   }

@@ -5,7 +5,7 @@ import { takesTooLong } from '../../core/transform-problems.ts'
 import { rendering } from './failures.ts'
 import type { ImageSource } from './source.ts'
 
-/** What has been asked of a draft so far, carried out: a draft of the outcome. See `Engine.settle`. */
+/** Renders a draft so far, and returns a draft of the outcome. See `Engine.settle`. */
 export async function newPass(
   opened: Opened<'sharp'>,
   context: EngineContext,
@@ -30,7 +30,7 @@ export async function newPass(
   return fromPixels(after ?? before, opened.source, context)
 }
 
-/** The same, each frame by itself. See `Engine.frames`. */
+/** Renders a draft so far, and returns each frame separately. See `Engine.frames`. */
 export async function eachFrame(
   opened: Opened<'sharp'>,
   context: EngineContext,
@@ -38,12 +38,12 @@ export async function eachFrame(
   return framesOf(await pixelsOf(opened, context), opened.source, context)
 }
 
-/** The same draft, which gives up when the time is over: where libvips asks, which encoders do not. */
+/** Sets the time limit of a draft. libvips checks it, encoders do not. */
 export function timed(draft: Sharp, { timeoutMs }: Pick<TransformLimits, 'timeoutMs'>): Sharp {
   return draft.timeout({ seconds: Math.ceil(timeoutMs / 1000) })
 }
 
-/** A new pass of a picture with its profile, which pixels alone would lose: in a file. */
+/** A new pass for an image with a colour profile: through a file, since pixels alone would lose the profile. */
 async function settledWithProfile(
   { draft, source }: Opened<'sharp'>,
   context: EngineContext,
@@ -62,7 +62,7 @@ async function settledWithProfile(
   const { framed: _, ...unframed } = source
   const known = { ...unframed, width, height, hasAlpha, format }
   if (each && animated) {
-    // Frames by themselves are pixels: in sRGB they need no profile.
+    // Separate frames are pixels in sRGB, which need no profile.
     const { keepsProfile: _, ...plain } = known
     return newPass({ draft: input, source: plain }, context, each)
   }
@@ -71,11 +71,11 @@ async function settledWithProfile(
   return settledWithProfile({ ...settled, draft: await each(settled.draft, known) }, context)
 }
 
-/** A picture as its pixels: the frames of an animation one below the other. */
+/** The pixels of an image. The frames of an animation are stacked vertically. */
 interface Pixels {
   data: Buffer
   width: number
-  /** Of one frame. */
+  /** Height of one frame. */
   height: number
   channels: Channels
   pages: number
@@ -83,12 +83,12 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4
 
-// Of the draft itself: a copy of it would copy the bytes that it is of, for each frame those of all.
+// Renders the draft itself. A clone would copy its input bytes: for each frame, those of all frames.
 async function pixelsOf({ draft }: Opened<'sharp'>, { limits }: EngineContext): Promise<Pixels> {
   const pixels = await rawPixels(timed(draft, limits))
   if (pixels.channels > 1) return pixels
-  // Of what has been made grey, sharp gives one raw channel and drops the transparency: a file keeps it. To ask for that
-  // channel alone would not do, as a negative is made after it has been taken.
+  // For an image that was made grey, sharp returns one raw channel and drops the transparency, but a file preserves
+  // it. Extracting the alpha channel is no solution, as a negative is computed after the extraction.
   const file = await rendering(() => draft.tiff({ compression: 'none' }).toBuffer())
   return rawPixels(sharp(file, { animated: true, limitInputPixels: pixelsWithin(limits) }))
 }
@@ -99,7 +99,7 @@ async function rawPixels(draft: Sharp): Promise<Pixels> {
   return { data, width, height: info.pageHeight ?? height, channels, pages }
 }
 
-/** A draft of pixels. What they are not, the source still tells: the original's format, how long each frame is shown. */
+/** Creates a draft from pixels. Other facts come from the source: the original's format, the duration of each frame. */
 function fromPixels(
   { data, width, height, channels, pages }: Pixels,
   { framed: _, ...source }: ImageSource,
@@ -109,7 +109,7 @@ function fromPixels(
   const raw = { width, height: height * pages, channels, ...(animated ? { pageHeight: height } : {}) }
   const draft = sharp(data, { raw, animated, limitInputPixels: pixelsWithin(limits) })
   return {
-    // Options of all encoders of animations, kept until one of them is chosen.
+    // These options are set for all animation formats, and apply when one of them is chosen.
     draft: animated && source.timing ? draft.gif(source.timing) : draft,
     source: {
       ...source,
@@ -122,12 +122,12 @@ function fromPixels(
   }
 }
 
-/** Several steps make a picture larger than any source may be: each has looked at the limit of what it makes. */
+/** Several steps may render an image larger than the source limit. Each step has checked its own output. */
 function pixelsWithin({ sourceMaxPixels, outputMaxPixels }: TransformLimits): number {
   return Math.max(sourceMaxPixels, outputMaxPixels)
 }
 
-/** Each by itself; they share the bytes of all. */
+/** The frames share the bytes of all. */
 function framesOf(
   { data, pages, ...size }: Pixels,
   { timing: _, ...source }: ImageSource,
@@ -140,7 +140,7 @@ function framesOf(
   })
 }
 
-/** Where all frames go that are as large as this one. In place, if they fit: together they may have 200 MB. */
+/** Returns the buffer for all frames of this size. It reuses the existing one if they fit, which may have 200 MB. */
 function roomFor({ data, ...size }: Pixels, { data: before, pages }: Pixels): Pixels {
   const bytes = data.length * pages
   return { ...size, pages, data: bytes === before.length ? before : Buffer.allocUnsafe(bytes) }

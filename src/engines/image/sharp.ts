@@ -13,12 +13,12 @@ import { eachFrame, newPass, timed } from './passes.ts'
 import { describe, formatName, type ImageSource } from './source.ts'
 import { checkSvgSize, densityWithin } from './svg-size.ts'
 
-// One thread per image: as many images at once as there are cores beat one image on all cores by far, and memory
-// stays flat. The operation cache would only hold on to pictures that nobody asks for twice.
+// One thread per image: many images at once, one per core, are far faster than one image on all cores, and memory
+// stays flat. The operation cache would only hold images that are not requested again.
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** Images through libvips. */
+/** The image engine, based on libvips. */
 export const sharpEngine: Engine<'sharp'> = {
   name: 'sharp',
   media: ['image'],
@@ -34,7 +34,7 @@ export const sharpEngine: Engine<'sharp'> = {
     if (svg) await checkSvg(svg, limits)
     let header = await headerOf(asset, input)
     if (svg) await checkSvgSize(svg, header)
-    // It is drawn again in the size that is requested.
+    // It is drawn again in the requested size.
     const isFitted = svg && opening.fitted && !opening.inOwnPixels
     const density = isFitted ? densityWithin(header, limits) : undefined
     if (density !== undefined) header = await decoding(() => headerIn(input, { density }))
@@ -44,7 +44,7 @@ export const sharpEngine: Engine<'sharp'> = {
       header = await decoding(() => headerIn(input, { page }))
     }
     const source = describe(header, { frames, upright, profile })
-    // From the header alone: nothing has been decoded by here.
+    // Judged by the header alone: nothing has been decoded yet.
     checkPixels(source, limits)
     checkHeld(header, source, limits)
     const isCompleted = asset.truncated && typeof input !== 'string' && isPng(input)
@@ -55,7 +55,8 @@ export const sharpEngine: Engine<'sharp'> = {
       failOn: isCompleted ? 'error' : failOn(asset),
       limitInputPixels: limits.sourceMaxPixels,
     })
-    // Sharp works on 16 bits in P3, and would send its numbers without saying so: pale colours, of sRGB sources too.
+    // sharp converts 16 bits per channel to P3, and would omit the profile: colours would be pale, of sRGB sources
+    // too.
     if (header.hasProfile && header.space === 'rgb16' && !source.keepsProfile) {
       draft.withIccProfile('srgb', { attach: false })
     }
@@ -74,16 +75,16 @@ export const sharpEngine: Engine<'sharp'> = {
   frames: eachFrame,
 
   async verify(asset, opening, context) {
-    // Of its bytes: a file that is gone by now would look broken.
+    // Verifies the bytes: a file that has been deleted would look broken.
     const { file: _, ...inBytes } = asset
     const { draft } = await sharpEngine.open(inBytes, opening, context)
-    // One pixel of all of them: each is decoded, none is kept.
+    // An output of one pixel: each source pixel is decoded, and none is held in memory.
     const all = timed(draft, context.limits).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw()
     await decoding(() => rendering(() => all.toBuffer()))
   },
 }
 
-/** The colours alone: sharp flattens no picture of more than four channels. */
+/** Removes all other channels than the colours: sharp cannot flatten an image of more than four channels. */
 async function coloursOf(
   draft: Sharp,
   source: ImageSource,
@@ -99,7 +100,7 @@ function withProfile(draft: Sharp, { keepsProfile }: ImageSource): Sharp {
   return keepsProfile ? draft.keepIccProfile() : draft
 }
 
-/** @throws Problem 400 for a page past the last one */
+/** @throws Problem 400 for a page after the last one */
 function checkPage(page: number, { pages = 1 }: ImageHeader): void {
   if (page <= pages) return
   const expected = `an integer from 1 to ${pages}, as many as this file has,`

@@ -8,45 +8,48 @@ declare module '../../core/plugin-api/plugin.ts' {
   }
 }
 
-/** What is known of an image before the first step, and again before each that begins a new pass. */
+/** Facts about an image before the first step, and again before each step that starts a new pass. */
 export interface ImageSource {
-  /** Of one frame, in pixels, after it has been turned upright. */
+  /** Size of one frame, in pixels, after it has been turned upright. */
   width: number
   height: number
-  /** Frames that are taken; 1 for a still picture. */
+  /** Frames in use; 1 for a still image. */
   pages: number
   hasAlpha: boolean
-  /** The original's, by Sluice's name: `jpeg`, `png`, `svg` while it can still be drawn in any size. */
+  /** The original's format, by Sluice's name: `jpeg`, `png`; `svg` while it can still be drawn in any size. */
   format: string
-  /** The draft has the source's own colours, and the ICC profile that says what they mean; else they are sRGB. */
+  /** The draft has the source's own colours and its ICC profile; otherwise its colours are sRGB. */
   keepsProfile?: true
-  /** Device pixels per pixel of what the URL asks for, once it has been resized for them; 1 unless it was. */
+  /** Device pixels per pixel of the URL's parameters, after the resize; 1 before it. */
   dpr: number
-  /** In this pass it is cut or framed after it has been resized, which sharp does last of all that changes its shape. */
+  /**
+   * In this pass the image is cropped or padded after the resize. sharp does this after all other changes of the
+   * shape.
+   */
   framed?: true
-  /** Of an animation: how long each frame is shown, in ms, and how often all of them are; 0 is forever. */
+  /** For an animation: the duration of each frame in milliseconds, and the number of repetitions; 0 is forever. */
   timing?: { delay: number[]; loop: number }
 }
 
 export interface ImageOpening {
-  /** Take all frames of an animation (the default) or only the first. */
+  /** Use all frames of an animation (the default) or only the first. */
   frames: 'all' | 'first'
-  /** Which frame of an animation or page of a TIFF is to be taken in place of the first, from 1. */
+  /** The frame of an animation or page of a TIFF to use instead of the first, from 1. */
   page: number
-  /** Leave colours and profile of an RGB picture as they are, or turn them into sRGB (the default). */
+  /** Preserve colours and profile of an RGB image, or convert them to sRGB (the default). */
   profile: 'keep' | 'srgb'
-  /** Turn it as its EXIF orientation says, before every step. */
+  /** Apply the EXIF orientation before every step. */
   upright: boolean
-  /** An SVG is drawn in a size that is requested: its own size may be past the limit of pixels. */
+  /** An SVG is drawn in a requested size, so its own size may exceed the pixel limit. */
   fitted: boolean
-  /** A step counts in pixels of the picture's own size, which therefore has to be within the limit after all. */
+  /** A step uses pixels of the image's own size, so this size must be within the pixel limit. */
   inOwnPixels: boolean
 }
 
-// Of which the profile says what red, green and blue are.
+// Colour spaces whose red, green and blue the profile defines.
 const RGB = new Set(['srgb', 'rgb', 'rgb16'])
 
-/** What a header says of a picture that is opened so. */
+/** Returns the facts about an image that is opened with these options. */
 export function describe(
   header: ImageHeader,
   { frames, upright, profile }: Pick<ImageOpening, 'frames' | 'upright' | 'profile'>,
@@ -54,7 +57,7 @@ export function describe(
   const { width, height } = upright ? header.autoOrient : header
   const pages = frames === 'all' && isAnimated(header.format) ? (header.pages ?? 1) : 1
   const timing = { delay: header.delay ?? [], loop: header.loop ?? 0 }
-  // One of CMYK or grey would not fit the pixels that are written, which are RGB in any case.
+  // A profile for CMYK or grey would not match the output, which is always RGB.
   const keepsProfile = profile === 'keep' && header.hasProfile && RGB.has(header.space)
   return {
     width,
@@ -68,7 +71,7 @@ export function describe(
   }
 }
 
-/** libvips calls the container of an AVIF by its family's name; it reads no other of that family. */
+/** libvips names the container of an AVIF `heif`. It reads no other format of that family. */
 export function formatName(name: string): string {
   return name === 'heif' ? 'avif' : name
 }

@@ -1,21 +1,22 @@
-// As base64 has them: PNG, JPEG, GIF, WebP.
+// The beginnings in base64 of PNG, JPEG, GIF, WebP.
 const PICTURE = /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR)/
-// Excalidraw and draw.io have them in their styles; librsvg takes none: WOFF, WOFF2, TrueType, OpenType.
+// The beginnings in base64 of WOFF, WOFF2, TrueType, OpenType. Excalidraw and draw.io embed such fonts in their
+// styles; librsvg ignores them.
 const FONT = /^(?:d09G|AAEAA|dHJ1Z|T1RUT)/
 const HEADER_MAX_LENGTH = 200
 const URI = new RegExp(`(?<![\\w-])data:([^,]{0,${HEADER_MAX_LENGTH}})(,[ \\n]*)?`, 'gi')
 
 /**
- * The pictures in the `data:` URIs of a tag or style, encoded as they are; undefined when there is anything else, as an
- * SVG or styles, which librsvg would take for what they are by whatever media type.
+ * Returns the images in the `data:` URIs of a tag or style, decoded from base64; undefined when there is other data,
+ * such as an SVG or styles: librsvg would detect these, whatever the media type.
  *
- * @param text as `plainly` has it
- * @param most looks no further than one past it
+ * @param text as returned by {@link plainly}
+ * @param most stops at one above this number
  */
 export function picturesIn(text: string, { most }: { most: number }): Buffer[] | undefined {
   const pictures: Buffer[] = []
   for (const { index, 0: start, 1: header = '', 2: comma } of text.matchAll(URI)) {
-    // Words, as in aria-label="Data: 3".
+    // Plain words, as in aria-label="Data: 3".
     if (comma === undefined && header.length < HEADER_MAX_LENGTH) continue
     const begun = index + start.length
     const head = text.slice(begun, begun + 20)
@@ -26,14 +27,14 @@ export function picturesIn(text: string, { most }: { most: number }): Buffer[] |
   return pictures
 }
 
-/** Up to what is neither base64 nor white space: with a header that is encoded in another way it cannot be read. */
+/** The text up to a character that is neither base64 nor white space. */
 function payload(text: string, begun: number): string {
   const mark = /[^\w+/=\s]/g
   mark.lastIndex = begun
   return text.slice(begun, mark.exec(text)?.index)
 }
 
-/** A text with its entities and the escapes of CSS resolved. */
+/** Returns a text with its entities and its CSS escapes resolved. */
 export function plainly(text: string, entities: ReadonlyMap<string, string>): string {
   if (!/[&\\]/.test(text)) return text
   return text
@@ -47,6 +48,6 @@ export function plainly(text: string, entities: ReadonlyMap<string, string>): st
 }
 
 function character(code: number): string {
-  // Addresses lose tabs and line breaks.
+  // A URL loses its tabs and line breaks.
   return code < 0x20 || code > 0x10ffff ? '' : String.fromCodePoint(code)
 }

@@ -1,9 +1,9 @@
 import { picturesIn, plainly } from './svg-data.ts'
 import { createNesting } from './svg-nesting.ts'
 
-// What librsvg makes of an SVG has little to do with its size. Measured: 4 KB of memory for each element; 4 s for 10,000
+// The cost of an SVG depends little on its size. Measured with librsvg: 4 KB of memory per element; 4 s for 10,000
 // letters, 27 s for 20,000, and 21 GB for five million; every rule of a style is tried on every element. Nothing can
-// stop it once it has begun, so the text is looked through first, which takes the event loop up to 25 ms for each MiB.
+// interrupt it, so the text is inspected first, which takes the event loop up to 25 ms per MiB.
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_TAGS = 200_000
 const MAX_TEXT = 10_000
@@ -12,16 +12,17 @@ const MAX_STYLE_TIMES_TAGS = 1_000_000_000
 const MAX_SUBSET = 10_000
 const MAX_ESCAPES = 100_000
 const MAX_PICTURES = 256
-// Entities that stand for plain words, as Illustrator has for its namespaces; others could hide any number of elements.
+// Entities for plain words, as Illustrator uses for its namespaces. Other entities could hide any number of elements.
 const PLAIN_ENTITIES = /^\[(?:\s|<!ENTITY\s+[\w:.-]+\s+(?:"[^"<>&%]*"|'[^'<>&%]*')\s*>)*$/
 const ENTITY = /<!ENTITY\s+([\w:.-]+)\s+(?:"([^"]*)"|'([^']*)')/g
 
 /**
- * What is too much about an SVG: the rest of `expected an SVG …`; and the pictures within, encoded, of which only who can
- * read them knows whether they are too large. What is not understood counts as text.
+ * Returns what exceeds a limit in an SVG, as the rest of `expected an SVG …`, and the embedded images, still encoded,
+ * whose sizes the caller must check. Content that is not understood counts as text.
  *
- * It guards against what ends the process (a stack that is used up), takes memory past all limits, or keeps a thread busy
- * for minutes, by one element or by elements around elements. Not against many elements that each refer to many.
+ * It guards against documents that crash the process (stack overflow), need unlimited memory, or keep a thread busy
+ * for minutes, by single elements or by nested ones. It does not guard against many elements that each refer to many
+ * others.
  */
 export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: readonly Buffer[] } {
   if (bytes.length > MAX_BYTES) return { tooMuch: `of at most ${MAX_BYTES} bytes`, pictures: [] }
@@ -49,7 +50,7 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
       style += to - from
       styles += xml.slice(from, to)
     }
-    // Between elements white space is for the eye, in a text it is letters.
+    // Between elements white space has no effect, in a text it counts as letters.
     else text += textDepth > 0 ? to - from : xml.slice(from, to).trim().length
   }
   const embed = (plain: string) => {
@@ -71,7 +72,7 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
       count(begun + 9, at)
     } else if (xml.startsWith('<!', begun)) {
       const declaration = declared ? undefined : readDeclaration(xml, begun)
-      if (!declaration) return refused('without entities that stand for more than a few words')
+      if (!declaration) return refused('without entities longer than a few words')
       declared = true
       at = declaration.end
       text += declaration.text
@@ -86,26 +87,26 @@ export function inspectSvg(bytes: Uint8Array): { tooMuch?: string; pictures: rea
       if (slash === '/') nesting.leave(name)
       else {
         const tag = plainly(raw, entities)
-        nesting.enter(name, tag, { alone: !opens })
+        nesting.enter(name, tag, { isSelfClosing: !opens })
         if (embedded <= MAX_PICTURES && tag.includes(',') && /data:/i.test(tag)) embed(tag)
         if (name === 'include') foreign = true
       }
     }
   }
   if (tags > MAX_TAGS) return refused(`of at most ${MAX_TAGS} tags`)
-  if (text > MAX_TEXT) return refused(`of at most ${MAX_TEXT} letters`)
+  if (text > MAX_TEXT) return refused(`of at most ${MAX_TEXT} characters of text`)
   if (style > MAX_STYLE || style * tags > MAX_STYLE_TIMES_TAGS) return refused('with fewer styles')
-  // An address loses its tabs.
+  // A URL loses its tabs.
   const plainStyles = plainly(styles, entities).replaceAll('\t', '')
   if (/data:/i.test(plainStyles)) {
     embed(plainStyles)
     foreign ||= /@import/i.test(plainStyles)
   }
-  if (foreign) return refused('without an SVG, styles or unknown data within')
+  if (foreign) return refused('without an embedded SVG, embedded styles or unknown embedded data')
   const nested = nesting.tooMuch(plainStyles)
   if (nested) return refused(nested)
   if (embedded > MAX_PICTURES || pictures.length > MAX_PICTURES)
-    return refused(`of at most ${MAX_PICTURES} pictures within`)
+    return refused(`of at most ${MAX_PICTURES} embedded images`)
   return { pictures }
 }
 
@@ -116,7 +117,10 @@ function hasManyEscapes(xml: string): boolean {
   return found > MAX_ESCAPES
 }
 
-/** Where a document type ends, and how many letters its entities may become; undefined when that cannot be told. */
+/**
+ * Returns the end of a document type declaration, and the number of letters that its entities may become; undefined
+ * when that cannot be determined.
+ */
 function readDeclaration(
   xml: string,
   open: number,
@@ -128,14 +132,14 @@ function readDeclaration(
   if (close - subset > MAX_SUBSET || !PLAIN_ENTITIES.test(xml.slice(subset, close))) return undefined
   const entities = new Map<string, string>()
   for (const [, name = '', double, single = ''] of xml.slice(subset, close).matchAll(ENTITY)) {
-    // The first of a name is the one that counts.
+    // The first declaration of a name is the valid one.
     if (!entities.has(name)) entities.set(name, double ?? single)
   }
-  // Each mention of any may be of the longest.
+  // Each reference may be to the longest entity.
   return { end: xml.indexOf('>', close) + 1, text: (xml.split('&').length - 1) * (close - subset), entities }
 }
 
-/** Past the `>` that is in no attribute's value. */
+/** Returns the position after the `>` that is outside of attribute values. */
 function endOfTag(xml: string, open: number): number {
   for (let at = open; at < xml.length; at += 1) {
     const mark = xml[at]

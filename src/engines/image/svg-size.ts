@@ -3,13 +3,13 @@ import type { Size } from '../../core/geometry/box.ts'
 import type { Problem } from '../../core/problem.ts'
 import { notTransformable } from '../../core/transform-problems.ts'
 
-// An SVG of one pixel has 100 at this density; the usual one is 72.
+// At this density an SVG of one pixel has 100; the usual density is 72.
 const CLOSE_DENSITY = 7200
 const MIN_CLOSE_SIDE = 10
-// The sides are rounded, up to half a pixel each.
+// Each side is rounded, by up to half a pixel.
 const ROUNDED = 0.99
 
-/** An SVG whose sides librsvg cannot draw, by the words of libvips; undefined for any other failure. */
+/** The problem for an SVG whose sides librsvg cannot draw, by the message of libvips; undefined for any other error. */
 export function svgSizeProblem(message: string, cause: unknown): Problem | undefined {
   if (/Input SVG image (will )?exceed/.test(message)) {
     const expected =
@@ -20,10 +20,10 @@ export function svgSizeProblem(message: string, cause: unknown): Problem | undef
 }
 
 /**
- * Checks the size of an SVG that its header gives. A side past 10^8 overflows in libvips, which then has 1 pixel for it:
- * an SVG that is that small is looked at from nearer.
+ * Checks the size in an SVG's header. In libvips, a side above 10^8 overflows and becomes 1 pixel. So the header of
+ * an SVG of 1 pixel is read again at a higher density.
  *
- * @throws Problem 422
+ * @throws Problem 422 for a size that cannot be drawn
  */
 export async function checkSvgSize(bytes: Buffer, { width, height }: Size): Promise<void> {
   if (width > 1 && height > 1) return
@@ -37,13 +37,13 @@ export async function checkSvgSize(bytes: Buffer, { width, height }: Size): Prom
 
 const USUAL_DENSITY = 72
 
-/** The density at which an SVG of too many pixels has as many as are allowed; undefined for any other. */
+/** The density that reduces an SVG to the pixel limit; undefined for an SVG within the limit. */
 export function densityWithin(
   { width, height }: Size,
   { sourceMaxPixels }: { sourceMaxPixels: number },
 ): number | undefined {
   const scale = Math.sqrt((ROUNDED * sourceMaxPixels) / (width * height))
-  // Sharp takes none below 1.
+  // sharp accepts no density below 1.
   return scale < 1 && scale * USUAL_DENSITY >= 1 ? scale * USUAL_DENSITY : undefined
 }
 

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import type { Asset } from '../../core/bytes/asset.ts'
 
-/** A file that has been written to its end. @param path absolute */
+/** Creates an asset for a complete file. @param path absolute */
 export async function assetOfFile(path: string, { mediaType }: Pick<Asset, 'mediaType'>): Promise<Asset> {
   const { size, mtime } = await stat(path)
   return {

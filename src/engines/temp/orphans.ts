@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /**
- * Ends programs that write into a folder whose owner has died: nobody waits for what they make. They are known by their
- * arguments, which only Linux tells; elsewhere their own time limit ends them.
+ * Kills ffmpeg processes that write into a folder whose owner has died: their output is not needed. They are found by
+ * their arguments, on Linux only. On other systems their own time limit ends them.
  */
 export async function killWritersInto(folder: string): Promise<void> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
@@ -17,6 +17,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself, or is another user's.
+    // It has ended, or belongs to another user.
   }
 }

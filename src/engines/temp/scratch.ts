@@ -6,33 +6,34 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Asset, openWhole } from '../../core/bytes/asset.ts'
 import { unavailable } from '../../core/problem.ts'
+import { isFull } from '../../core/storage/full-disk.ts'
 import { killWritersInto } from './orphans.ts'
 
-/** A file on this machine's disk, and a folder for what is made of it. */
+/** A file on this machine's disk, and a folder for the output. */
 export interface ScratchFile {
-  /** Of the file. */
+  /** The path of the file. */
   path: string
   folder: string
-  /** Removes the folder, and the file where it is a copy. */
+  /** Removes the folder, and the file when it is a copy. */
   remove(): Promise<void>
 }
 
-/** Temporary files for a program that reads and writes files itself. */
+/** Temporary files for programs that read and write files themselves. */
 export interface Scratch {
-  /** The asset's own file where there is one, else a copy. @throws Problem 404, 503, `signal.reason` */
+  /** Returns the asset's own file, or a copy of it. @throws Problem 404, 503, `signal.reason` */
   take(asset: Asset, signal: AbortSignal): Promise<ScratchFile>
-  /** An empty folder, for what outlives the file that it is made of. */
+  /** Creates an empty folder, for output that is needed longer than its source. */
   newFolder(): Promise<Pick<ScratchFile, 'folder' | 'remove'>>
   /**
-   * Removes what processes have left that were killed, and ends what they had begun.
-   * @param options.afterMs longer than any work may take: what another machine has left is removed then
+   * Removes the files of killed processes, and kills the programs that they started.
+   * @param options.afterMs longer than any work may take: older folders of other machines are removed
    */
   removeStale(options: { afterMs: number }): Promise<void>
 }
 
 const OWN_NAME = /^(.+)-(\d+)-[0-9a-f-]{36}$/
 
-/** Keeps temporary files in `folder`, which several processes may share. */
+/** Manages temporary files in `folder`, which several processes may share. */
 export function createScratch(folder: string): Scratch {
   async function newFolder() {
     const own = join(folder, `${hostname()}-${process.pid}-${randomUUID()}`)
@@ -55,7 +56,7 @@ export function createScratch(folder: string): Scratch {
       } catch (error) {
         await remove()
         signal.throwIfAborted()
-        throw isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
+        throw scratchProblem(error)
       }
     },
 
@@ -71,7 +72,10 @@ export function createScratch(folder: string): Scratch {
   }
 }
 
-/** This process has made none yet when it asks: its own number is that of one before it, in a container the usual case. */
+/**
+ * Called before this process creates any folder. In a container PIDs repeat: a folder with our own PID belongs to a
+ * previous process.
+ */
 async function isStale(name: string, path: string, afterMs: number): Promise<boolean> {
   const [, host, pid] = OWN_NAME.exec(name) ?? []
   if (pid === undefined) return false
@@ -89,7 +93,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether a write has failed for want of room. */
-export function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+/** The error of a write into a temporary folder: a 503 when the disk is full, any other error unchanged. */
+export function scratchProblem(error: unknown): unknown {
+  return isFull(error) ? unavailable('The disk has no space to work on this file.', { cause: error }) : error
 }

@@ -2,11 +2,10 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Spool } from '../../core/ports/spool.ts'
-import { unavailable } from '../../core/problem.ts'
 import { assetOfFile } from './file-asset.ts'
-import { isFull, type Scratch } from './scratch.ts'
+import { type Scratch, scratchProblem } from './scratch.ts'
 
-/** Keeps what is fetched in folders of `scratch`, each by itself. */
+/** Creates a spool that stores each download in a folder of its own in `scratch`. */
 export function createSpool(scratch: Scratch): Spool {
   return async (bytes, { mediaType, signal }) => {
     const { folder, remove } = await scratch.newFolder()
@@ -17,7 +16,7 @@ export function createSpool(scratch: Scratch): Spool {
     } catch (error) {
       await remove()
       signal.throwIfAborted()
-      throw isFull(error) ? unavailable('there is no room to work on this file', { cause: error }) : error
+      throw scratchProblem(error)
     }
   }
 }

@@ -22,40 +22,40 @@ import { storyboard } from './storyboard.ts'
 import { needsToneMapping, TONE_MAPPING_FILTERS, toneMapping } from './tone-mapping.ts'
 import { transcode } from './transcode.ts'
 
-/** Videos through ffmpeg, which runs as a process of its own. */
+/** The video engine, which runs ffmpeg as child processes. */
 export interface FfmpegEngine extends Engine<'ffmpeg'>, MediaInspector {
-  /** Removes what an earlier process has left, and says once when ffmpeg is missing. */
+  /** Removes the files of earlier processes, and logs a warning when ffmpeg is missing. */
   start(log: Log): Promise<void>
   /** Whether ffmpeg or ffprobe is not installed. */
   isMissing(): Promise<boolean>
-  /** @throws Problem 501 when it is */
+  /** @throws Problem 501 when one of them is missing */
   ensureInstalled(): Promise<void>
 }
 
-// A frame is decoded in 110 to 150 MB, of 4K in 300 to 450, so it goes into the line of heavy work, by the middle of these.
+// To decode a frame takes 110 to 150 MB, for 4K 300 to 450 MB. With a value between these it counts as heavy work.
 const FRAME_BYTES = 256_000_000
-// What comes between it and the key frame before has to be decoded as well. A thread holds some frames of its own.
+// All frames from the previous key frame on must be decoded as well. Each thread holds some frames.
 const DECODING_THREADS = Math.min(4, availableParallelism())
-// It prints nothing where all is well.
+// It prints nothing unless there is an error.
 const MAX_PRINTED_BYTES = 100_000
-// The last frame may be shown for long: that of a talk's last slide, recorded without doubles.
+// The last frame may be shown for a long time: the last slide of a recorded talk, without duplicate frames.
 const LAST_FRAME_WITHIN_SECONDS = 10
-// Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
+// From this height on, a video without a colour matrix is assumed to be BT.709, as in browsers.
 const HD_HEIGHT = 720
 
-// For a picture of a video, in each of its three parts: copying, rendering, storing.
+// Time limit for an image of a video, in each of its three parts: copy, render, store.
 const PICTURE_MS = 300_000
 
 export interface FfmpegOptions {
-  /** For temporary files; made when it is needed. */
+  /** Folder of temporary files. It is created on demand. */
   folder: string
-  /** All of the environment that ffmpeg and ffprobe get. */
+  /** The complete environment of ffmpeg and ffprobe. */
   env: Running['env']
-  /** What making a video may take. */
+  /** Time limit of a media job, in milliseconds. */
   mediaTimeoutMs?: number
 }
 
-/** Makes the engine; nothing runs yet. */
+/** Creates the engine. It starts no process yet. */
 export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions): FfmpegEngine {
   const scratch = createScratch(folder)
   const programs = createPrograms(env)
@@ -73,7 +73,10 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
       await scratch.removeStale({ afterMs: 4 * Math.max(PICTURE_MS * 3, mediaTimeoutMs) })
       const missing = await programs.missing()
       if (missing.length > 0)
-        log.warn({ missing }, `videos and sound are stored and delivered, but not transformed: ${INSTALL}`)
+        log.warn(
+          { missing },
+          `video and audio files are stored and delivered, but not transformed. Install what is missing: ${INSTALL}`,
+        )
     },
 
     isMissing: async () => (await programs.missing()).length > 0,
@@ -111,7 +114,7 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
       if (frameAtSeconds !== undefined) return unlessGone(input.path, frameOf(input, frameAtSeconds, all))
       if (draft.ladder !== undefined) return unlessGone(input.path, streamed(draft, { ...all, scratch }))
       if (draft.isStoryboard) return unlessGone(input.path, storyboard(draft, { ...all, scratch }))
-      if (container === undefined) throw new Error('no plugin has asked for anything of the video')
+      if (container === undefined) throw new Error('no plugin requested an output of the video')
       return unlessGone(input.path, transcode(draft, container, { ...all, scratch }))
     },
 
@@ -122,12 +125,12 @@ export function createFfmpeg({ folder, env, mediaTimeoutMs = 0 }: FfmpegOptions)
     frames: () => Promise.reject(new Error('a video has too many frames to have them all')),
 
     async verify() {
-      // Whatever is wrong with a video is a problem by the time it is opened and rendered.
+      // Errors in a video become problems when the file is opened or rendered.
     },
   }
 }
 
-/** The frame that is shown at a moment, as a JPEG of the video's size, upright. */
+/** Renders the frame at this time as a JPEG of the video's size, upright. */
 async function frameOf(
   input: VideoInput,
   seconds: number,
@@ -151,10 +154,11 @@ async function frameOf(
     const { demuxer, path, source } = input
     const asked = { demuxer, maxPixels: limits.sourceMaxPixels, stream: source.stream, from }
     const until = await lastShownUntil(path, { ...asked, ...running })
-    // The last frame begins before this moment: of all from a little earlier, each is written over the one before.
+    // The last frame begins before this time. ffmpeg writes all frames from a little earlier, each over the one
+    // before.
     if (until > seconds) await attempt(frameCommand(input, { seconds: from, ...how }))
     if (!(await exists(target)))
-      throw broken(new Error(`nothing is shown at ${seconds} s, but until ${until} s`))
+      throw broken(new Error(`no frame at ${seconds} s: the last one ends at ${until} s`))
   }
   const bytes = await readFile(target, { signal })
   return assetFromBytes(bytes, { mediaType: 'image/jpeg', lastModified: new Date() })
@@ -173,7 +177,7 @@ function frameCommand(
 ): FfmpegCommand {
   const { sourceMaxPixels, timeoutMs } = limits
   const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error']
-  // In seconds of a core: it ends itself, should nobody be left to end it.
+  // In seconds of CPU time: ffmpeg ends itself when its parent no longer can.
   const bounded = ['-timelimit', String(Math.ceil((timeoutMs / 1000) * DECODING_THREADS))]
   const threads = ['-threads', String(DECODING_THREADS)]
   return (
@@ -183,14 +187,16 @@ function frameCommand(
       .seekInput(seconds)
       .outputOptions(['-map', `0:${source.stream}`, '-an', '-sn', '-dn', '-filter_threads', '1'])
       .videoFilters(filters(source, canToneMap))
-      // The best that there is: what is sent is encoded once more.
+      // The best quality, because the delivered image is encoded once more.
       .outputOptions(['-c:v', 'mjpeg', '-q:v', '1', '-qmin', '1'])
       .outputOptions(['-f', 'image2', '-update', '1'])
       .output(target)
   )
 }
 
-/** Square pixels, and colours as a JPEG has them: all of it in BT.601, from 0 to 255. ffmpeg has turned it by then. */
+/**
+ * Square pixels, and the colours of a JPEG: BT.601 in full range, 0 to 255. ffmpeg has applied the rotation already.
+ */
 function filters(source: VideoSource, canToneMap: boolean): string[] {
   const { colorMatrix, width, height } = source
   const mapped = canToneMap ? toneMapping(source) : []
@@ -206,9 +212,10 @@ function filters(source: VideoSource, canToneMap: boolean): string[] {
 }
 
 /**
- * Runs a command to its end. fluent-ffmpeg puts its arguments together; were it to run them as well, it would ask ffmpeg for
- * all its formats first, and a signal that came before the process would be lost.
- * @throws Problem 422 for one that takes too long, 501, Error with its last words when it fails
+ * Runs a command to its end. fluent-ffmpeg only assembles the arguments. If it ran them, it would first query all
+ * formats of ffmpeg, and lose an abort that comes before the process starts.
+ *
+ * @throws Problem 422 when it takes too long, 501, Error with its last messages when it fails
  */
 async function run(command: FfmpegCommand, running: Running): Promise<void> {
   await outputOf('ffmpeg', command._getArguments(), { ...running, maxBytes: MAX_PRINTED_BYTES })
@@ -221,8 +228,8 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-/** 400, as for any moment past the end, but the video does not say where that is. */
+/** Problem 400, as for any time after the end. The video does not state its duration. */
 function pastTheEnd(seconds: number): Problem {
-  const expected = 'a moment within this video, which does not say how long it is,'
+  const expected = 'a moment within this video, which does not state its duration,'
   return badParameter({ param: 'duration', expected, received: `${seconds} s` })
 }

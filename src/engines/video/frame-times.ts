@@ -4,23 +4,25 @@ import { guardedInput, inputPath } from '../ffmpeg/input.ts'
 import { outputOf, type Running } from '../ffmpeg/process.ts'
 import type { VideoInput } from '../ffmpeg/video-source.ts'
 
-/** When the pictures of a video are shown, by all that is there of it, whatever its header says. */
+/** Times of the frames of a video, from the frames that exist, whatever the header states. */
 export interface PictureTimes {
-  /** Until when the last picture is shown, in seconds from the start. */
+  /** The end of the last frame, in seconds from the start. */
   untilSeconds: number
-  /** How long the file says that all of it lasts, sound included; undefined where it does not. */
+  /** The duration in the header, audio included, in seconds; undefined when the file does not state it. */
   saidSeconds: number | undefined
-  /** The longest time from one key frame to the next, or to the end; infinity where they cannot be decoded by themselves. */
+  /**
+   * The longest time from one key frame to the next, or to the end; infinity when key frames cannot be decoded alone.
+   */
   keyFramesApartSeconds: number
 }
 
-// A line of 40 bytes for each frame: sixty a second for a day are 200 MB. They are read as they come.
+// Each frame is a line of 40 bytes: sixty a second for a day are 200 MB. They are read as a stream.
 const MAX_PRINTED_BYTES = 500_000_000
 
 /**
- * Reads through a file, and decodes nothing of it: a gigabyte takes a second.
+ * Reads a whole file without decoding: a gigabyte takes a second.
  *
- * @throws Problem 422 for what cannot be read, has no pictures or takes too long; 501 where ffprobe is missing
+ * @throws Problem 422 for a file that cannot be read, has no frames or takes too long; 501 without ffprobe
  */
 export async function pictureTimes(
   { path, demuxer, source }: VideoInput,
@@ -42,13 +44,13 @@ export async function pictureTimes(
     throw cause instanceof Problem ? cause : undecodable(cause, maxPixels)
   })
   const times = reading.times()
-  if (!times) throw undecodable(new Error('no picture says when it is shown'), maxPixels)
-  // Without the frames between them, ffmpeg's decoder loses the order of such ones.
+  if (!times) throw undecodable(new Error('no frame has a timestamp'), maxPixels)
+  // Without the frames in between, ffmpeg's decoder loses the order of such key frames.
   const areLost = source.videoCodec === 'h264' && reading.hasOpenGroups()
   return areLost ? { ...times, keyFramesApartSeconds: Number.POSITIVE_INFINITY } : times
 }
 
-/** Reads lines of ffprobe's: one for each packet, in the order of the file, and one for all of it. */
+/** Parses the output of ffprobe: one line for each packet, in the order of the file, and one for the whole file. */
 function readPackets() {
   let rest = ''
   let [start, until] = [0, Number.NEGATIVE_INFINITY]
@@ -62,7 +64,7 @@ function readPackets() {
       said = Number.parseFloat(second) || undefined
     }
     if (section !== 'packet') return
-    // Some containers know when a frame is decoded, and no more.
+    // Some containers have the decoding time of a frame only.
     const at = [first, second].map(Number.parseFloat).find((seconds) => !Number.isNaN(seconds))
     if (at === undefined) return
     until = Math.max(until, at + (Number.parseFloat(third) || 0))
@@ -77,7 +79,10 @@ function readPackets() {
       rest = lines.pop() ?? ''
       for (const line of lines) readLine(line)
     },
-    /** Whether frames are shown before the key frame that they come after: they need those before it as well. */
+    /**
+     * Whether some frames are shown before the key frame that precedes them in the file: to decode them needs earlier
+     * frames too.
+     */
     hasOpenGroups: () => isOpen,
     times(): PictureTimes | undefined {
       if (until === Number.NEGATIVE_INFINITY) return undefined

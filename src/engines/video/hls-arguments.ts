@@ -13,33 +13,34 @@ import {
 
 /** One size of a ladder. */
 export interface Rung extends Size {
-  /** In file names: `720p`, by the shorter side. */
+  /** The name in file names: `720p`, by the shorter side. */
   name: string
   draft: VideoDraft
-  /** At most, over any 1.5 s. */
+  /** Maximum bit rate over any 1.5 s, in kbit/s. */
   kbits: number
-  /** Bits a second of a segment, at most: it may begin with all that the decoder's buffer holds. */
+  /** Maximum bits per second of a segment: it may begin with a full decoder buffer. */
   peak: number
   profile: 'main' | 'high'
 }
 
-// What streams well at each height: between those that Apple's authoring specification for HLS (section 1.25) and its older
-// TN2224 give for H.264.
+// Bit rates for each height, between those for H.264 in Apple's authoring specification for HLS (section 1.25) and
+// its older TN2224.
 const STEPS = [
   { side: 1080, kbits: 5000, profile: 'high' },
   { side: 720, kbits: 2800, profile: 'high' },
   { side: 480, kbits: 1400, profile: 'high' },
   { side: 360, kbits: 800, profile: 'main' },
 ] as const
-// One that is hardly smaller than the one above it saves nobody anything.
+// A size only slightly smaller than the one above saves hardly any bandwidth.
 const NEXT_AT_MOST = 0.8
-// A segment can be played once all of it is there, and each costs a request: Apple recommends 6, most services have 2 to 6.
+// A segment can be played once it is complete, and each costs a request. Apple recommends 6 s, most services use 2 to
+// 6.
 const SEGMENT_SECONDS = 4
-// Where a video has more frames between two of these there are key frames in between: 4 s of 240 a second.
+// When there are more frames between two segment starts, more key frames are added: 4 s of 240 frames per second.
 const KEY_FRAME_FRAMES = 960
 const BUFFER_SECONDS = 1.5
 
-/** The sizes in which a draft is streamed, the largest first: never larger than its source, by the shorter side. */
+/** The sizes of the stream for a draft, the largest first: never larger than the source, by the shorter side. */
 export function ladderOf(draft: VideoDraft): Rung[] {
   const { width, height } = keptOf(draft)
   const own = Math.min(width, height, STEPS[0].side)
@@ -57,29 +58,30 @@ export function ladderOf(draft: VideoDraft): Rung[] {
 
 export interface HlsOptions {
   ladder: readonly Rung[]
-  /** Whether there is sound, in a rendition of its own. */
+  /** Whether there is an audio stream, as a rendition of its own. */
   hasSound: boolean
   folder: string
-  /** What all file names begin with. */
+  /** The prefix of all file names. */
   mark: string
   limits: TransformLimits
-  /** Whether HDR can be made what a usual screen shows. */
+  /** Whether HDR can be converted for a standard screen. */
   canToneMap: boolean
 }
 
-// ffmpeg has the times of each rendition begin at 0, so what begins later than the other would come too early: its first
-// picture is held, and silence comes before its sound.
+// In ffmpeg, the times of each rendition begin at 0, so a stream that begins later than the other would be early. So
+// its first frame is held, and silence is added before the audio.
 const PICTURES_FROM_ZERO = "setpts='if(eq(N,0),0,PTS)'"
 const SOUND_FROM_ZERO = 'aresample=async=1:first_pts=0'
 const SOUND_ENCODER = ['-ac', '2', '-c:a', 'aac', '-b:a', `${SOUND_KBITS}k`]
 
-/** The name of the sound among those of the ladder. */
+/** The name of the audio among the renditions. */
 export const SOUND_NAME = 'sound'
 
 /**
- * The arguments with which ffmpeg makes a whole ladder in one run: of each size, and of the sound, a media playlist
- * `<mark>-<name>.m3u8`, its initialization section `<mark>-<name>.mp4` and segments `<mark>-<name>-<number>.m4s`. All sizes
- * are cut at the same moments. A playlist is written anew after each of its segments, and ends with the run.
+ * The arguments with which ffmpeg renders a whole ladder in one run. For each size, and for the audio, it writes a
+ * media playlist `<mark>-<name>.m3u8`, its initialization section `<mark>-<name>.mp4` and segments
+ * `<mark>-<name>-<number>.m4s`. All sizes are cut at the same times. ffmpeg rewrites a playlist after each segment,
+ * and ends it at the end of the run.
  */
 export function hlsArguments(
   draft: VideoDraft,
@@ -92,7 +94,7 @@ export function hlsArguments(
     ...ladder.map(({ name }, i) => `v:${i},agroup:${SOUND_NAME},name:${name}`),
     ...(hasSound ? [`a:0,agroup:${SOUND_NAME},name:${SOUND_NAME}`] : []),
   ]
-  // A single one has no number for ffmpeg, and then it puts the name everywhere but there.
+  // A single stream has no number in ffmpeg, which then replaces `%v` everywhere except in this name.
   const initialization = streams.length === 1 ? ladder[0]?.name : '%v'
   return [
     ...sourceArguments(draft, limits),
@@ -104,14 +106,14 @@ export function hlsArguments(
       ...[`-maxrate:v:${i}`, `${kbits}k`, `-bufsize:v:${i}`, `${kbits * BUFFER_SECONDS}k`],
       ...[`-profile:v:${i}`, profile],
     ]),
-    // Wherever a segment begins, in all sizes; a scene that changes begins none of its own.
+    // At the start of each segment, in all sizes. Scene changes create no additional key frames.
     ...['-force_key_frames', `expr:gte(t,n_forced*${SEGMENT_SECONDS})`],
     ...['-g', String(KEY_FRAME_FRAMES), '-sc_threshold', '0'],
     ...OUTCOME_COLOURS,
     ...['-f', 'hls', '-hls_time', String(SEGMENT_SECONDS), '-hls_playlist_type', 'event'],
-    // What is there is whole: each file, and each playlist anew, is written beside its place first.
+    // Every file and every new version of a playlist is complete: it is first written to a temporary file.
     ...['-hls_segment_type', 'fmp4', '-hls_flags', 'independent_segments+temp_file'],
-    // Without edit lists, which not every player heeds: the first picture is at 0 as it stands.
+    // Without edit lists, which some players ignore: the first frame is at 0.
     ...['-hls_segment_options', 'movflags=+cmaf'],
     ...['-hls_fmp4_init_filename', `${mark}-${initialization}.mp4`],
     ...['-hls_segment_filename', `${folder}/${mark}-%v-%05d.m4s`],

@@ -4,7 +4,7 @@ export interface Segment {
   uri: string
 }
 
-/** The segments of a media playlist, as ffmpeg writes it. @see RFC 8216 section 4.3.2.1 */
+/** Parses the segments of a media playlist that ffmpeg has written. @see RFC 8216 section 4.3.2.1 */
 export function segmentsOf(playlist: string): Segment[] {
   const segments: Segment[] = []
   let seconds: number | undefined
@@ -19,11 +19,11 @@ export function segmentsOf(playlist: string): Segment[] {
   return segments
 }
 
-/** What a media playlist needs of a connection, in bits a second. */
+/** Bit rates of a media playlist, in bits per second. */
 export interface BitRates {
-  /** Of those segments that follow one another for about as long as the longest lasts. */
+  /** The peak over contiguous segments that together last about as long as the longest segment. */
   peak: number
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   average?: number
 }
 
@@ -50,25 +50,25 @@ export function bitRatesOf(segments: ReadonlyArray<{ seconds: number; bytes: num
   return { peak: Math.ceil(peak), average: Math.ceil(whole.bits / whole.seconds) }
 }
 
-/** A media playlist, as the master playlist tells of it. */
+/** A media playlist, as described in the master playlist. */
 export interface Rendition extends BitRates {
   uri: string
-  /** By RFC 6381: `avc1.64001f`. */
+  /** The codec by RFC 6381: `avc1.64001f`. */
   codec: string
 }
 
-/** Of pictures; sides in pixels. */
+/** A video rendition, with its sides in pixels. */
 export interface PictureRendition extends Rendition {
   width: number
   height: number
 }
 
 /**
- * A master playlist: the same video in several sizes, each with the same sound, where there is one.
+ * Creates a master playlist: the same video in several sizes, each with the same audio, if any.
  *
- * @param options.pictures what a player begins with comes first
- * @param options.isProvisional the media playlists still grow: players are told to begin at the beginning all the same, as
- *   they else begin near the end of what there is
+ * @param options.pictures the first is the one with which players start
+ * @param options.isProvisional the media playlists still grow; players are told to start at the beginning, because by
+ *   default they start near the present end
  * @see RFC 8216 sections 4.3.4 and 4.3.5.2
  */
 export function masterPlaylist({
@@ -106,10 +106,11 @@ export function masterPlaylist({
 }
 
 /**
- * The name of an H.264 stream's coding, from the initialization section of its file.
+ * Returns the codec string of an H.264 stream, from the initialization section of its file.
  *
- * @throws Error for one without
- * @see RFC 6381 section 3.3; ISO/IEC 14496-15 section 5.3.3.1 (the record begins with a version, then these three bytes)
+ * @throws Error when the section has no avcC box
+ * @see RFC 6381 section 3.3; ISO/IEC 14496-15 section 5.3.3.1 (the record begins with a version, then these three
+ *   bytes)
  */
 export function avcCodec(initialization: Buffer): string {
   const at = initialization.indexOf('avcC')
@@ -117,5 +118,5 @@ export function avcCodec(initialization: Buffer): string {
   return `avc1.${initialization.subarray(at + 5, at + 8).toString('hex')}`
 }
 
-/** AAC of low complexity, which ffmpeg's own encoder makes. @see RFC 6381 section 3.3 */
+/** AAC of low complexity, as ffmpeg's own encoder writes it. @see RFC 6381 section 3.3 */
 export const AAC_CODEC = 'mp4a.40.2'

@@ -18,42 +18,42 @@ import {
 } from './hls-playlist.ts'
 import { SOUND_KBITS } from './transcode-arguments.ts'
 
-/** Stores what ffmpeg writes of a ladder as it comes, so that it can be played before all of it is there. */
+/** Stores the files of a ladder while ffmpeg writes them, so that the video can be played before it is complete. */
 export interface HlsStore {
   /** The file name of a rendition's media playlist. @param name as in the ladder */
   playlistOf(name: string): string
   /**
-   * Stores the segments that the playlists list by now, then these playlists: one never lists what is not stored. Once
-   * there is something of each rendition, also a provisional master playlist. What is stored is removed from the folder,
-   * except for playlists.
-   * @throws as a bucket does, `signal.reason`
+   * Stores the new segments in the playlists, then these playlists, so that a playlist never lists a segment that is
+   * not stored. Once each rendition has a segment, it also stores a provisional master playlist. Stored files are
+   * removed from the folder, except for playlists.
+   * @throws errors of the bucket, `signal.reason`
    */
   storeNew(folder: string): Promise<void>
   /**
    * The same, after ffmpeg has ended.
-   * @returns what the master playlist tells, with rates as measured; without renditions of no duration: sound that has
-   *   ended before the part that is wanted
+   * @returns the renditions for the master playlist, with measured bit rates. Renditions without duration are left
+   *   out: audio that ended before the requested part
    */
   storeLast(folder: string): Promise<{ pictures: PictureRendition[]; sound: Rendition | undefined }>
 }
 
-/** A rendition in the making. */
+/** The state of a rendition in progress. */
 interface Track {
-  /** Of its media playlist. */
+  /** The name of its media playlist. */
   uri: string
-  /** The playlist as it is stored; empty before it is. */
+  /** The stored playlist; empty before it is stored. */
   text: string
-  /** Of its initialization section. */
+  /** The name of its initialization section. */
   initialization: string
-  /** Those that are stored. */
+  /** The stored segments. */
   segments: Array<{ seconds: number; bytes: number }>
-  /** Of pictures it is known once the initialization section is there. */
+  /** For video it is known once the initialization section exists. */
   codec: string
-  /** Bits a second, at most. */
+  /** Maximum bits per second. */
   peak: number
 }
 
-// In S3 each takes a few round trips.
+// In S3 each store takes a few round trips.
 const CONCURRENCY = 4
 
 export function createHlsStore(
@@ -74,7 +74,7 @@ export function createHlsStore(
   const tracks = [...pictures, ...(sound ? [sound] : [])]
   let isPlayable = false
 
-  /** @returns its bytes */
+  /** @returns the size in bytes */
   async function move(folder: string, name: string): Promise<number> {
     const path = join(folder, name)
     const asset = await assetOfFile(path, { mediaType: bundleMediaType(name) })
@@ -93,7 +93,7 @@ export function createHlsStore(
     const text = await readFile(join(folder, uri), 'utf8').catch(unlessMissing)
     if (text === undefined || text === track.text) return
     const listed = segmentsOf(text)
-    // Of sound that has ended before the part that is wanted there is one of no duration.
+    // Audio that ended before the requested part has one segment without duration.
     if (!listed.some(({ seconds }) => seconds > 0)) return
     if (segments.length === 0) {
       if (track !== sound) track.codec = avcCodec(await readFile(join(folder, initialization)))
@@ -138,7 +138,7 @@ function measured<T extends Track>(track: T) {
   return { ...track, ...bitRatesOf(track.segments) }
 }
 
-/** Undefined for what is not there yet. */
+/** Returns undefined for a file that does not exist yet. */
 function unlessMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }

@@ -11,11 +11,12 @@ import { createHlsStore } from './hls-store.ts'
 import { outcomeSeconds } from './transcode-arguments.ts'
 
 /**
- * Makes a video to be streamed, in one run of ffmpeg, and stores its parts while that goes on: of each size a media
- * playlist, its initialization section and segments of fragmented MP4 (CMAF: one track each, all cut at the same moments).
+ * Renders a video as an HLS stream, in one run of ffmpeg, and stores its parts during the run: for each size a media
+ * playlist, its initialization section and segments of fragmented MP4 (CMAF: one track each, all cut at the same
+ * times).
  *
  * @returns the master playlist
- * @throws as {@link writeInto} and storing do
+ * @throws errors of {@link writeInto} and of the bucket
  * @see RFC 8216
  */
 export async function streamed(draft: VideoDraft, context: RenderContext & WriteContext): Promise<Asset> {

@@ -3,36 +3,36 @@ import type { VideoDraft } from '../ffmpeg/video-source.ts'
 import type { PictureTimes } from './frame-times.ts'
 import { filters, outcomeSize, type Size, sourceArguments } from './transcode-arguments.ts'
 
-/** Which moments of a video a sprite shows, and where. */
+/** The layout of a sprite: the times of its tiles, and their places. */
 export interface Board {
-  /** At least one, 100 at most: tile i shows what is shown at `i * intervalSeconds`. */
+  /** From 1 to 100: tile i shows the frame at `i * intervalSeconds`. */
   count: number
   intervalSeconds: number
-  /** Until when the last tile stands for the video: its end, sound included. */
+  /** The end of the last tile's time: the end of the video, audio included. */
   untilSeconds: number
   tile: Size
   columns: number
-  /** Whether the tiles are key frames, of which each is the first since its moment. */
+  /** Whether the tiles are key frames: each is the first key frame in its interval. */
   ofKeyFrames: boolean
 }
 
 const MAX_COLUMNS = 10
 const MAX_TILES = 100
-// Of each tile, in pixels: what players show above their bar.
+// The longer side of each tile, in pixels: the size of previews in players.
 const TILE_SIDE = 160
-// In seconds; of longer videos, whole hours.
+// In seconds. Longer videos have intervals of whole hours.
 const INTERVALS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800]
 const HOUR_SECONDS = 3600
-// Key frames decode thirty times as fast as all frames. Each must be the first of its own interval, and in the first half of
-// a short one, so that nobody sees that it comes a little late.
+// Key frames decode thirty times as fast as all frames. Each must be in its own interval, and in the first half of a
+// short one, so that its delay is not visible.
 const SHORT_SECONDS = 10
 const HALF = 0.5
-// Less than a frame: in many files the pictures begin as much after the sound, to which all times are counted.
+// Less than one frame. In many files the video begins this much after the audio, from which all times are counted.
 const LATE_SECONDS = 0.025
-// From 1, hardly to be told from the original, to 31.
+// From 1, hardly distinguishable from the original, to 31.
 const JPEG_QUALITY = '4'
 
-/** What a sprite of a draft shows: of a moment every second, or as many seconds as it takes to have no more than 100. */
+/** The layout for a draft: one tile per second, or per as many seconds as are needed for at most 100 tiles. */
 export function boardOf(
   draft: VideoDraft,
   { untilSeconds, saidSeconds = 0, keyFramesApartSeconds }: PictureTimes,
@@ -55,7 +55,7 @@ export function boardOf(
   }
 }
 
-/** The arguments with which ffmpeg draws all tiles into the file `target`, from the left to the right, then downwards. */
+/** The arguments with which ffmpeg draws all tiles into the file `target`, from left to right, then top to bottom. */
 export function storyboardArguments(
   draft: VideoDraft,
   {
@@ -73,26 +73,26 @@ export function storyboardArguments(
         `select='isnan(prev_selected_t)+gt(${cue('t')},${cue('prev_selected_t')})'`,
         `fps=fps=1/${intervalSeconds}:round=down:eof_action=pass:start_time=0`,
       ]
-    : // The frame that is shown as its time comes: the last that has begun by then.
+    : // The frame on display at this time: the last one that has begun.
       [`settb=AVTB,setpts=PTS-${LATE_SECONDS}/TB`, `fps=fps=1/${intervalSeconds}:round=up:start_time=0`]
   const graph = [
     ...moments,
     ...filters(tiled(draft), canToneMap),
-    // Where the last of them cannot be decoded, the one before is shown, as in a player.
+    // When the last frames cannot be decoded, the one before is repeated, as in a player.
     `tpad=stop=${count}:stop_mode=clone,trim=end_frame=${count}`,
     `tile=${columns}x${rows}`,
   ]
-  // ffmpeg tells no progress before each of its outputs has begun, and the tiles are one picture, at the very end: so an
-  // empty one is written before it.
+  // ffmpeg reports no progress before each of its outputs has begun, and the tiles are one image at the very end. So
+  // an empty image is written before it.
   const empty = `color=s=${columns * tile.width}x${rows * tile.height}:r=1:d=1,format=yuv420p`
-  // Colours as a JPEG has them.
+  // The colours of a JPEG.
   const inJpeg =
     'scale=in_color_matrix=bt709:in_range=tv:out_color_matrix=bt601:out_range=full,format=yuvj420p'
   const sprite = `${empty}[empty];[${pictures}]${graph.join(',')}[tiles];[empty][tiles]concat,setpts=N/TB,${inJpeg}[sprite]`
   return [
     ...(ofKeyFrames ? ['-skip_frame', 'nokey'] : []),
     ...sourceArguments(draft, limits),
-    // What its progress is counted by: the frames as they are decoded.
+    // The decoded frames, from which ffmpeg counts its progress.
     ...['-map', pictures, '-an', '-vsync', 'passthrough', '-f', 'null', '-'],
     ...['-filter_complex', sprite, '-map', '[sprite]'],
     ...['-c:v', 'mjpeg', '-q:v', JPEG_QUALITY, '-f', 'image2', '-update', '1', '-y', target],
@@ -103,7 +103,7 @@ function tiled(draft: VideoDraft): VideoDraft {
   return { ...draft, maxWidth: TILE_SIDE, maxHeight: TILE_SIDE }
 }
 
-/** Never negative. */
+/** Rounds to milliseconds. Never negative. */
 function milliseconds(seconds: number): number {
   return Math.max(0, Math.round(seconds * 1000) / 1000)
 }

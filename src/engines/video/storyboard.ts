@@ -11,11 +11,11 @@ import { type Board, boardOf, storyboardArguments } from './storyboard-arguments
 import { outcomeSeconds } from './transcode-arguments.ts'
 
 /**
- * Makes what a player shows while somebody looks for a moment: small pictures of a video, all in one JPEG (a sprite), in one
- * run of ffmpeg, and stores that as a part.
+ * Renders the previews that a player shows during a seek: small images of a video, all in one JPEG (a sprite), in one
+ * run of ffmpeg. Stores the sprite as a part.
  *
- * @returns text that says which tile of the sprite stands for which time, in WebVTT
- * @throws as {@link pictureTimes}, {@link writeInto} and storing do
+ * @returns WebVTT that maps times to tiles of the sprite
+ * @throws errors of {@link pictureTimes}, {@link writeInto} and the bucket
  * @see https://www.w3.org/TR/webvtt1/ section 4.5, https://www.w3.org/TR/media-frags/ section 4.2.2
  */
 export async function storyboard(draft: VideoDraft, context: RenderContext & WriteContext): Promise<Asset> {
@@ -43,7 +43,7 @@ export async function storyboard(draft: VideoDraft, context: RenderContext & Wri
   })
 }
 
-/** A cue for each tile, one from the end of another: its text is where the tile is, by Media Fragments. */
+/** One cue per tile, each from the end of the previous one. The text is the place of the tile, as a media fragment. */
 function cuesOf({ count, intervalSeconds, untilSeconds, tile, columns }: Board, sprite: string): string {
   const cues = Array.from({ length: count }, (_, i) => {
     const until = i === count - 1 ? untilSeconds : (i + 1) * intervalSeconds
@@ -54,7 +54,7 @@ function cuesOf({ count, intervalSeconds, untilSeconds, tile, columns }: Board, 
   return ['WEBVTT\n', ...cues].join('\n')
 }
 
-/** `01:02:03.456`: hours are two digits at least. @see https://www.w3.org/TR/webvtt1/#webvtt-timestamp */
+/** `01:02:03.456`; hours have at least two digits. @see https://www.w3.org/TR/webvtt1/#webvtt-timestamp */
 function timestamp(seconds: number): string {
   const all = Math.round(seconds * 1000)
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')

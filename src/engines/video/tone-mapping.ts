@@ -3,20 +3,20 @@ import type { VideoSource } from '../ffmpeg/video-source.ts'
 // ITU-R BT.2100: perceptual quantizer, hybrid log-gamma.
 const HDR_TRANSFERS = ['smpte2084', 'arib-std-b67']
 const WIDE_PRIMARIES = 'bt2020'
-// What a screen of usual brightness shows as white. Of a picture for brighter ones, this is where it begins to be pressed.
+// The brightness of white on a standard screen. Brighter parts of the video are compressed.
 const WHITE_NITS = 100
 
-/** Filters of ffmpeg that {@link toneMapping} needs; not every build has them. */
+/** The ffmpeg filters that {@link toneMapping} needs. Some builds lack them. */
 export const TONE_MAPPING_FILTERS: readonly string[] = ['zscale', 'tonemap']
 
-/** Whether a screen of usual colours and brightness shows its pictures wrong as they are stored. */
+/** Whether a standard screen would show the stored colours wrong. */
 export function needsToneMapping({ transfer, primaries }: VideoSource): boolean {
   return HDR_TRANSFERS.includes(transfer ?? '') || primaries === WIDE_PRIMARIES
 }
 
 /**
- * Filters that turn HDR, or the wide gamut of BT.2020, into BT.709 of 8 bits a channel; none for a video that is that
- * already. `mobius` leaves all but the brightest parts as they are, where `hable` would darken every picture.
+ * Filters that convert HDR, or the wide gamut of BT.2020, to BT.709 with 8 bits per channel; empty for a video
+ * without these. `mobius` changes only the brightest parts, whereas `hable` would darken every frame.
  *
  * @see ITU-R BT.2390, BT.2407
  */
@@ -25,7 +25,7 @@ export function toneMapping(source: VideoSource): readonly string[] {
   const { transfer = 'bt709', colorMatrix = 'bt2020nc', primaries = WIDE_PRIMARIES } = source
   const isHdr = HDR_TRANSFERS.includes(transfer)
   return [
-    // Said in full: where the file leaves out one of them, zscale knows no way from there.
+    // All three are always set: zscale fails when the file lacks one of them.
     `zscale=min=${colorMatrix}:tin=${transfer}:pin=${primaries}:t=linear:npl=${WHITE_NITS}`,
     'format=gbrpf32le',
     'zscale=p=bt709',

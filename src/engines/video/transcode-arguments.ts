@@ -11,33 +11,34 @@ export interface Size {
   height: number
 }
 
-// By the shorter side.
+// Limit of the shorter side.
 const AUTOMATIC_SIDE = 720
-// Colours of what does not say how they are stored: BT.709 from this height on, as browsers have it.
+// From this height on, a video without a colour matrix is assumed to be BT.709, as in browsers.
 const HD_HEIGHT = 720
-// Of one stream that the others are ahead of: sound that begins late, for one. The default, 128, is too few for some.
+// Limit of queued packets while one stream lags behind, such as audio that begins late. ffmpeg's default of 128 is
+// too low for some files.
 export const MUXING_PACKETS = 4096
 export const SOUND_KBITS = 128
 
-// Up to this size a frame costs little memory: 1080p.
+// Up to this size a frame needs little memory: 1080p.
 const SMALL_FRAME_PIXELS = 2_100_000
-// Of all threads together, each of which holds frames of its own: four of 4K.
+// Limit for all threads together, since each thread holds frames: four frames of 4K.
 const FRAMES_AT_ONCE_PIXELS = 36_000_000
-// What level 5.2 of H.264 allows, which players decode: 4096 x 2304. An encoder holds tens of frames.
+// The limit of level 5.2 of H.264, which players can decode: 4096 x 2304. An encoder holds tens of frames.
 const OUTCOME_MAX_PIXELS = 9_437_184
 
 interface TranscodeOptions {
-  /** Of the outcome. */
+  /** The container of the output. */
   container: VideoContainer
   target: string
   limits: TransformLimits
-  /** Whether HDR can be made what a usual screen shows. */
+  /** Whether HDR can be converted for a standard screen. */
   canToneMap: boolean
 }
 
 /**
- * The arguments with which ffmpeg makes all that a draft asks for, in one run, into the file `target`. The lines of its
- * progress go to its standard output.
+ * The arguments with which ffmpeg renders a draft in one run, into the file `target`. Progress lines go to its
+ * standard output.
  */
 export function transcodeArguments(
   draft: VideoDraft,
@@ -48,7 +49,7 @@ export function transcodeArguments(
     ...sourceArguments(draft, limits),
     ...['-map', `0:${source.stream}`, ...(draft.isMute ? ['-an'] : ['-map', '0:a:0?', '-ac', '2'])],
     ...['-vf', filters(draft, canToneMap).join(','), ...keyFrames(draft)],
-    // Each at its own moment: a constant rate would make a thousand frames a second of a few.
+    // Each frame has its own time: a constant rate would turn a few frames into a thousand per second.
     ...['-vsync', 'vfr'],
     ...encoders(container, draft.quality ?? 'high'),
     ...threadsFor(outcomeSize(draft)),
@@ -57,31 +58,31 @@ export function transcodeArguments(
   ]
 }
 
-/** How ffmpeg tells of its progress, which file it reads, safely, and what of it. */
+/** The arguments for progress, limits and the requested part of the source. */
 export function sourceArguments(
   { input, startSeconds = 0, endSeconds }: VideoDraft,
   { timeoutMs, sourceMaxPixels }: TransformLimits,
 ): string[] {
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-progress', 'pipe:1'],
-    // In seconds of a core: it ends itself, should nobody be left to end it.
+    // In seconds of CPU time: ffmpeg ends itself when its parent no longer can.
     ...['-timelimit', String(Math.ceil((timeoutMs / 1000) * availableParallelism()))],
     ...threadsFor(input.source),
     ...guardedInput(input.demuxer, sourceMaxPixels),
     ...(startSeconds > 0 ? ['-ss', String(startSeconds)] : []),
     ...['-i', inputPath(input.path)],
     ...(endSeconds === undefined ? [] : ['-t', String(endSeconds - startSeconds)]),
-    // Where it was filmed, and by whom, is nobody's business.
+    // For privacy: place and author of the recording are not delivered.
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'],
   ]
 }
 
-/** What {@link filters} makes of all colours. */
+/** Declares the colours that {@link filters} writes. */
 export const OUTCOME_COLOURS: readonly string[] = [
   ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
 ]
 
-/** What comes of a draft, in pixels: both sides even, as most players need it. */
+/** The size of the output, in pixels: both sides are even, as most players need it. */
 export function outcomeSize(draft: VideoDraft): Size {
   const kept = keptOf(draft)
   const { maxWidth, maxHeight } = boxOf(draft, kept)
@@ -92,16 +93,16 @@ export function outcomeSize(draft: VideoDraft): Size {
   }
 }
 
-/** @throws Problem 422 for an outcome of larger frames than players decode */
+/** @throws Problem 422 when frames of the output would be larger than players can decode */
 export function checkOutcomeSize(draft: VideoDraft): void {
   const { width, height } = outcomeSize(draft)
   if (width * height <= OUTCOME_MAX_PIXELS) return
   throw notTransformable(
-    `expected a video of at most ${OUTCOME_MAX_PIXELS} pixels a frame after the transformation but this one would have ${width * height}: ask for a smaller size`,
+    `expected a video of at most ${OUTCOME_MAX_PIXELS} pixels a frame after the transformation but the output would have ${width * height}. Request a smaller size.`,
   )
 }
 
-/** Fewer threads for large frames. */
+/** Uses fewer threads for large frames. */
 function threadsFor({ width, height }: Size): string[] {
   const pixels = width * height
   if (pixels <= SMALL_FRAME_PIXELS) return []
@@ -109,14 +110,14 @@ function threadsFor({ width, height }: Size): string[] {
   return ['-threads', String(Math.min(most, availableParallelism()))]
 }
 
-/** How long the outcome will be, in seconds; undefined where the source does not say. */
+/** The duration of the output in seconds; undefined when the source does not state it. */
 export function outcomeSeconds({ input, startSeconds = 0, endSeconds }: VideoDraft): number | undefined {
   const { durationSeconds = endSeconds } = input.source
   if (durationSeconds === undefined) return undefined
   return Math.min(durationSeconds, endSeconds ?? durationSeconds) - startSeconds
 }
 
-/** What of a frame is kept, as it is shown. */
+/** The displayed size of the cropped part of a frame. */
 export function keptOf({ aspectRatio, input }: VideoDraft): Size {
   const { width, height } = input.source
   if (aspectRatio === undefined) return { width, height }
@@ -133,23 +134,25 @@ function boxOf({ maxWidth, maxHeight, quality }: VideoDraft, { width, height }: 
   return width < height ? { maxWidth: shorter, maxHeight: longer } : { maxWidth: longer, maxHeight: shorter }
 }
 
-/** The nearest even number of pixels that is not beyond `most`. */
+/** The nearest even number of pixels that does not exceed `most`. */
 function evenSide(side: number, most: number): number {
   return Math.max(2, Math.min(2 * Math.round(side / 2), 2 * Math.floor(most / 2)))
 }
 
-/** The part that is kept, in square pixels and BT.709, as every player takes it. ffmpeg has turned it upright by then. */
+/**
+ * Crops and scales to square pixels in BT.709, which every player supports. ffmpeg has applied the rotation already.
+ */
 export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
   const { colorMatrix, ...shown } = draft.input.source
   const kept = keptOf(draft)
-  // Its pixels may not be square before they are scaled: a part of a side is the same part of both.
+  // Before the scaling, pixels may not be square, so the crop is a fraction of each side.
   const [across, down] = [kept.width / shown.width, kept.height / shown.height]
   const isHd = Math.min(shown.width, shown.height) >= HD_HEIGHT
   const matrix = colorMatrix === undefined && isHd ? ':in_color_matrix=bt709' : ''
   const { width, height } = outcomeSize(draft)
   const cut = across < 1 || down < 1 ? [`crop=iw*${across.toFixed(6)}:ih*${down.toFixed(6)}`] : []
   const mapped = canToneMap ? toneMapping(draft.input.source) : []
-  // As floats, a frame takes eight times the memory: once it is small.
+  // As floats, a frame needs eight times the memory, so it is scaled first.
   if (mapped.length > 0)
     return [...cut, `scale=w=${width}:h=${height}`, 'setsar=1', ...mapped, 'format=yuv420p']
   return [
@@ -160,12 +163,15 @@ export function filters(draft: VideoDraft, canToneMap: boolean): string[] {
   ]
 }
 
-/** Times are of the outcome. A scene that changes begins none of its own then: whoever cuts the file relies on these. */
+/**
+ * Times are those of the output. Scene changes create no additional key frames: programs that cut the file rely on
+ * these.
+ */
 function keyFrames({ keyFrames }: VideoDraft): string[] {
   if (keyFrames === undefined) return []
   const [expression, atMost] =
     keyFrames === 'boosted'
-      ? // Every 0.5 s up to the eleventh, at 5 s, then every 2 s: at most 120 frames a second lie between.
+      ? // Every 0.5 s up to the eleventh, at 5 s, then every 2 s. At most 240 frames are between two key frames: 2 s of 120 per second.
         ['if(lt(n_forced,11),gte(t,n_forced*0.5),gte(t,5+(n_forced-10)*2))', 240]
       : [`not(mod(n,${keyFrames.everyFrames}))`, keyFrames.everyFrames]
   return ['-force_key_frames', `expr:${expression}`, '-g', String(atMost), '-sc_threshold', '0']
@@ -174,8 +180,8 @@ function keyFrames({ keyFrames }: VideoDraft): string[] {
 type Quality = NonNullable<VideoDraft['quality']>
 
 /**
- * The encoders of each container, what every player of it knows. Rates follow the pictures (a constant quality), with a
- * bound that a usual connection can stream.
+ * The encoders of each container that all of its players support. Rates follow the content (constant quality), with a
+ * limit that a usual connection can stream.
  */
 function encoders(container: VideoContainer, quality: Quality): string[] {
   const sound = (encoder: string) => ['-c:a', encoder, '-b:a', `${SOUND_KBITS}k`]
@@ -184,7 +190,7 @@ function encoders(container: VideoContainer, quality: Quality): string[] {
     case 'mp4':
     case 'mov':
       return [
-        // Half as large a file as with `ultrafast`, in twice the time; the slower ones gain a tenth.
+        // The file is half as large as with `ultrafast`, in twice the time. Slower presets save another tenth.
         ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', isHigh ? '20' : '23'],
         ...(isHigh ? [] : ['-maxrate', '4M', '-bufsize', '8M']),
         ...sound('aac'),
@@ -193,7 +199,7 @@ function encoders(container: VideoContainer, quality: Quality): string[] {
       ]
     case 'webm':
       return [
-        // As fast as it gets: the best of its other modes takes ten times as long.
+        // The fastest mode: the best of the others takes ten times as long.
         ...['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '6', '-row-mt', '1'],
         ...['-crf', isHigh ? '28' : '33', '-b:v', isHigh ? '0' : '3M'],
         ...sound('libopus'),

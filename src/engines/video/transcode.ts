@@ -5,7 +5,7 @@ import type { RenderContext, VideoContainer, VideoDraft } from '../ffmpeg/video-
 import { type WriteContext, writeMedia } from '../ffmpeg/write-media.ts'
 import { checkOutcomeSize, outcomeSeconds, transcodeArguments } from './transcode-arguments.ts'
 
-/** Makes the video that a draft asks for, in one run of ffmpeg. @throws as {@link writeMedia} does */
+/** Transcodes the video of a draft in one run of ffmpeg. @throws errors of {@link writeMedia} */
 export async function transcode(
   draft: VideoDraft,
   container: VideoContainer,

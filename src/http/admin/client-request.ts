@@ -9,21 +9,21 @@ import { checkedBody } from '../body/parse.ts'
 const MAX_SECONDS = 365 * 86_400
 const seconds = (min: number) => boundedInteger({ min, max: MAX_SECONDS })
 
-/** `null`, which ends a rule, as services say it. */
+/** Accepts `null` in JSON, which removes a rule. The service uses `false` for this. */
 const orNull = <T extends z.ZodType>(schema: T, expected: string) =>
   z
     .union([schema, z.null()], expected)
     .transform((value) => (value === null ? (false as const) : value))
     .optional()
 
-// Past these nobody looks at them; the bounds that callers are told are the services' own.
+// A first limit for lengths. The exact limits, which messages name, are checked by the services.
 const MANY = 1000
 const list = <T extends z.ZodType>(element: T) =>
   boundedArray(element, { max: MANY, expected: `at most ${MANY} items` })
 const named = <T extends z.ZodType>(value: T) =>
   boundedRecord(value, { max: MANY, expected: 'an object', expectedAtMost: `at most ${MANY} members` })
 
-// Of each part: what is expected, as messages say it.
+// Each text describes the expected value in error messages.
 const rules = z.strictObject(
   {
     signedUrls: orNull(z.boolean(), 'true, false or null'),
@@ -79,17 +79,17 @@ const newSecret = z.strictObject(
   'an object of name, only, folder and validSeconds',
 )
 
-/** @throws Problem 400 */
+/** Validates the body of a new client. @throws Problem 400, which never contains the secret */
 export function readNewClient(body: unknown): ClientChanges & { storage?: StorageSettings | undefined } {
   return checkedBody(newClient, body, { secret: ['storage', 'secretAccessKey'] })
 }
 
-/** @throws Problem 400, which never says the secret */
+/** Validates the settings of an own bucket. @throws Problem 400, which never contains the secret */
 export function readStorage(body: unknown): StorageSettings {
   return checkedBody(storage, body, { secret: ['secretAccessKey'] })
 }
 
-/** What is named changes, `null` ends it, the rest stays. @throws Problem 400 */
+/** Validates a change. Absent members stay unchanged, `null` removes. @throws Problem 400 */
 export function readClientChanges(body: unknown): ClientChanges {
   const read = checkedBody(changes, body)
   if (read.name === undefined && Object.keys(read.rules ?? {}).length === 0)
@@ -97,12 +97,12 @@ export function readClientChanges(body: unknown): ClientChanges {
   return read
 }
 
-/** @throws Problem 400 */
+/** Validates the body of a rotation. @throws Problem 400 */
 export function readRotation(body: unknown): { keepOldMs: number } {
   return { keepOldMs: checkedBody(rotation, body).keepOldSeconds * 1000 }
 }
 
-/** @throws Problem 400 */
+/** Validates the body of a new scoped secret. @throws Problem 400 */
 export function readNewSecret(body: unknown): NewSecret {
   const { name, only, folder, validSeconds } = checkedBody(newSecret, body)
   return {

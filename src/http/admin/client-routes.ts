@@ -13,27 +13,27 @@ import {
   readStorage,
 } from './client-request.ts'
 
-/** Those in the addresses: a type, since Express wants it open to other names. */
+/** The route parameters. A type, not an interface, since Express requires an index signature. */
 type Names = { id: string; secretId: string; version: string }
 
 interface Dependencies {
   adminSessions: AdminSessions
   managedClients: ManagedClients
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
 // 100 presets of 20 parameters each.
 const BODY_MAX_BYTES = 256 * 1024
 
-/** `/v1/clients`: what `sluice client` does, for an operator who has signed in. */
+/** `/v1/clients`: the functions of `sluice client`, for a signed-in operator. */
 export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const body = (req: Request) => jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond })
   const answered =
     (work: (req: Request<Names>, gone: AbortSignal) => Promise<unknown>): RequestHandler =>
     async (req, res) => {
-      const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutFindings)
+      const answer = await work(req as Request<Names>, clientGone(res)).catch(withoutServerResponse)
       res.setHeader('Cache-Control', 'no-store')
       res.json(answer)
     }
@@ -59,11 +59,11 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
     '/v1/clients/:id',
     answered(async (req) => managedClients.update(req.params.id, readClientChanges(await body(req)))),
   )
-  // Who leaves breaks it off, as Ctrl-C does: it goes on with the next call.
+  // A disconnect aborts the removal, as Ctrl-C does on the command line. The next call continues it.
   routes.delete(
     '/v1/clients/:id',
     answered((req, signal) =>
-      managedClients.remove(req.params.id, { files: asksForFiles(req), signal, progress: async () => {} }),
+      managedClients.remove(req.params.id, { files: readFilesFlag(req), signal, progress: async () => {} }),
     ),
   )
   routes.all('/v1/clients/:id', methodNotAllowed('GET', 'HEAD', 'PATCH', 'DELETE'))
@@ -106,16 +106,23 @@ export function clientsRoutes({ adminSessions, managedClients, minBytesPerSecond
   return routes
 }
 
-/** Leaves to the log what was found at the address of a bucket: over HTTP that would reveal what listens in the network of the service. */
-function withoutFindings(error: unknown): never {
+/**
+ * Leaves the server's response at a bucket's address to the log: in a response it would reveal what listens in the
+ * service's network.
+ */
+function withoutServerResponse(error: unknown): never {
   if (!(error instanceof Problem) || error.code !== 'storage_unusable') throw error
   const { step, reason } = error.members
-  const why = reason === 'unreachable' ? 'no S3 store answers there; the log has the reason' : reason
+  const why =
+    reason === 'unreachable' ? 'no S3 store responds at this endpoint; the log has the reason' : reason
   throw error.with({ cause: error, detail: `the bucket cannot be used: could not ${step}: ${why}` })
 }
 
-/** @throws Problem 400 for anything else in the query: who misspells it means to delete files, or not to */
-function asksForFiles(req: Request<Names>): boolean {
+/**
+ * Reads `files` of the query. @throws Problem 400 for any other parameter, because a misspelled one could mean to
+ * delete files, or not to
+ */
+function readFilesFlag(req: Request<Names>): boolean {
   const query = queryPairs(req as Request)
   const [pair] = query
   if (pair === undefined) return false

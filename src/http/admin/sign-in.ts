@@ -14,16 +14,16 @@ interface Dependencies {
   adminSessions: AdminSessions
   knownAddresses: KnownAddresses
   limits: Limits
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
-// A password has 256 characters.
+// A password has at most 256 characters.
 const BODY_MAX_BYTES = 4096
 
 const signIn = z.strictObject({ password: z.string('a string') }, 'an object of password')
 
-/** `POST /v1/sign-in`: the operator's password for a token, which `/v1/clients` wants. */
+/** `POST /v1/sign-in`: exchanges the operator's password for a token, which `/v1/clients` requires. */
 export function signInRoutes({
   adminSessions,
   knownAddresses,
@@ -32,12 +32,12 @@ export function signInRoutes({
 }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/sign-in', async (req, res) => {
-    // A page of another site can have a visitor's browser send a form or plain text. It must not use up the tries of that
-    // visitor's address. JSON of another origin needs a preflight request, and no answer to that allows it.
+    // A page of another site can make a visitor's browser send a form or plain text. It must not use up the attempts of
+    // that visitor's IP address. JSON from another origin needs a preflight request, which is never allowed.
     checkNotCrossSite(req)
     checkBodyType(req)
     const address = clientIp(req)
-    // Before the password is compared: a limit that a correct guess passes would be no limit.
+    // Before the password is compared: a limit that a correct guess bypasses would be no limit.
     await consumeRateLimit(req, res, {
       limits,
       limited: 'sign_in',
@@ -54,12 +54,15 @@ export function signInRoutes({
   return routes
 }
 
-/** @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header @throws Problem 403 */
+/**
+ * Rejects requests from pages of other sites. @see https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header @throws
+ * Problem 403
+ */
 function checkNotCrossSite({ headers }: Request): void {
   if (headers['sec-fetch-site'] !== 'cross-site') return
   throw new Problem({
     status: 403,
     code: 'cross_site',
-    detail: 'a page of another site cannot sign in',
+    detail: 'Sign-in from a page of another site is not allowed.',
   })
 }

@@ -13,7 +13,7 @@ const MAX_PARAMS = 50
 const EXPECTED_ARCHIVE_NAME = `a file name of at most ${NAME_MAX_BYTES} bytes, ".zip" among them`
 const EXPECTED_LIST = `an array of 1 to ${MAX_ITEMS} items`
 
-// Of each part: what is expected, as messages say it.
+// Each text describes the expected value in error messages.
 const item = z.strictObject(
   {
     path: z.string('a string'),
@@ -43,7 +43,7 @@ const zipRequest = z.strictObject(
   'an object of files and archiveName',
 )
 
-/** Checks all of a request before any of its files is looked for. @throws Problem 400 that names the item */
+/** Validates a whole request before any of its files is looked up. @throws Problem 400 that names the item */
 export function readZipRequest(body: unknown): { archiveName: string; items: ArchiveItem[] } {
   const { files, archiveName } = checkedBody(zipRequest, body)
   const items = files.map(({ path, type, params, name }, i) => {
@@ -66,7 +66,7 @@ function decodeOnce(path: string, param: string): string {
   }
 }
 
-/** As a schema of its own: a union makes three more issues of each that is none. */
+/** One custom schema: a union would create three issues for each invalid value. */
 function isScalar(value: unknown): boolean {
   return ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
 }

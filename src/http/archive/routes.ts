@@ -18,15 +18,15 @@ interface Dependencies {
   clients: Clients
   archive: Archive
   limits: Limits
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
   readers: Readers
 }
 
-// 100 items with the longest paths, names and parameters.
+// Enough for 100 items with the longest paths, names and parameters.
 const BODY_MAX_BYTES = 1024 * 1024
 
-/** `POST /v1/zip`: several files in one archive, each as its own delivery URL would give it. */
+/** `POST /v1/zip`: several files in one archive, each as its own delivery URL returns it. */
 export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.post('/v1/zip', async (req, res) => {
@@ -34,7 +34,7 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers
     const { items, archiveName } = readZipRequest(
       await jsonBody(req, { maxBytes: BODY_MAX_BYTES, minBytesPerSecond }),
     )
-    // After all checks: what is refused costs nothing.
+    // After all checks: a refused request consumes no points.
     await consumeRateLimit(req, res, { limits, limited: 'zip', client })
     const signal = clientGone(res)
     res.setHeader('Content-Disposition', attachment(archiveName))
@@ -44,9 +44,9 @@ export function zipRoutes({ clients, archive, limits, minBytesPerSecond, readers
     const caller = trustedCallerOf(req)
     const open = async () => {
       const body = archive({ client, caller, archiveName, items, ...within, signal })
-      // It may fail between the two waits, and without a listener that would end the process.
+      // It may fail between the two waits. Without a listener, the error would end the process.
       body.on('error', () => {})
-      // Until the first byte is sent, a failure can still be answered with its status.
+      // Until the first byte is sent, a failure can still get its own status.
       await once(body, 'readable')
       return body
     }

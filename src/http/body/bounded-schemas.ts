@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Both bounds inclusive. `expected` as messages say it. */
+/** An integer with inclusive bounds. `expected` is the text for error messages. */
 export function boundedInteger({
   min,
   max,
@@ -13,9 +13,13 @@ export function boundedInteger({
   return z.int(expected).min(min, expected).max(max, expected)
 }
 
-// Zod looks at every element, and makes an issue of each, before it asks how many there are: a megabyte of wrong ones takes seconds.
+// Zod checks every element, and creates an issue for each, before it checks the length: a megabyte of invalid ones
+// takes seconds.
 
-/** An array whose length is checked before its elements. `min` and `max` inclusive; `expected` as messages say it. */
+/**
+ * An array whose length is checked before its elements. `min` and `max` are inclusive; `expected` is the text for error
+ * messages.
+ */
 export function boundedArray<T extends z.ZodType>(
   element: T,
   { min = 0, max, expected }: { min?: number; max: number; expected: string },
@@ -24,7 +28,7 @@ export function boundedArray<T extends z.ZodType>(
   return z.custom<unknown[]>(fits, expected).pipe(z.array(element))
 }
 
-/** An object whose members are counted, `max` inclusive, before they are looked at. */
+/** An object whose members are counted, `max` inclusive, before they are checked. */
 export function boundedRecord<T extends z.ZodType>(
   value: T,
   { max, expected, expectedAtMost }: { max: number; expected: string; expectedAtMost: string },

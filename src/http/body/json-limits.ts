@@ -1,15 +1,15 @@
-// Twice what the largest request has: 100 files of an archive, or presets of a client, with 50 parameters each.
+// Twice the largest valid request: 100 files of an archive, or 100 presets of a client, with 50 parameters each.
 const VALUES_MAX = 10_000
 const DEPTH_MAX = 32
 
-/** What a body of JSON may hold. */
+/** The limits of a JSON body, as text for error messages. */
 export const EXPECTED_SIZE = `at most ${VALUES_MAX} values in at most ${DEPTH_MAX} levels`
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACKET_END, BRACE, BRACE_END] = Buffer.from('"\\,[]{}')
 
 /**
- * Whether a text in JSON has no more values than a request can have, before they are made: parsing 4 MB of `{},` would take a
- * second, looking at the bytes some milliseconds. Of what is no JSON it says nothing.
+ * Whether a JSON text has at most as many values as a request may have. It runs before the parser: parsing 4 MB of
+ * `{},` would take a second, scanning the bytes some milliseconds. For invalid JSON, the result has no meaning.
  */
 export function isOfFewValues(json: Buffer): boolean {
   let values = 1

@@ -5,9 +5,10 @@ import { EXPECTED_SIZE, isOfFewValues } from './json-limits.ts'
 import { watchRate } from './min-rate.ts'
 
 /**
- * A request's body, read as JSON in UTF-8. Past `maxBytes` the answer comes at once, before the rest of the body.
+ * Reads a request body as JSON in UTF-8. When it exceeds `maxBytes`, this fails at once, before the rest is received.
  *
- * @throws Problem 400 for what is no JSON or has too many values, 408 for a sender that is too slow, 413, 415 for another type or a compressed body
+ * @throws Problem 400 for invalid JSON or too many values, 408 for a client that is too slow, 413, 415 for another type
+ *   or a compressed body
  */
 export async function jsonBody(
   req: Request,
@@ -29,12 +30,12 @@ export async function jsonBody(
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
     return JSON.parse(text, withoutProto)
   } catch {
-    // The failure quotes the body, which is neither for the log nor for the caller.
+    // The error of the parser quotes the body, which must not appear in the log or the response.
     throw badJson('expected a JSON object as the body')
   }
 }
 
-/** Checks the headers alone, before any of the body is read. @throws Problem 415 for another type or a compressed body */
+/** Checks only the headers, before any of the body is read. @throws Problem 415 for another type or a compressed body */
 export function checkBodyType(req: Request, mediaTypes: readonly string[] = ['application/json']): void {
   const expected = mediaTypes.join(', ')
   const received = req.headers['content-type']
@@ -48,14 +49,14 @@ async function wholeBody(req: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
-    // The connection stays: the answer is still to be sent.
+    // Do not close the connection: the response must still be sent.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       size += chunk.length
       if (size > maxBytes) throw tooLarge('a request body', maxBytes)
       chunks.push(chunk)
     }
   } catch (error) {
-    if (req.destroyed) throw new DOMException('the client has left', 'AbortError')
+    if (req.destroyed) throw new DOMException('the client has disconnected', 'AbortError')
     throw error
   }
   return Buffer.concat(chunks)
@@ -65,7 +66,7 @@ function badJson(detail: string): Problem {
   return new Problem({ status: 400, code: 'bad_json', detail })
 }
 
-/** Zod passes over a member of this name in silence; here every unknown one is refused. */
+/** Zod silently ignores a member named `__proto__`. Here, as every unknown member, it is rejected. */
 function withoutProto(name: string, value: unknown): unknown {
   if (name === '__proto__') throw new SyntaxError('a member is called __proto__')
   return value

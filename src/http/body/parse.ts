@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { badParameter, type Problem } from '../../core/problem.ts'
 
 /**
- * A JSON body as the schema has it, whose messages are what was expected: `a string`.
+ * Validates a JSON body against a schema. The messages of the schema name the expected value: `a string`.
  *
- * @param secret members whose values, and bodies with them, no answer repeats
- * @throws Problem 400 that names the first member that does not fit
+ * @param options.secret names of members whose values no response may repeat, nor bodies that contain them
+ * @throws Problem 400 that names the first invalid member
  */
 export function checkedBody<T>(
   schema: z.ZodType<T>,

@@ -91,11 +91,11 @@ function secondsOf({ resetMs }: RateVerdict): number {
 
 function tooOften({ policy, limiter, verdict }: Taken): Problem {
   const retryAfterSeconds = Math.max(1, secondsOf(verdict))
-  const whose = policy.endsWith('_address') ? ' from one address' : ''
+  const whose = policy.endsWith('_address') ? ' from your IP address' : ''
   return new Problem({
     status: 429,
     code: 'rate_limited',
-    detail: `expected at most ${limiter.points} requests${whose} in ${limiter.seconds} s; try again in ${retryAfterSeconds} s`,
+    detail: `Too many requests${whose} (limit ${limiter.points} in ${limiter.seconds} s). Retry after ${retryAfterSeconds} s.`,
     members: { limit: policy, retryAfterSeconds },
     headers: { 'Retry-After': String(retryAfterSeconds) },
   })

@@ -1,8 +1,10 @@
 import type { Request } from 'express'
 import type { Client } from '../../core/clients/client.ts'
 import { classifyKey, partsPrefix, storedKey } from '../../core/files/object-key.ts'
+import { parseTarget } from '../../core/net/query.ts'
 import { Problem } from '../../core/problem.ts'
 import {
+  type FindUrlKey,
   folderSegment,
   isFolderSegment,
   readFolderSegment,
@@ -11,79 +13,81 @@ import {
   signUrl,
 } from '../../core/signing/signed-url.ts'
 import type { Clients } from '../../service/clients/clients.ts'
+import { namedPairs, type QueryPairs, wildcardSegments } from '../request.ts'
+import { stateOf } from '../request-state.ts'
 
-/** How a request by a signed URL has come, for what is answered to it. */
-interface Admission {
-  /** Of the key that it was signed with: no other signs for it, so that it ends with this one. */
-  version: number
-  /** Milliseconds since 1970; absent: for good. */
-  until?: number
+/** What a delivery URL requests, without its signature. */
+export interface AdmittedUrl {
+  /** The path that the wildcard of the route has matched, decoded once; empty for a route without one. */
+  path: string
+  /** Of any length: see `limitedPairs`. */
+  query: QueryPairs
 }
 
-const admissions = new WeakMap<Request, Admission>()
-
 /**
- * Lets a request for a client's files pass: where these are delivered by signed URLs only, and wherever a URL is signed, it has
- * to be right. From then on there is no signature in the request's query and parameters.
+ * Verifies the signature of a delivery URL. It is required if the client's rules say so; where it is optional, a signature
+ * that is present has to be valid.
  *
  * @throws Problem 403
  */
-export function admitUrl(req: Request, client: Client, clients: Clients): void {
+export function admitUrl(req: Request, client: Client, clients: Clients): AdmittedUrl {
+  const target = parseTarget(req.originalUrl)
+  const segments = wildcardSegments(req)
+  const unsigned = { path: segments.join('/'), query: namedPairs(target.pairs) }
   const isRequired = client.rules?.signedUrls === true
-  if (!isRequired && !client.urlKeys?.active.length) return
-  const findKey = (version: number) => clients.urlKeys.find(client, version)
-  const segment = takeSegment(req)
-  const { url, query } = segment === undefined ? readUrl(req) : readSegment(req, segment)
-  if (url.state === 'unsigned' && !isRequired) return
+  if (!isRequired && !client.urlKeys?.active.length) return unsigned
+  const keys = { findKey: (version: number) => clients.urlKeys.find(client, version), now: Date.now() }
+  const [first = '', ...rest] = segments
+  const path = isFolderSegment(first) ? rest.join('/') : unsigned.path
+  const { url, pairs } = isFolderSegment(first)
+    ? { url: readFolder(first, path, keys), pairs: target.pairs }
+    : readSignedUrl(target, keys)
+  if (url.state === 'unsigned' && !isRequired) return unsigned
   if (url.state !== 'signed') throw REFUSALS[url.state]()
   const { version, until } = url
-  admissions.set(req, { version, ...(until === undefined ? {} : { until }) })
-  const at = req.url.indexOf('?')
-  req.url = `${at === -1 ? req.url : req.url.slice(0, at)}${query}`
-
-  function readUrl({ originalUrl }: Request) {
-    return readSignedUrl(originalUrl, { findKey, now: Date.now() })
-  }
-
-  function readSegment({ url }: Request, taken: string): { url: SignedUrl; query: string } {
-    const at = url.indexOf('?')
-    const query = at === -1 ? '' : url.slice(at)
-    const folder = bundleOf(req)
-    if (folder === undefined) return { url: { state: 'invalid' }, query }
-    return { url: readFolderSegment(taken, { folder, findKey, now: Date.now() }), query }
-  }
+  stateOf(req).signature = until === undefined ? { version } : { version, until }
+  return { path, query: namedPairs(pairs) }
 }
 
-/** Whether the request came by a signed URL. Once {@link admitUrl} has let it pass. */
+/** Verifies the signature of a bundle's folder, for a file in it. */
+function readFolder(segment: string, path: string, keys: { findKey: FindUrlKey; now: number }): SignedUrl {
+  const folder = folderOf(path)
+  return folder === undefined ? { state: 'invalid' } : readFolderSegment(segment, { folder, ...keys })
+}
+
+/** Whether the request has a signed URL, after {@link admitUrl} has verified it. */
 export function isSigned(req: Request): boolean {
-  return admissions.has(req)
+  return stateOf(req).signature !== undefined
 }
 
-/** `Cache-Control` of what may be kept for so long: by all, or by the caller alone until the end of its URL. */
+/**
+ * `Cache-Control` of a response that may be cached for `maxAgeSeconds`: by shared caches, or for a signed URL only by the
+ * caller, until the URL expires.
+ */
 export function cacheControl(req: Request, maxAgeSeconds: number): string {
-  const admission = admissions.get(req)
-  if (!admission) return `public, max-age=${maxAgeSeconds}`
-  const { until = Number.POSITIVE_INFINITY } = admission
+  const { signature } = stateOf(req)
+  if (!signature) return `public, max-age=${maxAgeSeconds}`
+  const { until = Number.POSITIVE_INFINITY } = signature
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
   return `private, max-age=${Math.min(maxAgeSeconds, left)}`
 }
 
 /**
- * An address of a client's files as whoever has made this request may use it: signed where theirs was, for as long.
+ * A URL of a client's files for the caller of this request: signed if the request's URL was, with the same key and expiry.
  *
  * @param url of a file, of the entry of a bundle, or of a job; without a query, its path percent-encoded
  */
 export function signedLike(req: Request, url: string, client: Client, clients: Clients): string {
-  const admission = admissions.get(req)
-  if (!admission) return url
-  const { version } = admission
+  const { signature } = stateOf(req)
+  if (!signature) return url
+  const { version } = signature
   const key = { version, key: clients.urlKeys.find(client, version) ?? '' }
-  const until = admission.until === undefined ? undefined : Math.floor(admission.until / 1000)
+  const until = signature.until === undefined ? undefined : Math.floor(signature.until / 1000)
   const { origin, pathname } = new URL(url)
   const [, base = '', path = ''] = DELIVERY.exec(pathname) ?? []
   const folder = folderOf(decodeURIComponent(path))
   if (folder !== undefined) return `${origin}${base}${folderSegment(folder, key, until)}/${path}`
-  // What a proxy puts in front of our paths is not there when the request arrives.
+  // A proxy may add a prefix to our paths, which it removes from requests: signatures do not cover it.
   const at = pathname.indexOf('/v1/')
   const target = `${pathname.slice(at)}${until === undefined ? '' : `?exp=${until}`}`
   return `${origin}${pathname.slice(0, at)}${signUrl(target, key)}`
@@ -91,7 +95,7 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
 
 const DELIVERY = /^(.*?\/v1\/\w+\/upload\/[^/]+\/)(.+)$/
 
-/** The folder of a bundle that a file is in; undefined for one that is in none. */
+/** The folder of the bundle that a file belongs to; undefined for a file that belongs to none. */
 function folderOf(path: string): string | undefined {
   try {
     const meaning = classifyKey(storedKey(path))
@@ -102,22 +106,10 @@ function folderOf(path: string): string | undefined {
   }
 }
 
-function bundleOf(req: Request): string | undefined {
-  const { path } = req.params as { path?: string[] }
-  return Array.isArray(path) ? folderOf(path.join('/')) : undefined
-}
-
-/** Takes the segment that signs a folder out of the path that a wildcard has matched. */
-function takeSegment(req: Request): string | undefined {
-  const { path } = req.params as { path?: string[] }
-  return Array.isArray(path) && isFolderSegment(path[0] ?? '') ? path.shift() : undefined
-}
-
 const REFUSALS = {
-  unsigned: () => refusal('url_unsigned', 'expected a signed URL: these files are delivered by no other'),
-  invalid: () =>
-    refusal('url_invalid', 'expected a URL as it was signed, with a key that counts, every character of it'),
-  expired: () => refusal('url_expired', 'this URL has ended: ask for a new one'),
+  unsigned: () => refusal('url_unsigned', 'The files of this client need a signed URL.'),
+  invalid: () => refusal('url_invalid', 'Invalid signature: the URL was changed, or its key was revoked.'),
+  expired: () => refusal('url_expired', 'This signed URL has expired. Request a new one.'),
 }
 
 function refusal(code: string, detail: string): Problem {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { isOneTooMany } from './pipelining.ts'
+import { stateOf } from '../request-state.ts'
 
 /** How long a client may go on sending after it was told no. */
 export const LATE_SENDER_MS = 5_000
@@ -16,7 +16,7 @@ export const drainAfterAnswer: RequestHandler = (req, res, next) => {
   // Before Node's own listener, which closes a connection that is not kept alive.
   res.prependOnceListener('finish', () => {
     // Behind one request too many come others, which are no body, and have no end.
-    const endless = isOneTooMany(req)
+    const endless = stateOf(req).exceedsPipeline
     if (req.destroyed || (req.complete && !endless)) return
     // What Node closes with, bytes that have come or not. The client is told the end of the answer, and may go on.
     const { destroySoon } = socket

@@ -38,7 +38,7 @@ export function handleParseErrors(
     const problem = asProblem(error, maxHeaderBytes)
     const requestId = randomUUID()
     const { status, code } = problem
-    log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'a request cannot be read')
+    log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'malformed request')
     // Into an answer that is on its way another one would be written.
     const unanswered = answering(socket)
     if (unanswered.some(({ headersSent }) => headersSent)) {
@@ -53,7 +53,7 @@ export function handleParseErrors(
   server.on('connect', (_req, socket: Socket) => {
     const requestId = randomUUID()
     const { status, code } = noProxy
-    log.info({ requestId, status, code }, 'a request cannot be read')
+    log.info({ requestId, status, code }, 'malformed request')
     refuse(socket, noProxy, { requestId, ended: () => count(socket, 'CONNECT', noProxy) })
   })
 }
@@ -73,7 +73,7 @@ function refuse(
 const noProxy = new Problem({
   status: 400,
   code: 'bad_request',
-  detail: 'expected a request for this service, which is no proxy, but received CONNECT',
+  detail: 'CONNECT is not supported: this service is not a proxy.',
 })
 
 /** The answers that a connection waits for, of which the first may have begun. */
@@ -91,20 +91,20 @@ function asProblem({ code }: NodeJS.ErrnoException, maxHeaderBytes: number): Pro
       return new Problem({
         status: 431,
         code: 'headers_too_large',
-        detail: `expected an address and headers of at most ${maxHeaderBytes} bytes but received more`,
+        detail: `expected a request line and headers of at most ${maxHeaderBytes} bytes but received more`,
         members: { maxBytes: maxHeaderBytes },
       })
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem({
         status: 408,
         code: 'request_timeout',
-        detail: 'expected a request but received none, or not all of its headers, in time',
+        detail: 'The request headers were not received in time.',
       })
     case 'HPE_INVALID_URL':
       return new Problem({
         status: 400,
         code: 'bad_request',
-        detail: 'expected an address of ASCII characters, all others percent-encoded',
+        detail: 'The request target must be percent-encoded ASCII.',
       })
     default:
       return new Problem({ status: 400, code: 'bad_request', detail: 'expected a well-formed HTTP request' })

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestHandler } from 'express'
 import { Problem } from '../../core/problem.ts'
+import { stateOf } from '../request-state.ts'
 
 // Hardly anybody pipelines at all, and those who do send a few; a connection with these waiting holds about 100 KB.
 const WAITING_MAX = 32
@@ -14,7 +14,6 @@ interface Line {
 
 // Of connections on which a request is being handled, or none is any more.
 const lines = new WeakMap<Socket, Line>()
-const tooMany = new WeakSet<IncomingMessage>()
 
 /**
  * Handles the requests of a connection one after another, however many have been sent without waiting for answers: what
@@ -48,14 +47,9 @@ export const serializePipelined: RequestHandler = (req, res, next) => {
   } else {
     // At once: Node keeps the answer until its turn, and stops reading when it keeps 16 KB of them.
     line.ended = true
-    tooMany.add(req)
+    stateOf(req).exceedsPipeline = true
     next()
   }
-}
-
-/** Whether a request is refused for those that wait before it: nothing behind its answer is ever handled. */
-export function isOneTooMany(req: IncomingMessage): boolean {
-  return tooMany.has(req)
 }
 
 /**
@@ -64,11 +58,11 @@ export function isOneTooMany(req: IncomingMessage): boolean {
  * @throws Problem 429, which closes the connection
  */
 export const limitPipelining: RequestHandler = (req, _res, next) => {
-  if (!isOneTooMany(req)) return next()
+  if (!stateOf(req).exceedsPipeline) return next()
   throw new Problem({
     status: 429,
     code: 'too_many_waiting',
-    detail: `expected at most ${WAITING_MAX} requests that wait on one connection for the answers before theirs`,
+    detail: `Too many pipelined requests on this connection (limit ${WAITING_MAX}). Wait for responses.`,
     members: { maxWaiting: WAITING_MAX },
     headers: { Connection: 'close', 'Retry-After': '1' },
   })

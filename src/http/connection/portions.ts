@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
-import { isOneTooMany } from './pipelining.ts'
+import { stateOf } from '../request-state.ts'
 
 /** How many requests of one kind begin in one turn of the event loop. */
 const MOST_PER_TURN = 32
@@ -63,7 +63,7 @@ export function inPortions({ isUrgent, later = setImmediate }: PortionOptions): 
 
   return (req, _res, next) => {
     // Node stops reading a connection when it keeps 16 KB of answers: those that refuse requests have to be written at once.
-    if (isOneTooMany(req)) return next()
+    if (stateOf(req).exceedsPipeline) return next()
     const lane = isUrgent(req) ? urgent : others
     if (lane.waiting.length === 0 && lane.begun < MOST_PER_TURN) beginIn(lane, next)
     else lane.waiting.push({ req, begin: next })

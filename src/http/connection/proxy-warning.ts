@@ -18,7 +18,7 @@ export function unnamedProxy({
       isTold = true
       log.warn(
         {},
-        'a request has X-Forwarded-For, and TRUST_PROXY names no proxy: limits count all callers behind one as one address',
+        'a request has X-Forwarded-For, but TRUST_PROXY is not set: rate limits count all clients behind the proxy as one IP address',
       )
     }
     next()

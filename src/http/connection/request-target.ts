@@ -1,8 +1,7 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { RequestHandler } from 'express'
 import { Problem } from '../../core/problem.ts'
-
-const refused = new WeakSet<IncomingMessage>()
+import { stateOf } from '../request-state.ts'
 
 /**
  * Shows a handler only paths: of `http://host/path` what follows the host. It stands before Express, which answers by
@@ -13,7 +12,7 @@ const refused = new WeakSet<IncomingMessage>()
 export function normalizeTarget(handle: RequestListener): RequestListener {
   return (req, res) => {
     const path = pathOf(req.url ?? '')
-    if (path === undefined) refused.add(req)
+    if (path === undefined) stateOf(req).hasBadTarget = true
     req.url = path ?? '/'
     handle(req, res)
   }
@@ -25,11 +24,11 @@ export function normalizeTarget(handle: RequestListener): RequestListener {
  * @throws Problem 400
  */
 export const rejectBadTarget: RequestHandler = (req, _res, next) => {
-  if (!refused.has(req)) return next()
+  if (!stateOf(req).hasBadTarget) return next()
   throw new Problem({
     status: 400,
     code: 'bad_request',
-    detail: 'expected a path, or an address that begins with http:// or https://, in the request line',
+    detail: 'expected a path, or a URL that starts with http:// or https://, in the request line',
   })
 }
 

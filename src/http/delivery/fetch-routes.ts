@@ -59,13 +59,14 @@ export function fetchRoutes({
 
   routes.get(keep, async (req, res) => {
     const group = groupOf(req)
-    const client = callerByToken(req, clients)
+    const { client, query } = callerByToken(req, clients)
     const url = parseRemoteUrl(String(req.params.url))
     const address = clientIp(req)
     const beforeFetching = () => consumePublicRateLimit(req, res, client)
     await sendStored(req, res, {
       client,
       group,
+      query,
       findPath: async (signal) =>
         (await remoteMirror.keep({ client, address, group, url, beforeFetching, signal })).key,
     })
@@ -73,10 +74,10 @@ export function fetchRoutes({
 
   routes.get(onTheFly, async (req, res) => {
     const group = groupOf(req)
-    const client = callerByToken(req, clients)
+    const { client, query: pairs } = callerByToken(req, clients)
     if (group !== 'image') throw onlyPictures(group)
     const url = parseRemoteUrl(String(req.params.url))
-    const { download, query } = deliveryQuery(req)
+    const { download, query } = deliveryQuery(pairs)
     const beforeFetching = () => consumePublicRateLimit(req, res, client)
     const signal = clientGone(res)
     const accept = req.headers.accept ?? ''
@@ -115,6 +116,6 @@ function onlyPictures(group: string): Problem {
   return new Problem({
     status: 400,
     code: 'only_pictures',
-    detail: `expected type image for a file that is not kept but received ${group}: /v1/${group}/fetch/keep/ stores it`,
+    detail: `expected type image for a file that is not stored but received ${group}. To store it, use /v1/${group}/fetch/keep/`,
   })
 }

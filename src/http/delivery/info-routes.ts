@@ -1,4 +1,4 @@
-import { type Request, Router } from 'express'
+import { Router } from 'express'
 import { assetFromBytes } from '../../core/bytes/asset.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import { isIgnoredParam } from '../../core/plugin-api/query-names.ts'
@@ -13,7 +13,7 @@ import { strangerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { clientGone, flagOf, groupOf, queryPairs, wildcardPath } from '../request.ts'
+import { clientGone, flagOf, groupOf, limitedPairs, type QueryPairs } from '../request.ts'
 import { corsPublicRead } from './cors.ts'
 import { sendAsset } from './send.ts'
 
@@ -40,14 +40,14 @@ export function infoRoutes({ clients, informations, limits, ignoredParams, reade
   routes.all(info, corsPublicRead)
   routes.get(info, async (req, res) => {
     const group = groupOf(req)
-    const client = callerByToken(req, clients)
-    const withLocation = wantsLocation(req, ignoredParams)
+    const { client, path, query } = callerByToken(req, clients)
+    const withLocation = wantsLocation(limitedPairs(query), ignoredParams)
     const signal = clientGone(res)
     const found = await informations.ofPath({
       client,
       caller: strangerOf(req),
       group,
-      path: wildcardPath(req),
+      path,
       signal,
       beforeRender: () => consumeRateLimit(req, res, { limits, limited: 'derivative', client }),
     })
@@ -70,8 +70,7 @@ export function infoRoutes({ clients, informations, limits, ignoredParams, reade
   return routes
 }
 
-function wantsLocation(req: Request, ignoredParams: readonly string[]): boolean {
-  const query = queryPairs(req)
+function wantsLocation(query: QueryPairs, ignoredParams: readonly string[]): boolean {
   const unknown = query.find(([name]) => name !== LOCATION && !isIgnoredParam(name, ignoredParams))
   if (unknown) throw unknownParameter(unknown[0])
   return flagOf(query, LOCATION)

@@ -5,7 +5,7 @@ import { callerByToken } from '../caller/caller.ts'
 import { clientIp } from '../caller/client-ip.ts'
 import { signedLike } from '../caller/signed-url.ts'
 import { methodNotAllowed } from '../problem.ts'
-import { clientGone, wildcardPath } from '../request.ts'
+import { clientGone } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { corsPublicRead } from './cors.ts'
 import { createFollowerPlaces, type FollowerLimits } from './job-followers.ts'
@@ -48,8 +48,8 @@ export function jobsRoutes({
 
   routes.all(job, corsPublicRead)
   routes.get(job, async (req, res) => {
-    const client = callerByToken(req, clients)
-    const look = () => media.look(client, wildcardPath(req))
+    const { client, path } = callerByToken(req, clients)
+    const look = () => media.look(client, path)
     const first = await look()
     const signed = (url: string) => signedLike(req, url, client, clients)
     const toWire = (found: MediaJob) => jobToWire(found, { baseUrl, token: client.token, signed })

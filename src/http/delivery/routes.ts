@@ -9,7 +9,7 @@ import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import type { Readers } from '../readers/readers.ts'
-import { clientGone, groupOf, queryPairs, wildcardPath } from '../request.ts'
+import { clientGone, groupOf, limitedPairs } from '../request.ts'
 import { deliveryUrl } from '../wire/urls.ts'
 import { corsPublicRead } from './cors.ts'
 import type { FullContentRange } from './send.ts'
@@ -48,10 +48,9 @@ export function deliverRoutes({
   for (const path of [bucket, upload]) routes.all(path, corsPublicRead)
 
   routes.get(bucket, async (req, res) => {
-    const client = callerByToken(req, clients)
-    const path = wildcardPath(req)
+    const { client, path, query } = callerByToken(req, clients)
     const delivery = await deliveries.object({ client, path })
-    const given = queryPairs(req).find(
+    const given = limitedPairs(query).find(
       ([name]) => name !== DOWNLOAD_WORD && !isIgnoredParam(name, ignoredParams),
     )
     if (given) throw parameterOfObject(given, { path, baseUrl, token: client.token })
@@ -62,8 +61,8 @@ export function deliverRoutes({
   const send = storedFiles({ clients, deliveries, limits, fullContentRange, readers, baseUrl })
   routes.get(upload, async (req, res) => {
     const group = groupOf(req)
-    const client = callerByToken(req, clients)
-    await send(req, res, { client, group, findPath: async () => wildcardPath(req) })
+    const { client, path, query } = callerByToken(req, clients)
+    await send(req, res, { client, group, query, findPath: async () => path })
   })
 
   for (const path of [bucket, upload]) routes.all(path, methodNotAllowed('GET', 'HEAD', 'OPTIONS'))
@@ -81,7 +80,7 @@ function parameterOfObject(
     status: 400,
     code: 'bad_parameter',
     detail:
-      `expected no parameters at the direct address of an object but received ${JSON.stringify(param)}` +
+      `expected no parameters at the direct URL of an object but received ${JSON.stringify(param)}` +
       (full ? `; transform at ${deliveryUrl(full, place)}` : ''),
     members: { param, expected: 'no parameters', received: truncate(value) },
   })

@@ -2,15 +2,15 @@ import type { Request, Response } from 'express'
 import { cleanFileName, nameInFormat } from '../../core/files/file-name.ts'
 import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Delivery } from '../../service/delivery/deliveries.ts'
-import { onlyValue, queryPairs } from '../request.ts'
+import { limitedPairs, onlyValue, type QueryPairs } from '../request.ts'
 import { type SendOptions, sendAsset } from './send.ts'
 
 // What was asked for may be there by then: a limit was raised, a load is over, there is room to store it.
 const PASSING_MAX_AGE_SECONDS = 60
 
-/** What is said to delivery itself, and what is to be done with the file. @throws Problem 400 */
-export function deliveryQuery(req: Request) {
-  const pairs = queryPairs(req)
+/** Separates the parameters of delivery itself from those of the transformation. @throws Problem 400 */
+export function deliveryQuery(query: QueryPairs) {
+  const pairs = limitedPairs(query)
   return {
     download: onlyValue(pairs, DOWNLOAD_WORD),
     wait: onlyValue(pairs, WAIT_WORD),

@@ -51,7 +51,7 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
     throw new Problem({
       status: 412,
       code: 'precondition_failed',
-      detail: 'the file is not the one that the request expects',
+      detail: 'The file does not match the precondition of the request: it has changed.',
     })
   }
   if (verdict === 'not-modified') {

@@ -11,7 +11,7 @@ import { strangerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { cacheControl, isSigned, signedLike } from '../caller/signed-url.ts'
 import type { Readers } from '../readers/readers.ts'
-import { clientGone } from '../request.ts'
+import { clientGone, type QueryPairs } from '../request.ts'
 import { derivativeUrl } from '../wire/urls.ts'
 import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
@@ -20,6 +20,8 @@ import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery
 export interface StoredFile {
   client: Client
   group: MediaGroup
+  /** The query of the URL without its signature. */
+  query: QueryPairs
   /** What the URL's path stands for. */
   findPath: (signal: AbortSignal) => Promise<string>
 }
@@ -41,8 +43,8 @@ export function storedFiles({
   /** Without a slash at its end. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
-  return async (req, res, { client, group, findPath }) => {
-    const { download, wait, query } = deliveryQuery(req)
+  return async (req, res, { client, group, query: pairs, findPath }) => {
+    const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
     const asked = deliveries.deliver({

@@ -27,11 +27,11 @@ const restoration = z.strictObject({ paths: somePaths }, 'an object of paths')
 
 export type Deletion = { isPermanent: boolean } & (
   | { paths: NamedPath[] }
-  /** `folder` undefined: none that the secret is for. */
+  /** Undefined `folder`: the requested folder is outside the scope of the secret. */
   | { paths?: undefined; folder: string | undefined; limit: number }
 )
 
-/** @throws Problem 400 */
+/** Validates the body of a batch delete. @throws Problem 400 */
 export function readDeletion(body: unknown, grant: Grant): Deletion {
   const read = checkedBody(deletion, body)
   const { now, paths, prefix, all, limit } = read
@@ -50,12 +50,12 @@ export function readDeletion(body: unknown, grant: Grant): Deletion {
   return { isPermanent, folder: commonFolder(folder, grant.folder ?? ''), limit: limit ?? PATHS_MAX }
 }
 
-/** @throws Problem 400 */
+/** Validates the body of a batch restore. @throws Problem 400 */
 export function readRestoration(body: unknown, grant: Grant): NamedPath[] {
   return namedPaths(checkedBody(restoration, body).paths, grant)
 }
 
-/** As an upload has answered them: not encoded. One that no file may have is told of with the others. */
+/** Paths as an upload has returned them: not percent-encoded. An invalid path becomes an outcome of its own. */
 function namedPaths(received: readonly string[], grant: Grant): NamedPath[] {
   return received.map((path, i) => ({ path, meanings: meaningsOf(path, `paths[${i}]`, grant) }))
 }

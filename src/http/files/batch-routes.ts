@@ -11,16 +11,16 @@ import { readDeletion, readRestoration } from './batch-request.ts'
 interface Dependencies {
   clients: Clients
   many: ManyFiles
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
-// A thousand of the longest paths, of four bytes a character, escaped.
+// Enough for a thousand of the longest paths, with four bytes per character, escaped.
 const BODY_MAX_BYTES = 4 * 1024 * 1024
 
 /**
- * `POST /v1/files/delete`: deletes files by their paths, or all of a folder. `POST /v1/files/restore`: brings back what was
- * deleted. Both tell what came of each.
+ * `POST /v1/files/delete`: deletes files by their paths, or all files of a folder. `POST /v1/files/restore`: restores
+ * deleted files. Both return the outcome for each file.
  */
 export function filesManyRoutes({ clients, many, minBytesPerSecond }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })

@@ -8,8 +8,8 @@ import { methodNotAllowed } from '../problem.ts'
 import { flagOf, queryPairs, wildcardPath } from '../request.ts'
 
 /**
- * `DELETE /v1/upload/<key>`: deletes an original with everything derived from it; with `?now` also one that its client's rules
- * keep for a time.
+ * `DELETE /v1/upload/<key>`: deletes an original with all its derivatives. `?now` deletes permanently, although the
+ * client's rules say soft delete.
  */
 export function removeRoutes({ clients, removals }: { clients: Clients; removals: Removals }): Router {
   const routes = Router({ strict: true, caseSensitive: true })

@@ -7,7 +7,7 @@ import { callerBySecret } from '../caller/caller.ts'
 import { methodNotAllowed } from '../problem.ts'
 import { wildcardPath } from '../request.ts'
 
-/** `DELETE /v1/files/<path>/derivatives`: deletes what was made of an original, and keeps the original. */
+/** `DELETE /v1/files/<path>/derivatives`: deletes the derivatives of an original, but not the original. */
 export function fileDerivativesRoutes({
   clients,
   removeDerivatives,

@@ -23,11 +23,11 @@ const SEARCH_MAX_BYTES = 255
 
 export interface ListQuery extends Omit<ListRequest, 'client' | 'after' | 'signal'> {
   sort: string
-  /** As it came. */
+  /** As received. */
   cursor: string | undefined
 }
 
-/** The query of a list of files. @throws Problem 400 */
+/** Parses the query of a list of files. @throws Problem 400 */
 export function readListQuery(query: QueryPairs): ListQuery {
   const unknown = query.find(([name]) => !NAMES.includes(name))
   if (unknown) throw unknownParameter(unknown[0])

@@ -6,7 +6,7 @@ import { badParameter } from '../../core/problem.ts'
 const MEMBERS = ['originalName', 'tags', 'metadata']
 
 /**
- * Reads a merge patch of a file's record: what it makes of one.
+ * Reads a merge patch of a file's record. Returns the function that applies it.
  *
  * @see RFC 7396
  * @throws Problem 400
@@ -20,7 +20,7 @@ export function readFileChange(body: unknown): (record: OriginalRecord) => Origi
   const { originalName, tags, metadata } = body as Record<string, unknown>
   const name = originalName === undefined ? undefined : checkedName(originalName)
   const newTags = tags === undefined ? undefined : checkTags(tags ?? [])
-  // Refused whatever is there: what it makes of nothing has to be right.
+  // Validate it against empty metadata, so that the result does not depend on the present record.
   if (metadata !== undefined) mergeMetadata({}, metadata)
   return (record) => ({
     ...annotated(record, {

@@ -25,19 +25,19 @@ interface Dependencies {
   list: List
   describe: Describe
   annotate: Annotate
-  /** 32 bytes, that cursors are sealed with. */
+  /** 32 bytes, the key that seals cursors. */
   cursorKey: Buffer
   baseUrl: string
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
-// The most that may be said of a file, each character escaped.
+// Enough for the longest annotations of a file, with each character escaped.
 const CHANGE_MAX_BYTES = 256 * 1024
 
 /**
- * `GET /v1/files`: a client's originals, page by page.
- * `GET /v1/files/<path>`: one of them, with what was made of it. `PATCH` changes what is said of it.
+ * `GET /v1/files`: lists a client's originals, page by page.
+ * `GET /v1/files/<path>`: one original, with its derivatives. `PATCH` changes its name and annotations.
  */
 export function filesRoutes({
   clients,
@@ -99,18 +99,18 @@ export function filesRoutes({
   return routes
 }
 
-/** Of what may be changed of a file. */
+/** The ETag of the members that a PATCH may change. */
 function etagOf({ originalName, tags = [], metadata = {} }: OriginalRecord): string {
   const said = [originalName, tags, Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1))]
   return `"${sha256(JSON.stringify(said)).slice(0, 32)}"`
 }
 
-/** 412: somebody else has changed it since. */
+/** 412: the file was changed since the ETag was issued. */
 function otherVersion(): Problem {
   return new Problem({
     status: 412,
     code: 'precondition_failed',
-    detail: 'expected the ETag of the file as it is now for If-Match: it was changed meanwhile',
+    detail: 'The file was changed since it was read: If-Match is not its current ETag.',
   })
 }
 

@@ -11,7 +11,7 @@ import { checkNames, onlyValue, type QueryPairs, queryPairs } from '../request.t
 
 const DEFAULT_DAYS = 30
 
-/** `GET /v1/usage?from=<day>&to=<day>`: what a client stores, and what it has used on each day, in UTC. */
+/** `GET /v1/usage?from=<day>&to=<day>`: stored files of a client, and its usage per day, in UTC. */
 export function usageRoutes({ clients, usage }: { clients: Clients; usage: Usage }): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   routes.get('/v1/usage', async (req, res) => {
@@ -31,7 +31,7 @@ export function usageRoutes({ clients, usage }: { clients: Clients; usage: Usage
   return routes
 }
 
-/** @throws Problem 400 */
+/** Parses the period. Both days are inclusive. @throws Problem 400 */
 function readPeriod(query: QueryPairs): { from: Day; to: Day } {
   checkNames(query, ['from', 'to'])
   const to = dayIn(query, 'to') ?? dayOf(Date.now())

@@ -1,21 +1,21 @@
-// A generated secret, or the token of an operator who has signed in; the first letters are enough, wherever they stand.
+// A generated secret, or the token of a signed-in operator. Its first letters are enough, at any position.
 const GENERATED = /sec_[1-9A-HJ-NP-Za-km-z]{16}|adm_[\w-]{16}|(?<![\w-])(?:sec|adm)_/
-// As short as a secret may be.
+// The minimum length of a secret.
 const RUN = /[\w-]{16,}/g
 const MAX_DECODINGS = 3
 
-/** How a secret is known. */
+/** How secrets are recognized. */
 export interface SecretsKnown {
-  /** In the clear: found in the middle of whatever stands around them. */
+  /** Secrets in plain text. They are found inside any other text. */
   secrets: readonly string[]
-  /** Whether a whole word is one of those that are only known by their digests. */
+  /** Whether a whole word is one of the secrets that are only known by their digests. */
   isSecret(word: string): boolean
 }
 
-// What follows the client token in the address of a remote file.
+// The URL after the client token in the path of a remote file.
 const REMOTE = /^(\/+v1\/+[^/]*\/+fetch\/+(?:keep\/+)?[^/]*\/+)(.+)$/is
 
-/** A path with `…` for what a remote file's URL has behind its host: a signature, perhaps, that gives access to it. */
+/** Replaces the path and query of a remote URL by `…`: they may contain a signature that gives access. */
 export function withoutRemotePath(path: string): string {
   return path.replace(REMOTE, (_, before: string, remote: string) => `${before}${originOf(remote)}…`)
 }
@@ -30,9 +30,9 @@ function originOf(segment: string): string {
 }
 
 /**
- * A path with `…` for what gives access to something in it: the signature of a link, the address of an upload that was begun
- * by one, and each segment that has a secret in it, as after `Bearer%20` or `token=`; percent-encoded or not. Of a secret
- * that nobody has in the clear only what is a segment, or a run of letters, digits, "-" and "_", is found.
+ * Replaces parts of a path that give access by `…`: the signature of a link, the ID of an upload that was begun by a
+ * link, and each segment that contains a secret, as after `Bearer%20` or `token=`, percent-encoded or not. A secret
+ * that is only known by its digest is found when it is a segment, or a run of letters, digits, "-" and "_".
  */
 export function redactPath(path: string, { secrets, isSecret }: SecretsKnown): string {
   const unsigned = path
@@ -42,19 +42,20 @@ export function redactPath(path: string, { secrets, isSecret }: SecretsKnown): s
   return withoutSecrets(withoutAccess(unsigned), { secrets, isSecret })
 }
 
-// Of a link or a folder, in whatever address: whoever reads the log could use the link, or read all that is in the folder.
+// The signature of a link or folder, at any position: a reader of the log could use the link, or read all files in the
+// folder.
 const SIGNATURE = /\.[\w-]{43}/
 
-// What is signed of a link, whole or not.
+// The signed part of a link, complete or not.
 const LINK = /^(\/+v1\/+upload\/+sign\/+[^/]*\/+)[^/]+/i
 
-// The address of an upload that was begun by a link: whoever has it may go on with it.
+// The ID of an upload that was begun by a link: with it, anyone can continue the upload.
 const RESUMABLE = /^(\/+v1\/+tus\/+)[^/~]+~/i
 
 function withoutAccess(path: string): string {
   const gives = (text: string) => LINK.test(text) || RESUMABLE.test(text)
   if (gives(path)) return path.replace(LINK, '$1…').replace(RESUMABLE, '$1…~')
-  // No route is spelled so, but who has it can spell it right.
+  // No route matches this spelling, but a reader of the log could correct it.
   return spellings(path).some(gives) ? '/…' : path
 }
 
@@ -68,11 +69,11 @@ function withoutSecrets(path: string, { secrets, isSecret }: SecretsKnown): stri
     .split('/')
     .map((segment) => (spellings(segment).some(hides) ? '…' : segment))
     .join('/')
-  // One that has slashes of its own.
+  // A secret that itself contains slashes.
   return spellings(masked).some(holds) ? '/…' : masked
 }
 
-/** A text and what it is decoded to, again and again; what is no encoding stays. */
+/** A text and the results of decoding it repeatedly. Invalid percent-encoding is left unchanged. */
 function spellings(text: string): string[] {
   const all = [text]
   for (let last = text; last.includes('%') && all.length <= MAX_DECODINGS; all.push(last)) {

@@ -4,19 +4,18 @@ import type { Log } from '../../core/log.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Usage } from '../../service/files/usage.ts'
-import { callerId } from '../caller/caller.ts'
 import { trafficSince } from '../connection/byte-counter.ts'
-import { problemCode } from '../problem.ts'
+import { stateOf } from '../request-state.ts'
 import { redactPath, withoutRemotePath } from './redact-path.ts'
 
 /**
- * Gives every request an id, in `X-Request-Id`, and logs its end: the route that answered it, the client if one was
- * found, the `code` of the problem if there was one, bytes with headers. When the client has left before its answer
- * began, `aborted` stands for the status. Paths are logged without their query, headers not at all, and a segment with
- * a secret token in it, by mistake, is masked: none ever reaches a line. The metrics are told the same, without path,
- * client and code; the usage of clients is told of what was sent.
+ * Gives every request an ID, in `X-Request-Id`, and logs its end: the route, the client if it is known, the `code` of
+ * the problem if there was one, and the bytes, headers included. When the client has disconnected before the response
+ * began, `aborted` is logged instead of the status. Paths are logged without their query, headers not at all, and a
+ * segment that contains a secret token by mistake is masked: no secret reaches the log. The metrics get the same values
+ * without path, client and code. The usage counts get the sent bytes.
  *
- * @param secrets tokens in the clear, beside those that the clients know by their digests
+ * @param options.secrets tokens in plain text, in addition to those that the clients know by their digests
  */
 export function requestLog({
   log,
@@ -34,12 +33,11 @@ export function requestLog({
   return (req, res, next) => {
     const startedAt = performance.now()
     const id = randomUUID()
-    // An answer that has ended has none any more.
+    // Stored now: after the end of the response, the request has no socket any more.
     const { socket } = req
     res.setHeader('X-Request-Id', id)
     res.once('close', () => {
-      const code = problemCode(res)
-      const client = callerId(req)
+      const { problemCode: code, clientId: client } = stateOf(req)
       const route = routeOf(req)
       const traffic = trafficSince(socket)
       const ms = performance.now() - startedAt
@@ -64,16 +62,16 @@ export function requestLog({
   }
 }
 
-/** Whether a client's files were sent: also a part of one, or that it is as it was. */
+/** Whether a client's files were delivered, including a byte range and 304. */
 function isDelivery(req: Request, res: Response): boolean {
   return res.headersSent && res.statusCode < 400 && DELIVERIES.test(`${req.method} ${routeOf(req)}`)
 }
 
 const DELIVERIES = /^(?:(?:GET|HEAD) \/v1\/(?:bucket|:group\/(?:upload|fetch))\/|POST \/v1\/zip$)/
 
-/** The template of the route that a request has come to, `/v1/bucket/:token/*path`; undefined when there is none. */
+/** The pattern of the matched route, such as `/v1/bucket/:token/*path`. Undefined when no route matched. */
 function routeOf(req: Request): string | undefined {
   const path: string | string[] | undefined = req.route?.path
-  // A route with several spellings has a list of them; the first is its name in logs and metrics.
+  // A route with several patterns has a list of them. The first is its name in logs and metrics.
   return Array.isArray(path) ? path[0] : path
 }

@@ -6,11 +6,11 @@ import type { Clients } from '../../service/clients/clients.ts'
 import { clientIp } from '../caller/client-ip.ts'
 
 /**
- * Limits how many requests of one address are answered at the same time: each answer that is read slowly holds memory and a
- * connection. Counted by the address of the caller: callers behind a proxy of `TRUST_PROXY` are counted separately. Requests with
- * the secret of a client have a count of their own, so that strangers behind the same address take nothing from it.
+ * Limits concurrent requests per IP address: each response that is read slowly holds memory and a connection. It counts by
+ * the address of the caller, so callers behind a proxy of `TRUST_PROXY` are counted separately. Requests with the secret of
+ * a client have a separate count, so that strangers behind the same address do not use it up.
  *
- * @param options `most` per address in each of the two counts; 0: no limit
+ * @param options `most` is the limit per address in each of the two counts; 0: no limit
  * @throws Problem 429, which closes the connection
  */
 export function answersAtOnce({

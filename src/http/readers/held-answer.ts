@@ -3,14 +3,14 @@ import type { Asset } from '../../core/bytes/asset.ts'
 import type { Readers } from './readers.ts'
 
 /**
- * Counts an answer whose bytes are in memory and stored nowhere: from now on, or from when storing them has failed. When there is no
- * room left by then, the client is disconnected.
+ * Counts a response whose bytes are only in memory and not stored: from now on, or from the moment when storing them has
+ * failed. If the memory limit is exceeded at that later moment, the client is disconnected.
  *
- * All its bytes count, also when a part of them is sent.
+ * All bytes count, even when only a part of them is sent.
  *
- * @param answer `isHeld`: it is known that the bytes will not be stored
- * @returns a function that ends it
- * @throws Problem 503 when all such answers have too many bytes together
+ * @param options `isHeld`: it is already known that the bytes will not be stored
+ * @returns a function that ends the count
+ * @throws Problem 503 when all such responses together exceed the limit
  */
 export function holdAnswer(
   res: Response,

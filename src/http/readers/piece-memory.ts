@@ -1,33 +1,33 @@
 import { PIECE_BYTES } from '../../core/budgets/memory.ts'
 
-/** Memory for pieces of answers, used again and again. */
+/** Reusable memory for pieces of responses. */
 export interface PieceMemory {
-  /** @param bytes 64 KiB, or 256 KiB, or less than 64 KiB, which is not used again */
+  /** @param bytes 64 KiB or 256 KiB; or fewer than 64 KiB, which are not reused */
   take(bytes: number): Buffer
   /**
-   * What has been sent. Only the very buffer that {@link PieceMemory.take} has given, once, is used again: of a part of it, the
-   * rest may be still to be sent.
+   * Takes back a piece that was sent. It is reused only if it is exactly a buffer that {@link PieceMemory.take} has
+   * returned, and only once: other parts of a buffer may still be waiting to be sent.
    */
   giveBack(piece: Buffer): void
-  /** Lets go of what nobody has taken since the last time. @returns whether there is more of it */
+  /** Frees memory that was not used since the last call. @returns whether there is more to free */
   trim(): boolean
 }
 
 const { small: SMALL_PIECE_BYTES, large: LARGE_PIECE_BYTES } = PIECE_BYTES
-// What stays for the next readers.
+// The numbers of free pieces that remain for the next readers.
 const MAX_FREE = [
   [SMALL_PIECE_BYTES, 64],
   [LARGE_PIECE_BYTES, 16],
 ] as const
 
 /**
- * Small pieces are quarters of large ones: glibc maps blocks of 128 KiB by themselves and gives them back to the system when they
- * are free (see scripts/node.sh), where smaller ones leave holes in its heap. Memory that comes from the system
- * for each piece costs more than sending it, hence it is used again.
+ * Small pieces are quarters of large ones: glibc maps blocks of 128 KiB separately and returns them to the system when
+ * they are freed (see scripts/node.sh). Smaller blocks leave holes in its heap. Pieces are reused, because getting
+ * memory from the system for each piece costs more than sending it.
  */
 export function createPieceMemory(): PieceMemory {
   const free: Record<number, Buffer[]> = { [SMALL_PIECE_BYTES]: [], [LARGE_PIECE_BYTES]: [] }
-  /** Since the last {@link PieceMemory.trim}. */
+  /** The minimum of free pieces since the last {@link PieceMemory.trim}. */
   const leastFree: Record<number, number> = {}
   const taken = new WeakSet<Buffer>()
 
@@ -52,7 +52,7 @@ export function createPieceMemory(): PieceMemory {
       let isMore = false
       for (const [size, most] of MAX_FREE) {
         const list = free[size] ?? []
-        // The oldest: quarters of a block that are given back together go together.
+        // The oldest first: quarters of one block that are returned together are freed together.
         list.splice(0, Math.max(0, Math.min(leastFree[size] ?? 0, list.length - most)))
         leastFree[size] = list.length
         isMore ||= list.length > most

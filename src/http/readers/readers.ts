@@ -10,41 +10,42 @@ import type { Log } from '../../core/log.ts'
 import { BUSY, Problem } from '../../core/problem.ts'
 import { createPieceMemory } from './piece-memory.ts'
 
-/** The clients that read answers of this process: what waits in memory for them, and how fast they take it. */
+/** The clients that read responses of this process: how many bytes wait in memory for them, and how fast they read. */
 export interface Readers {
-  /** Whether so many more bytes may wait in memory, in addition to one small piece for each reader. */
+  /** Whether this many more bytes may wait in memory, in addition to one small piece per reader. */
   hasRoom(bytes: number): boolean
   /**
-   * Counts bytes that stay in memory until all of them are sent.
-   * @returns a function that ends it
-   * @throws Problem 503 when all such answers have more than 64 MiB together
+   * Counts bytes that remain in memory until all of them are sent.
+   * @returns a function that ends the count
+   * @throws Problem 503 when all such responses together exceed 64 MiB
    */
   hold(bytes: number): () => void
-  /** Counts an answer from now on, until {@link Reader.end}. */
+  /** Counts a response from now on, until {@link Reader.end}. */
   begin(res: Response): Reader
 }
 
-/** One client that reads one answer. */
+/** One client that reads one response. */
 export interface Reader {
   /**
-   * Memory for what is sent next.
-   * @param isFast whether the client has taken the last piece at once
+   * Memory for the next piece.
+   * @param isFast whether the client has read the last piece at once
    */
   newPiece(isFast: boolean): Buffer
-  /** So many bytes wait in memory until the client takes them: its time runs. */
+  /** These bytes wait in memory until the client reads them. Its time runs. */
   waits(bytes: number): void
-  /** The client has taken this piece, which was waiting: its memory is used again. */
+  /** The client has read this piece. Its memory is reused. */
   took(piece: Buffer): void
   end(): void
 }
 
-// A kernel accepts megabytes ahead of its reader, and then nothing for a while. IDLE_TIMEOUT_SECONDS is as long by default.
+// A kernel accepts megabytes ahead of its reader, and then nothing for a while. IDLE_TIMEOUT_SECONDS has the same default.
 const PAUSE_SECONDS = 120
 const LOOK_EVERY_MS = 1000
 
 /**
- * @param minBytesPerSecond clients below it, on average after a pause of 120 s, are disconnected; 0: as slowly as they like
- * @param lookEveryMs a second of the clients' time
+ * @param options.minBytesPerSecond clients that read more slowly, on average after a pause of 120 s, are disconnected;
+ *   0: no minimum
+ * @param options.lookEveryMs interval of checks; each counts as one second of a client's time
  */
 export function createReaders({
   minBytesPerSecond,
@@ -61,13 +62,13 @@ export function createReaders({
   const mostSeconds = PAUSE_SECONDS + PIECE_BYTES.large / minBytesPerSecond
   let looking: NodeJS.Timeout | undefined
 
-  // Counts looks instead of elapsed time: while this process is blocked, it sends nothing.
+  // Counts checks instead of elapsed time: while this process is blocked, it sends nothing.
   const look = () => {
     for (const [res, left] of waiting) {
       left.seconds -= 1
       if (left.seconds >= 0) continue
       waiting.delete(res)
-      log.info({ minBytesPerSecond }, 'a client that reads too slowly is disconnected')
+      log.info({ minBytesPerSecond }, 'disconnected a client that reads too slowly')
       res.destroy()
     }
     if (memory.trim() || waiting.size > 0) return

@@ -2,16 +2,16 @@ import type { Response } from 'express'
 import type { OpenOptions } from '../../core/bytes/asset.ts'
 import type { Readers } from './readers.ts'
 
-// A client that takes a piece within this time gets larger ones.
+// A client that reads a piece within this time gets larger ones.
 const FAST_MS = 20
 
 /**
- * Sends a body one piece after the other, the next one when the client's connection has taken the one before: a client
- * that does not read holds one piece of memory, where `pipeline` would hold several. A failure destroys the response, so
- * that the client sees that the file is truncated.
+ * Sends a body piece by piece, the next one when the client's connection has taken the last: a client that does not read
+ * holds one piece of memory, where `pipeline` would hold several. A failure destroys the response, so that the client
+ * notices that the file is truncated.
  *
- * @param open resolves when the first bytes are certain; the pieces fail when they are not all there
- * @throws the failure of the body; nothing when the client has left
+ * @param open resolves when the first bytes are available; the pieces fail when the body is incomplete
+ * @throws the error of the body; nothing when the client has disconnected
  */
 export async function sendPieces(
   res: Response,
@@ -25,7 +25,7 @@ export async function sendPieces(
     throw error
   })
   let settle = () => {}
-  // For a connection that closes while a piece waits.
+  // Ends the wait when the connection closes while a piece waits.
   res.once('close', () => settle())
   try {
     for await (const piece of body) {
@@ -36,7 +36,7 @@ export async function sendPieces(
         settle = resolve
         res.write(piece, () => resolve())
       })
-      // After the connection has closed, the system may still read the piece: its memory is not used again.
+      // After the connection has closed, the system may still read the piece, so its memory is not reused.
       if (res.destroyed) break
       reader.took(piece)
       isFast = performance.now() - startedAt < FAST_MS
@@ -50,7 +50,7 @@ export async function sendPieces(
   }
 }
 
-/** Sends a small body in one piece, its headers included: a stream costs twice as much. */
+/** Sends a small body together with the headers: a stream costs twice as much. */
 export function sendWhole(res: Response, bytes: Buffer, readers: Readers): void {
   res.end(bytes)
   if (!res.writableLength) return

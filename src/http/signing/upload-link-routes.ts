@@ -18,9 +18,9 @@ interface Dependencies {
   clients: Clients
   signedLinks: SignedLinks
   limits: Limits
-  /** Without a slash at its end. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
@@ -45,8 +45,8 @@ const signRequest = z.strictObject(
 )
 
 /**
- * `POST /v1/sign` and `GET /v1/sign/<folder>?expirationIn=<seconds>`: a link by which one file can be uploaded without a
- * secret. `_` stands for no folder.
+ * `POST /v1/sign` and `GET /v1/sign/<folder>?expirationIn=<seconds>`: return a link with which one file can be uploaded
+ * without a secret. `_` means no folder.
  */
 export function signRoutes({
   clients,
@@ -60,7 +60,7 @@ export function signRoutes({
     const { client, until } = grant
     const folder = folderWithin(request.folder, grant)
     const { url, expiresAt } = signedLinks.sign(client, { ...request, folder, until }, baseUrl)
-    // After all checks: what is refused costs nothing.
+    // After all checks: a refused request consumes no points.
     await consumeRateLimit(req, res, { limits, limited: 'sign', client })
     res.setHeader('Cache-Control', 'no-store')
     res.json({ url, method: 'PUT', expiresAt: new Date(expiresAt).toISOString() })
@@ -86,7 +86,7 @@ export function signRoutes({
 
 type AskedLink = Omit<LinkRequest, 'until'> & { grant: Grant }
 
-/** In seconds; its bounds are looked at where links are made. @throws Problem 400 */
+/** The expiry in seconds. Its bounds are checked where links are created. @throws Problem 400 */
 function expirationOf(query: QueryPairs): number {
   checkNames(query, [EXPIRATION])
   const received = onlyValue(query, EXPIRATION)

@@ -19,9 +19,9 @@ interface Dependencies {
   clients: Clients
   limits: Limits
   deliveries: Pick<Deliveries, 'plan'>
-  /** Without a slash at its end. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
@@ -43,11 +43,11 @@ const signUrlRequest = z.strictObject(
   },
   'an object of url and expiresIn',
 )
-// Where the client's token stands, and what is behind it.
+// The route, the client's token and the path of a delivery URL.
 const OWN_TARGET =
   /^\/v1\/(?:\w+\/(?:(?<isTransformed>upload)|info|(?<fetch>fetch(?:\/keep)?))|bucket|jobs)\/(?<token>[^/?#]+)\/(?<path>[^?#]+)(?:\?(?<query>[^#]*))?$/
 
-/** `POST /v1/sign/url`: a delivery URL of the client's, signed. */
+/** `POST /v1/sign/url`: signs a delivery URL of the client. */
 export function signUrlRoutes({
   clients,
   limits,
@@ -72,13 +72,13 @@ export function signUrlRoutes({
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(1000 * expiresAt).toISOString() }),
     })
   })
-  // A link for the folder "url".
+  // GET requests a link for the folder "url".
   routes.get('/v1/sign/url', (_req, _res, next) => next('router'))
   routes.all('/v1/sign/url', methodNotAllowed('POST', 'GET', 'HEAD'))
   return routes
 }
 
-/** The path and query of a URL that the bearer of a secret may sign. @throws Problem 400, 404 outside of its folder */
+/** The path and query of a URL that this secret may sign. @throws Problem 400, 404 outside of its folder */
 function ownTarget(
   url: string,
   { grant, baseUrl, deliveries }: { grant: Grant; baseUrl: string; deliveries: Pick<Deliveries, 'plan'> },
@@ -90,13 +90,13 @@ function ownTarget(
   if (['s', 'exp'].some((name) => new URLSearchParams(query).has(name)))
     throw badParameter({ param: 'url', expected: 'a URL without s and exp', received: url })
   if (fetch !== undefined) {
-    // It is in no folder, and where it will lie nobody knows yet.
+    // A remote file is in no folder, and where it will be stored is not known yet.
     if (grant.folder !== undefined) throw fileNotFound()
     return target
   }
   const meanings = parsePath(decodedOnce(path), { param: 'url' })
   if (grant.folder === undefined) return target
-  // Whoever has it signed asks as anybody: all that it may mean has to be in the folder, and what its parameters name.
+  // A signed URL is used without a secret. So all files that its path or parameters may mean must be in the folder.
   const { format } = meanings.full ?? meanings.short ?? {}
   if (!format || !isAllWithin(meanings, grant)) throw fileNotFound()
   const parameters = [...new URLSearchParams(query)].filter(([name]) => !OF_DELIVERY.has(name))
@@ -104,10 +104,10 @@ function ownTarget(
   return target
 }
 
-// What is no parameter of a transformation.
+// Parameters of the delivery, not of a transformation.
 const OF_DELIVERY: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
 
-/** In seconds since 1970: no URL outlasts the secret that it is asked for with. */
+/** The expiry in seconds since 1970. A URL never outlives the secret that requested it. */
 function endOf(expiresIn: number | undefined, { until }: Grant): number | undefined {
   const asked = expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
   const end = Math.min(asked, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))

@@ -4,23 +4,23 @@ import { methodNotAllowed } from '../problem.ts'
 
 const PATHS = ['/healthz', '/readyz']
 
-/** What requests stand on, each a check that throws when it does not work. */
+/** The checks of the service's dependencies. Checks without a result throw on failure. */
 export interface ReadinessChecks {
-  /** Without it nothing can be served. */
+  /** Without the bucket, no request can be served. */
   bucket(): Promise<void>
-  /** Without it, what is stored is still delivered. */
+  /** Without the index, stored files are still delivered. */
   index(): Promise<void>
-  /** Whether it is not installed, without which all but videos is served. */
+  /** Whether ffmpeg is missing. Without it, everything but media transformations works. */
   ffmpeg(): Promise<boolean>
-  /** Whether the process is about to end: it still serves requests, but should get no new ones. */
+  /** Whether the process is shutting down: it still serves requests, but should get no new ones. */
   isStopping(): boolean
-  /** The state of the disk. Absent when nothing is stored on one. Files are delivered in each state. */
+  /** The state of the disk. Absent when nothing is stored on one. Files are delivered in every state. */
   disk?(): Promise<'ok' | 'full' | 'read_only'>
 }
 
 /**
- * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 when it can serve, at least what is stored
- * (`degraded`), else 503, also when the process is about to end (`stopping`); with each check.
+ * `GET /healthz`: 200 while the process lives. `GET /readyz`: 200 when it can serve requests, or at least stored files
+ * (`degraded`); else 503, also during the shutdown (`stopping`). The body has the result of each check.
  */
 export function healthRoutes(checks: ReadinessChecks): Router {
   const routes = Router()
@@ -50,7 +50,7 @@ export function healthRoutes(checks: ReadinessChecks): Router {
   return routes
 }
 
-/** Whether a request, whose URL is a path, is for one of {@link healthRoutes}. */
+/** Whether the URL of a request, as a path, is one of {@link healthRoutes}. */
 export function isHealthCheck({ url = '' }: IncomingMessage): boolean {
   return PATHS.some((path) => url === path || url.startsWith(`${path}?`))
 }

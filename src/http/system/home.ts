@@ -2,11 +2,11 @@ import { Router } from 'express'
 import helmet from 'helmet'
 import { methodNotAllowed } from '../problem.ts'
 
-/** `GET /`: what this address is, for a person who opens it. */
+/** `GET /`: explains the service to a person who opens its URL. */
 export function homeRoutes(): Router {
   const routes = Router()
-  // Documents only: helmet's defaults would keep other sites from showing the files. Over plain HTTP, on a LAN address for
-  // example, links and favicon must not be upgraded to an HTTPS that is not there.
+  // Only for this page: helmet's defaults would keep other sites from embedding files. Over plain HTTP, for example on a
+  // LAN address, links and favicon must not be upgraded to HTTPS, which does not exist there.
   const directives = { upgradeInsecureRequests: null }
   const headers = helmet({ strictTransportSecurity: false, contentSecurityPolicy: { directives } })
   routes.get('/', headers, (_req, res) => {

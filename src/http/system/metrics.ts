@@ -4,11 +4,11 @@ import { METRICS_CONTENT_TYPE } from '../../core/ports/metrics.ts'
 import { Problem } from '../../core/problem.ts'
 import { methodNotAllowed } from '../problem.ts'
 
-/** What `/metrics` on the service's own port stands on. */
+/** Access to `/metrics` on the service's own port. */
 export interface MetricsAccess {
-  /** Without one there is no such address. */
+  /** The bearer token that a request must have. */
   token: string
-  /** In the text format of Prometheus. */
+  /** Returns the metrics in the text format of Prometheus. */
   read(): Promise<string>
 }
 
@@ -25,7 +25,7 @@ export function metricsRoutes({ token, read }: MetricsAccess): Router {
   return routes
 }
 
-/** In a time that tells nothing of how much is the same. */
+/** Compares in constant time. */
 function same(received: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(received), digest(expected))

@@ -4,10 +4,10 @@ import type { DescribedParameters } from '../../core/plugin-api/describe-paramet
 import { corsPublicRead } from '../delivery/cors.ts'
 import { methodNotAllowed } from '../problem.ts'
 
-// They change with a restart only, and a document of them that is five minutes old harms nobody.
+// They only change with a restart, and a five minutes old document does no harm.
 const CACHE_CONTROL = 'public, max-age=300'
 
-/** `GET /v1/parameters`: what delivery URLs take, by media group, as JSON. */
+/** `GET /v1/parameters`: the parameters of delivery URLs, by media group, as JSON. */
 export function parametersRoutes(parameters: DescribedParameters): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const body = JSON.stringify(parameters)

@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream'
 import type { Request } from 'express'
 
-/** The body of a request for a library that reads it in its own time. */
+/** The body of a request, for a library that reads it at its own pace. */
 export interface TakenBody {
-  /** It ends with the body, and also where that is broken off: what came until then counts. */
+  /** Ends with the body, and also where it breaks off: the bytes until then count. */
   bytes: ReadableStream<Uint8Array>
-  /** Ends `bytes` with what has come by now. */
+  /** Ends `bytes` after the bytes received so far. */
   end(): void
-  /** Gives the request back, whatever of it was read. */
+  /** Returns the request, however much of it was read. */
   leave(): void
 }
 
-/** Takes the body over until `leave`, and reads no more of it than is asked for. */
+/** Takes over the body until `leave`. Reads no more of it than requested. */
 export function takeBody(req: Request): TakenBody {
   const body = new Readable({ read: () => void req.resume() })
   const take = (chunk: Buffer) => {
@@ -31,7 +31,7 @@ export function takeBody(req: Request): TakenBody {
   }
   req.on('data', take).pause()
   req.once('end', end).once('close', end).on('error', end)
-  // Its sender has left already, of which nothing is told any more.
+  // The client has already disconnected, and no further event will follow.
   if (req.destroyed) end()
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
   return {
@@ -39,7 +39,7 @@ export function takeBody(req: Request): TakenBody {
     leave() {
       end()
       body.destroy()
-      // Its errors are nobody's from now on: a client that has left.
+      // The client may disconnect later. No other code handles that error.
       req.on('error', () => {})
     },
     bytes: new ReadableStream<Uint8Array>(
@@ -53,7 +53,7 @@ export function takeBody(req: Request): TakenBody {
           await chunks.return?.()
         },
       },
-      // Nothing is read that nobody asks for.
+      // Read only on request.
       { highWaterMark: 0 },
     ),
   }

@@ -15,7 +15,7 @@ const EXPOSED_HEADERS = [
 ].join(', ')
 const EXTENSIONS = 'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum'
 
-/** A page of another origin carries its secret in a header of its own, never in a cookie. */
+/** CORS for any origin: pages send their secret in a header, never in a cookie. */
 export const corsTus: RequestHandler = (_req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS)
@@ -24,7 +24,7 @@ export const corsTus: RequestHandler = (_req, res, next) => {
 }
 
 /**
- * Answers what of tus there is, and what a page may ask for.
+ * Answers OPTIONS: the supported version and extensions of tus, and the methods and headers that a page may use.
  *
  * @see https://tus.io/protocols/resumable-upload#options
  */

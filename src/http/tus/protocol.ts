@@ -7,42 +7,42 @@ import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/r
 import { refuseInLink } from '../upload/link-fields.ts'
 import { TUS_PATH } from './request.ts'
 
-/** What an exchange of tus stands on, whoever it is with. */
+/** The dependencies and settings of resumable uploads. */
 export interface TusOptions {
   resumables: Resumables
   handover: Handover
-  /** Of a whole upload. */
+  /** Maximum size of a whole upload. */
   maxBytes: number
   expireMs: number
-  /** Without a slash at its end. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }
 
-/** One request of tus, as it has been checked so far. */
+/** One tus request, after its first checks. */
 export interface TusExchange {
   grant: Bearer
-  /** The signed link that one is created by, its path and query. */
+  /** The path and query of the signed link that creates the upload. Undefined for all other requests. */
   link: string | undefined
-  /** The address of one that has been created. */
+  /** The URL of a created upload. */
   addressOf: (id: string) => string
   method: string
-  /** Of the upload; undefined for one that is to be created. */
+  /** The ID of the upload. Undefined when the request creates one. */
   id: string | undefined
-  /** Those that tus is about, and no other. */
+  /** The headers that concern tus, and no others. */
   headers: Record<string, string>
   body: ReadableStream<Uint8Array>
   checksum: Checksum | undefined
-  /** Waits for what is complete to be stored. @returns headers for the answer */
+  /** Waits until a complete upload is stored. @returns headers for the response */
   finished(id: string): Promise<Record<string, string>>
 }
 
-// How long a request that is under way has, once another one for the same upload has come, and how long that one waits:
-// a phone that has changed its network is back before its old connection is known to be dead.
+// HAND_OVER_MS is the time for a running request to end after another request for the same upload arrives. WAIT_MS is how
+// long the other one waits: a phone that changes its network is back before its old connection is known to be dead.
 const HAND_OVER_MS = 1000
 const WAIT_MS = 8000
 
 /**
- * Carries out one request by `@tus/server`, which knows the protocol; what it is told to do is done by the service.
+ * Handles one request with `@tus/server`, which implements the protocol. The services store the upload.
  *
  * @throws Problem
  * @see https://tus.io/protocols/resumable-upload
@@ -96,7 +96,7 @@ export async function exchangeTus(
   throw refusal(response.status, await response.text())
 }
 
-/** What `@tus/server` keeps uploads in. */
+/** The storage adapter for `@tus/server`. */
 function tusStore(
   grant: Bearer,
   {
@@ -136,7 +136,7 @@ function tusStore(
 
 type AppendedStream = Parameters<Resumables['append']>[2]['bytes']
 
-/** What the metadata says of the file: its name, and where it is to lie. Uppy has `name` for the first. @throws Problem 400 */
+/** Name and folder of the file from the metadata. Uppy sends the name as `name`. @throws Problem 400 */
 function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
   const [folder, other] = ['folder', 'path'].map((name) => metadata[name] || undefined)
   if (folder !== undefined && other !== undefined && folder !== other)
@@ -148,23 +148,20 @@ function nameAndFolder(metadata: Readonly<Record<string, string | null>>) {
   return { originalName: metadata.filename ?? metadata.name ?? '', folder: folder ?? other }
 }
 
-// What the package throws, as our codes have it. The rest is about headers: 400.
+// Errors of the package, with our codes. All others concern headers: 400.
 const REFUSALS = new Map<unknown, { status: number; code: string; detail: string }>([
   [
     ERRORS.INVALID_OFFSET,
-    { status: 409, code: 'offset_conflict', detail: 'expected the offset that a HEAD request answers' },
+    { status: 409, code: 'offset_conflict', detail: 'expected the offset that a HEAD request returns' },
   ],
-  [
-    ERRORS.FILE_NOT_FOUND,
-    { status: 404, code: 'upload_not_found', detail: 'there is no such upload, or not any more' },
-  ],
-  [ERRORS.FILE_NO_LONGER_EXISTS, { status: 410, code: 'upload_expired', detail: 'this upload has expired' }],
+  [ERRORS.FILE_NOT_FOUND, { status: 404, code: 'upload_not_found', detail: 'Upload not found or expired.' }],
+  [ERRORS.FILE_NO_LONGER_EXISTS, { status: 410, code: 'upload_expired', detail: 'This upload has expired.' }],
   [
     ERRORS.ABORTED,
     {
       status: 423,
       code: 'handed_over',
-      detail: 'another request for this upload has taken over from this one',
+      detail: 'Another request resumed this upload.',
     },
   ],
 ])
@@ -179,7 +176,7 @@ function problemOf(error: unknown, maxBytes: number): unknown {
 }
 
 function refusal(status: number, text: string): Problem {
-  const detail = text.trim() || 'expected a well-formed request of tus'
+  const detail = text.trim() || 'expected a well-formed tus request'
   if (status === 501) return new Problem({ status, code: 'not_supported', detail })
   return new Problem({ status: status === 403 ? 400 : status, code: 'bad_request', detail })
 }

@@ -7,7 +7,7 @@ export const TUS_PATH = '/v1/tus'
 export const TUS_VERSION = '1.0.0'
 
 /**
- * What a request means: `X-HTTP-Method-Override` is for those who cannot send a PATCH.
+ * The method of a request. Clients that cannot send PATCH use `X-HTTP-Method-Override`.
  *
  * @see https://tus.io/protocols/resumable-upload#x-http-method-override
  */
@@ -15,7 +15,7 @@ export function tusMethod(req: Request): string {
   return (req.get('X-HTTP-Method-Override') ?? req.method).toUpperCase()
 }
 
-/** @throws Problem 412 for another version of tus, or none */
+/** Checks the version of tus. @throws Problem 412 for another version, or none */
 export function checkVersion(req: Request): void {
   const received = req.get('Tus-Resumable')
   if (received === TUS_VERSION) return
@@ -30,7 +30,7 @@ export function checkVersion(req: Request): void {
 
 const OFFSET_STREAM = 'application/offset+octet-stream'
 
-/** Of a request that sends bytes for what has been created. @throws Problem 400, 415 */
+/** Checks the headers of a request that appends bytes. @throws Problem 400, 415 */
 export function checkPatch(req: Request): void {
   const received = req.headers['content-type']
   if (received !== OFFSET_STREAM) throw unsupportedMediaType({ expected: OFFSET_STREAM, received })
@@ -39,9 +39,9 @@ export function checkPatch(req: Request): void {
 }
 
 /**
- * What the sender says of the body's bytes; undefined when it says nothing.
+ * The checksum that the client has sent for the body. Undefined without one.
  *
- * @throws Problem 400 for an algorithm that is not offered, or what is no checksum; 411 without Content-Length
+ * @throws Problem 400 for an unsupported algorithm or an invalid checksum; 411 without Content-Length
  * @see https://tus.io/protocols/resumable-upload#checksum
  */
 export function checksumOf(req: Request): Checksum | undefined {

@@ -7,9 +7,10 @@ import { uploadNotFound } from '../../service/upload/resumable-problems.ts'
 import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import { slowBody, watchRate } from '../body/min-rate.ts'
-import { callerBySecret, nameCaller } from '../caller/caller.ts'
+import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import { stateOf } from '../request-state.ts'
 import { SIGNED_LINK } from '../upload/link-routes.ts'
 import { takeBody } from './body.ts'
 import { corsTus, tusOptions } from './headers.ts'
@@ -22,13 +23,13 @@ interface Dependencies extends TusOptions {
   signedLinks: Pick<SignedLinks, 'read' | 'check'>
   findClient: (id: string) => Client | undefined
   limits: Limits
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
 /**
- * Uploads in several requests, by tus 1.0: `POST /v1/tus` begins one, `PATCH`, `HEAD` and `DELETE` on the address that it
- * answers go on with it, and `GET` there answers the record of the original that it has become.
+ * Resumable uploads with tus 1.0. `POST /v1/tus` creates an upload. `PATCH`, `HEAD` and `DELETE` on the returned URL append
+ * to it, return its offset, or delete it. `GET` on it returns the record of the stored original.
  *
  * @see https://tus.io/protocols/resumable-upload
  */
@@ -58,7 +59,7 @@ export function tusRoutes({
     let slow: Problem | undefined
     const stopWatching = watchRate(req, minBytesPerSecond, () => {
       // Unlike a form, an upload in several requests can resume.
-      slow = slowBody(minBytesPerSecond, 'what has come is kept')
+      slow = slowBody(minBytesPerSecond, 'the received bytes are stored')
       body.end()
     })
     const recordHeader = async (complete: string): Promise<Record<string, string>> => {
@@ -66,7 +67,7 @@ export function tusRoutes({
       return record === undefined ? {} : { 'Upload-Record': record }
     }
     try {
-      // The package takes 5 MB of memory, which most services never need.
+      // Loaded on first use: the package takes 5 MB of memory, which most services never need.
       const { exchangeTus } = await import('./protocol.ts')
       const answer = await exchangeTus(
         {
@@ -114,7 +115,7 @@ export function tusRoutes({
   const routes = Router({ strict: true, caseSensitive: true })
   routes.use(TUS_PATH, corsTus)
   routes.options([TUS_PATH, `${TUS_PATH}/`, `${TUS_PATH}/:id`], tusOptions({ maxBytes }))
-  // What is posted to a signed link in the words of tus begins an upload by it.
+  // A tus request to a signed link creates an upload with that link.
   routes.post(SIGNED_LINK, (req, res, next) => {
     if (req.get('Tus-Resumable') === undefined) return next()
     corsTus(req, res, () => {})
@@ -135,7 +136,9 @@ export function tusRoutes({
   return routes
 }
 
-/** The upload that a request names: by its id, with its client where it may go on by its address; or the link that begins one. */
+/**
+ * The upload that a request names: by its ID, with the client when its URL alone authorizes; or the link that creates one.
+ */
 interface NamedUpload {
   id?: string
   clientId?: string | undefined
@@ -143,7 +146,7 @@ interface NamedUpload {
 }
 
 /**
- * Who may upload by this request, and where to: all that is asked of a caller stands here.
+ * Authenticates the request, and determines the client that may upload.
  *
  * @throws Problem 401, 403, 404
  */
@@ -154,19 +157,19 @@ function bearerOf(
 ): Bearer {
   if (link !== undefined) {
     const { client } = signedLinks.read(link)
-    nameCaller(req, client)
+    stateOf(req).clientId = client.id
     return { client }
   }
-  // Its address, which nobody can guess, is what whoever has begun it by a link has of it.
+  // An upload that a link has created is authorized by its URL, which cannot be guessed.
   if (clientId === undefined || req.headers.authorization !== undefined)
     return callerBySecret(req, clients, 'upload')
   const client = findClient(clientId)
   if (!client || client.removing) throw uploadNotFound()
-  nameCaller(req, client)
+  stateOf(req).clientId = client.id
   return { client, byAddress: true }
 }
 
-/** What the package is to know of a request: a proxy's headers, for example, it would refuse when there are several. */
+/** The headers for the package. Others are left out, because it would reject, for example, repeated proxy headers. */
 function tusHeaders(req: Request): Record<string, string> {
   const { headers } = req
   return Object.fromEntries(

@@ -5,13 +5,14 @@ import type { Bearer, Resumables } from '../../service/upload/resumables.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { uploadToWire } from '../wire/file.ts'
 
-// Heroku gives up an answer after 30 s; whoever gets none of the file asks again, and it is stored all the same.
+// Heroku aborts a response after 30 s. A client without a record requests it later, and the file is stored in any case.
 const FINISH_WAIT_MS = 20_000
 
 /**
- * Has an upload that is complete stored.
+ * Stores a complete upload.
  *
- * @returns the record of the original, in a list, as JSON that may be a header; undefined when it takes longer than 20 s, or is left to a sweep
+ * @returns the record of the original, in an array, as JSON in ASCII for a header; undefined when it takes longer than
+ *   20 s, or is left to a sweep
  * @throws Problem as `Resumables.finish` does
  */
 export async function finishedRecord(
@@ -21,7 +22,7 @@ export async function finishedRecord(
 ): Promise<string | undefined> {
   const left = new AbortController()
   const finished = resumables.finish(grant, id)
-  // It goes on without us.
+  // It continues after this function has returned.
   finished.catch(() => {})
   try {
     const waiting = pause(FINISH_WAIT_MS, undefined, { signal: left.signal })
@@ -35,7 +36,7 @@ export async function finishedRecord(
   }
 }
 
-/** All ASCII, as a header has to be. */
+/** JSON in ASCII, as a header requires. */
 function recordText(file: UploadedFile, place: { client: Client; baseUrl: string }): string {
   return JSON.stringify([uploadToWire(file, { ...place, options: {} })]).replace(
     /[^\x20-\x7e]/g,

@@ -2,21 +2,21 @@ import { type Annotations, checkMetadata, checkTags } from '../../core/files/ann
 import { parseParameter } from '../../core/plugin-api/parameter.ts'
 import { badParameter } from '../../core/problem.ts'
 
-/** What a form asks for beside storing its files. */
+/** The options of an upload, from the fields of its form. */
 export interface AskedOfUpload {
-  /** What is known of each file, in its record. */
+  /** Whether the response includes file information for each file. */
   info: boolean
-  /** Query strings of derivatives to be made in the background; undefined when there is no such field. */
+  /** Query strings of derivatives to render in the background. Undefined without such a field. */
   transforms: readonly string[] | undefined
-  /** What is said of all files. */
+  /** Annotations of all files. */
   annotations: Annotations
 }
 
-/** Text fields of an upload's form, as they come. */
+/** Reads the text fields of an upload's form as they arrive. */
 export interface UploadFields {
-  /** Reads a field; undefined for one that was too long. Others than those below are passed over. @throws Problem 400 */
+  /** Reads a field. An undefined value means that it was too long. Unknown fields are ignored. @throws Problem 400 */
   take(name: string, value: string | undefined): void
-  /** What has been asked for so far. */
+  /** The options read so far. */
   asked(): AskedOfUpload
 }
 
@@ -24,7 +24,7 @@ const TRANSFORMS_MAX = 20
 const QUERY_MAX_LENGTH = 2000
 const EXPECTED_TRANSFORMS = `a JSON array of at most ${TRANSFORMS_MAX} query strings, like ["w=300", "w=600&f=webp"],`
 
-/** Those of one form, of which none has come yet. */
+/** Creates the reader for one form. */
 export function uploadFields(): UploadFields {
   const asked: AskedOfUpload = {
     info: false,
@@ -37,7 +37,7 @@ export function uploadFields(): UploadFields {
       asked.info = parseParameter('info', { type: 'flag', help: '' }, value) === true
     },
     transforms(value) {
-      // What a form sends whose field was left empty.
+      // Forms send empty text for a field that was left empty.
       if (value !== '') asked.transforms = readTransforms(jsonOf(value), value)
     },
     tags(value) {
@@ -61,7 +61,7 @@ export function uploadFields(): UploadFields {
   }
 }
 
-/** Reads the value of `transforms`. @param received as it came, for the message @throws Problem 400 */
+/** Reads the value of `transforms`. @param received the original value, for the message @throws Problem 400 */
 export function readTransforms(queries: unknown, received: unknown = queries): string[] {
   if (!Array.isArray(queries) || queries.length > TRANSFORMS_MAX)
     throw badParameter({ param: 'transforms', expected: EXPECTED_TRANSFORMS, received })

@@ -1,12 +1,12 @@
 import { badParameter } from '../../core/problem.ts'
 
-// Tags and metadata are what the client says of its files, and its back end may trust them. Derivatives take a turn
-// and a place, and may be rendered with other files of the client.
+// Tags and metadata are statements of the client about its files, which its back end may trust. Derivatives consume turns
+// and places, and may include other files of the client.
 const ONLY_WITH_SECRET: ReadonlySet<string> = new Set(['tags', 'metadata', 'transforms'])
 
 /**
- * Refuses what only a secret may set in an upload: a field of a form, or a key of tus's `Upload-Metadata`. An empty value
- * is what a form sends whose field was left empty.
+ * Refuses fields of a form, and keys of tus's `Upload-Metadata`, that need a secret. An empty value is accepted: forms
+ * send it for a field that was left empty.
  *
  * @throws Problem 400
  */

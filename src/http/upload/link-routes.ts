@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
-import { nameCaller } from '../caller/caller.ts'
 import { strangerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
+import { stateOf } from '../request-state.ts'
 import { TUS_ALLOWED_HEADERS } from '../tus/headers.ts'
 import { refuseInLink } from './link-fields.ts'
 import type { Receive } from './receive.ts'
@@ -19,20 +19,21 @@ interface Dependencies {
 export const SIGNED_LINK = '/v1/upload/sign/:id/:signature/*folder'
 
 /**
- * `PUT` or `POST` to a signed link, with a form whose part `file` it is, or the file as it is: stores it, and answers its
- * record. Pages of any site may do so: the holder of a link may use it. An appended `&name=` names a file that is no form.
+ * `PUT` or `POST` to a signed link, with a form that has the file in its part `file`, or with the file as the body.
+ * Stores the file and returns its record. Pages of any origin may use it, since only the link authorizes. An appended
+ * `&name=` names a file that is the body.
  */
 export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const upload: RequestHandler = async (req, res, next) => {
-    // Begins one in several requests: http/tus/routes.ts.
+    // A tus request creates a resumable upload: http/tus/routes.ts.
     if (req.method === 'POST' && req.get('Tus-Resumable') !== undefined) return next()
-    // As it came: whatever is done to a link on its way makes it another one.
+    // The raw URL: any change to a link makes it another one.
     const { target, name } = named(req.url)
     const opened = signedLinks.read(target)
     const { client } = opened
-    nameCaller(req, client)
-    // Whoever has a link that is used must not take its client's points with it.
+    stateOf(req).clientId = client.id
+    // Before the rate limit: a used link must not consume points of its client.
     await signedLinks.check(opened)
     await consumeRateLimit(req, res, { limits, limited: 'upload', client })
     await receive(req, res, {
@@ -51,15 +52,15 @@ export function signedUploadRoutes({ signedLinks, limits, receive }: Dependencie
   routes.all(SIGNED_LINK, corsUpload)
   routes.put(SIGNED_LINK, upload)
   routes.post(SIGNED_LINK, upload)
-  // DELETE may mean an original in a folder of that name.
+  // DELETE is not listed here: it may mean an original in a folder of this name.
   for (const method of ['get', 'patch'] as const)
     routes[method](SIGNED_LINK, methodNotAllowed('PUT', 'POST', 'OPTIONS', 'DELETE'))
   return routes
 }
 
 /**
- * Separates a link from the name that its holder has appended. The name is not signed: it decides no more than the name in a
- * form.
+ * Separates a link from the name that its holder has appended. The name is not signed: it has no more effect than the name
+ * in a form.
  */
 function named(url: string): { target: string; name: string } {
   const added = url.indexOf('&name=')

@@ -7,9 +7,9 @@ import { watchRate } from '../body/min-rate.ts'
 import { isOfType } from '../request.ts'
 import { createPartCount } from './part-count.ts'
 
-/** A part that carries a file. */
+/** A part that contains a file. */
 export interface FilePart {
-  /** As its sender calls it; may be empty. */
+  /** The file name from the client. May be empty. */
   name: string
   bytes: Readable
 }
@@ -17,15 +17,16 @@ export interface FilePart {
 const FIELDS_MAX = 100
 const FIELD_MAX_BYTES = 64 * 1024
 
-// What may come outside of files: a hundred fields of 64 KB, and the headers of the parts.
+// Maximum of bytes outside of files: a hundred fields of 64 KB, and the headers of the parts.
 const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
 
 /**
- * The parts named `file` of a multipart request, as they arrive: the next one comes when the one before has been
- * consumed. Text fields go to `onField`, before the files that come after them and before the end.
+ * The parts named `file` of a multipart request, as they arrive: the next one when the one before was consumed. Text
+ * fields are passed to `onField`, before the files that follow them and before the end.
  *
- * @throws Problem 415 for another content type, 400 for a body that is not of the grammar, a part of another name,
- *   more than `maxFiles` files, or none, and what `onField` throws; 408 for a sender that is too slow; 413 when too much of it is no file
+ * @throws Problem 415 for another content type; 400 for an invalid body, a file part with another name, more than
+ *   `maxFiles` files, or no file, and the errors of `onField`; 408 for a client that is too slow; 413 when too many
+ *   bytes are outside of files
  * @see RFC 7578
  */
 export async function* fileParts(
@@ -38,15 +39,15 @@ export async function* fileParts(
   }: {
     maxFiles: number
     minBytesPerSecond: number
-    /** Gets the text of a field; undefined when it is longer than 64 KiB. */
+    /** Called with the text of a field. The value is undefined when it is longer than 64 KiB. */
     onField: (name: string, value: string | undefined) => void
     signal: AbortSignal
   },
 ): AsyncGenerator<FilePart> {
-  // A body whose sender has left ends in silence, and whoever reads it would wait for ever.
+  // The body of a client that has already disconnected emits nothing, so its reader would wait forever.
   signal.throwIfAborted()
   const parser = createParser(req, maxFiles)
-  // A queue for the parts that the parser finds in one chunk, and its only end.
+  // Queues the parts that the parser finds in one chunk. All errors and the end pass through it.
   const parts = new PassThrough({ objectMode: true })
   const fail = (problem: Error) => {
     parts.destroy(problem)
@@ -57,10 +58,10 @@ export async function* fileParts(
     told += 1
     if (field !== 'file')
       fail(badForm(`a part named file but received one named ${JSON.stringify(truncate(field))}`))
-    // Until it is read as a part, a failure of the stream has nobody to tell.
+    // Until the stream is read as a part, no other code handles its error.
     stream.on('error', () => {})
     parts.write({
-      // Browsers and curl write a quote so and leave "%" alone: a name that really holds %22 cannot be told apart.
+      // Browsers and curl encode a quote as %22 and leave "%" alone, so a name that really contains %22 is changed.
       name: (filename ?? '').replaceAll('%22', '"'),
       bytes: Readable.from(counted(stream), { objectMode: false }),
     } satisfies FilePart)
@@ -84,10 +85,10 @@ export async function* fileParts(
     begun = true
     outside += chunk.length
     partCount?.push(chunk)
-    // Text before the first boundary, or a field, may go on for ever: the parser passes over them.
+    // Text before the first boundary, and fields, may be endless: the parser ignores them.
     if (outside > OUTSIDE_MAX_BYTES) fail(tooLarge('a form without its files', OUTSIDE_MAX_BYTES))
   })
-  /** The part's bytes; a body that breaks off is the sender's fault, and says so. */
+  /** The bytes of a part. When the body breaks off, the error states that this is the client's fault. */
   async function* counted(file: Readable): AsyncGenerator<Buffer> {
     try {
       for await (const bytes of file) {
@@ -102,18 +103,18 @@ export async function* fileParts(
     fail(begun ? malformed(error) : badForm('at least one part named file but received no body')),
   )
   parser.on('close', () => {
-    // All or none: what was passed over may have been a file.
+    // All parts or none: a part that the parser has ignored may have been a file.
     if (partCount && partCount.begun() !== told)
       fail(
         badForm(
-          'parts with headers of the grammar (a name with spaces in quotes) but cannot read one of them',
+          'parts with well-formed headers (a name with spaces needs quotes) but cannot read one of them',
         ),
       )
     parts.end()
   })
   const breakOff = (reason: Error) => {
     fail(reason)
-    // Whoever reads the current part would wait for its next bytes for ever.
+    // Otherwise the reader of the current part would wait for its next bytes forever.
     parser.destroy(reason)
   }
   const leave = () => breakOff(signal.reason)
@@ -146,12 +147,12 @@ function createParser(req: Request, maxFiles: number): busboy.Busboy {
   try {
     return busboy({
       headers: req.headers,
-      // Names come as UTF-8 from every browser and from curl.
+      // Every browser and curl send names as UTF-8.
       defParamCharset: 'utf8',
       limits: {
         files: maxFiles,
         fields: FIELDS_MAX,
-        // The parser counts the end as one.
+        // The parser counts the closing boundary as a part.
         parts: maxFiles + FIELDS_MAX + 1,
         fieldSize: FIELD_MAX_BYTES,
         fieldNameSize: 100,
@@ -162,7 +163,7 @@ function createParser(req: Request, maxFiles: number): busboy.Busboy {
   }
 }
 
-/** `expected` is the rest of a sentence: what was expected, and what came. */
+/** 400. `expected` continues the text "expected": the expected form, and optionally what was received. */
 function badForm(expected: string): Problem {
   return new Problem({
     status: 400,

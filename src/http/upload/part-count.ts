@@ -1,23 +1,23 @@
-/** Counts the parts of a multipart body as it passes. */
+/** Counts the parts of a multipart body while it passes. */
 export interface PartCount {
   push(chunk: Buffer): void
-  /** Boundaries that have passed and were not the last one: of a whole body, its parts. */
+  /** The number of boundaries so far, without the closing one. For a complete body this is the number of its parts. */
   begun(): number
 }
 
 /**
- * The parser passes over a part whose header it cannot read, as `filename=my file.png`, and over what is behind a line that
- * only begins like a boundary, and tells nobody: so that what it has told can be compared with what there was.
+ * Detects parts that the parser has silently ignored: a part with an invalid header, such as `filename=my file.png`, and
+ * text after a line that only begins like a boundary. The caller compares this count with the parts from the parser.
  *
  * @param contentType of the request
- * @returns undefined when it names no boundary
+ * @returns undefined when it has no boundary
  */
 export function createPartCount(contentType: string | undefined): PartCount | undefined {
   const [, quoted, token] = /;\s*boundary=(?:"([^"\\]+)"|([^\s;"]+))/i.exec(contentType ?? '') ?? []
   const boundary = quoted ?? token
   if (boundary === undefined) return undefined
   const mark = Buffer.from(`\r\n--${boundary}`, 'latin1')
-  // The first boundary may be at the very beginning.
+  // The body may begin with the first boundary, without CRLF before it.
   let kept = Buffer.from('\r\n')
   let begun = 0
   let ended = false

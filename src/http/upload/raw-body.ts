@@ -5,9 +5,9 @@ import { watchRate } from '../body/min-rate.ts'
 import type { FilePart } from './multipart.ts'
 
 /**
- * A request's body as one file, as it comes. Its media type is passed over: what it is, its bytes say.
+ * A request's body as one file. Its media type is ignored: the type is detected from the bytes.
  *
- * @throws Problem 400 for a part of a file, 415 for a compressed one, 408 for a sender that is too slow
+ * @throws Problem 400 for a part of a file, 415 for a compressed one, 408 for a client that is too slow
  */
 export async function* rawFile(
   req: Request,
@@ -15,13 +15,13 @@ export async function* rawFile(
 ): AsyncGenerator<FilePart> {
   signal.throwIfAborted()
   const { 'content-range': range, 'content-encoding': encoding } = req.headers
-  // RFC 9110 section 14.5: what cannot put a part of a file has to refuse it.
+  // RFC 9110 section 14.5: a server that does not support partial PUT must reject Content-Range.
   if (range !== undefined) throw partOfFile(range)
   if (encoding !== undefined && encoding !== 'identity')
-    throw unsupportedMediaType({ expected: 'a file as it is', received: `one in ${encoding}` })
+    throw unsupportedMediaType({ expected: 'a file without Content-Encoding', received: encoding })
   const bytes = new PassThrough()
   const breakOff = (reason: Error) => void bytes.destroy(reason)
-  // Until it is read, its failure has nobody to tell.
+  // Until the stream is read, no other code handles its error.
   bytes.on('error', () => {})
   const leave = () => breakOff(signal.reason)
   signal.addEventListener('abort', leave, { once: true })

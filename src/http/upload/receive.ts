@@ -13,24 +13,27 @@ import { type AskedOfUpload, type UploadFields, uploadFields } from './form-fiel
 import { type FilePart, fileParts } from './multipart.ts'
 import { rawFile } from './raw-body.ts'
 
-/** What a request brings, for whoever stores it. */
+/** The files and annotations of a request, for the service that stores them. */
 export type Arriving = Required<Pick<UploadRequest, 'files' | 'check' | 'annotations' | 'signal'>>
 
 export interface ReceiveOptions {
   grant: Grant
   caller: Caller
-  /** As what its body is taken: a form, a file as it is, or what its `Content-Type` says. */
+  /** How the body is read: as a form, as a file, or by its `Content-Type`. */
   as: 'form' | 'file' | 'either'
-  /** The name of a file that is the whole body. Empty: that of `Content-Disposition`, if there is one. */
+  /** The name of a file that is the whole body. Empty: the name in `Content-Disposition`, if any. */
   name?: string
-  /** In a form. */
+  /** Maximum number of files in a form. */
   maxFiles: number
-  /** Looks at each field of a form first: throws for one that may not stand there. */
+  /** Called first for each field of a form. Throws for a field that is not allowed. */
   refuseField?: UploadFields['take']
   store: (arriving: Arriving) => Promise<UploadedFile[]>
 }
 
-/** Has the files of a request stored, and answers their records: as a form asks for them, with what is known or made of them. */
+/**
+ * Stores the files of a request, and responds with their records. The form may request file information and
+ * derivatives.
+ */
 export type Receive = (req: Request, res: Response, options: ReceiveOptions) => Promise<void>
 
 export function createReception({
@@ -40,7 +43,7 @@ export function createReception({
 }: {
   eager: Pick<EagerTransforms, 'check'>
   answerStored: StoredAnswer
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }): Receive {
   return async (req, res, { grant, caller, as, name = '', maxFiles, refuseField, store }) => {
@@ -65,7 +68,7 @@ export function createReception({
   }
 }
 
-/** Answers with the records of what has been stored, and with what was asked for of them. */
+/** Responds with the records of stored files, and with the requested options. */
 export type StoredAnswer = (res: Response, options: StoredAnswerOptions) => Promise<void>
 
 export interface StoredAnswerOptions {
@@ -83,7 +86,7 @@ export function createStoredAnswer({
 }: {
   informations: FileInfos
   eager: EagerTransforms
-  /** Without a slash at its end. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }): StoredAnswer {
   return async (res, { client, caller, stored, asked, signal }) => {

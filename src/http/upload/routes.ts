@@ -23,20 +23,21 @@ interface Dependencies {
   limits: Limits
   receive: Receive
   answerStored: StoredAnswer
-  /** Of one request. */
+  /** Maximum number of files per request. */
   maxFiles: number
-  /** Of a body, see {@link watchRate}. */
+  /** Minimum rate of a request body, see {@link watchRate}. */
   minBytesPerSecond: number
 }
 
-// A URL of 2000 characters, twenty query strings as long, and what is around them, each character escaped.
+// Enough for a URL of 2000 characters, twenty query strings of the same length and the JSON around them, each character
+// escaped.
 const REMOTE_MAX_BYTES = 256 * 1024
 
 /**
- * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and answers their records. With the field
- * `info` they tell what is known of each, with `transforms` what is made of it in the background; `tags` and `metadata` are
- * kept with each. With JSON as its body, `{"url": …}`, it stores a file of another server.
- * `PUT /v1/upload/<name>?path=<folder>`: stores the body as it is, and answers its record in the same way.
+ * `POST /v1/upload?path=<folder>`: stores the parts named `file`, all or none, and returns their records. The field
+ * `info` adds file information, `transforms` renders derivatives in the background, `tags` and `metadata` are stored
+ * with each file. With the JSON body `{"url": …}`, it stores a file of another server.
+ * `PUT /v1/upload/<name>?path=<folder>`: stores the body as one file, and returns its record in the same format.
  */
 export function uploadRoutes({
   clients,

@@ -23,13 +23,13 @@ const remoteUpload = z.strictObject(
 
 export interface RemoteUploadBody {
   url: string
-  /** In the place of the name that its server gives it. */
+  /** Replaces the name from the remote server. */
   name: string | undefined
   path: string | undefined
   asked: AskedOfUpload
 }
 
-/** Checks a request to store a file of another server. @param queryPath as in the address @throws Problem 400 */
+/** Validates a request to store a file of another server. @param queryPath the folder in the query @throws Problem 400 */
 export function readRemoteUpload(body: unknown, queryPath: string | undefined): RemoteUploadBody {
   const { url, name, path, info, transforms, tags, metadata } = checkedBody(remoteUpload, body)
   if (path !== undefined && queryPath !== undefined)

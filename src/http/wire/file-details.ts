@@ -3,14 +3,14 @@ import type { Trash } from '../../core/ports/file-index.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { uploadToWire } from './file.ts'
 
-/** Where files are found by those who ask. */
+/** The parts of a file's URL that depend on the client and the installation. */
 export interface Place {
   client: Client
-  /** Without a slash at its end. */
+  /** The public URL of the service, without a trailing slash. */
   baseUrl: string
 }
 
-/** The ten fields of an upload's record, and all else that is known of the file. */
+/** The ten fields of an upload's record, and all other stored properties of the file. */
 export function fileToWire({ trash, ...file }: UploadedFile & { trash?: Trash | undefined }, place: Place) {
   const { mediaType, sha256, storedAt, tags = [], metadata = {} } = file.record
   return {

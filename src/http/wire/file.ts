@@ -5,7 +5,7 @@ import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { informationToWire } from '../delivery/info-routes.ts'
 import { deliveryUrl } from './urls.ts'
 
-/** The ten fields of an upload's record, as docs/reference/http-api.md has them: these and no other. */
+/** The ten fields of an upload's record, as documented in docs/reference/http-api.md, and no others. */
 export function uploadToWire(
   { name, record, bucketUrl }: UploadedFile,
   { client, baseUrl, options }: { client: Client; baseUrl: string; options: object },
@@ -25,7 +25,7 @@ export function uploadToWire(
   }
 }
 
-/** What the form has asked for; empty when that is nothing. */
+/** The `options` of a record: results that the form has requested. Empty when it has requested none. */
 export function optionsToWire(
   { name }: UploadedFile,
   {
@@ -48,7 +48,7 @@ export function optionsToWire(
   }
 }
 
-/** A query as it stands in a URL, whatever was asked for; commas and colons, of ratios and boxes, are fit to be seen. */
+/** A query as part of a URL. Commas and colons, as in ratios and boxes, stay readable. */
 function inUrl(query: string): string {
   return String(new URLSearchParams(query)).replaceAll('%2C', ',').replaceAll('%3A', ':')
 }

@@ -2,7 +2,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { encodedPath, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 
-/** Where an original is delivered, without transformations. `baseUrl` without a slash at its end. */
+/** The delivery URL of an original, without transformations. `baseUrl` has no trailing slash. */
 export function deliveryUrl(
   { key, folder, format, sourceName }: OriginalName,
   { baseUrl, token }: { baseUrl: string } & Pick<Client, 'token'>,
@@ -10,7 +10,7 @@ export function deliveryUrl(
   return `${baseUrl}/v1/${format.group}/upload/${token}/${folder ? encodedPath(key) : sourceName}`
 }
 
-/** Where it is told how the making of a derivative goes. */
+/** The URL of a media job's status. */
 export function jobUrl(
   key: ObjectKey,
   { baseUrl, token }: { baseUrl: string } & Pick<Client, 'token'>,
@@ -18,7 +18,7 @@ export function jobUrl(
   return `${baseUrl}/v1/jobs/${token}/${encodedPath(key)}`
 }
 
-/** Where a stored derivative is delivered. */
+/** The delivery URL of a stored derivative. */
 export function derivativeUrl(
   key: ObjectKey,
   { baseUrl, token, group }: { baseUrl: string; group: MediaGroup } & Pick<Client, 'token'>,
@@ -26,7 +26,7 @@ export function derivativeUrl(
   return `${baseUrl}/v1/${group}/upload/${token}/${encodedPath(key)}`
 }
 
-/** Where an object is delivered as it lies in the bucket. */
+/** The URL of an object in the bucket, delivered unchanged. */
 export function bucketUrl(
   key: ObjectKey,
   { baseUrl, token }: { baseUrl: string } & Pick<Client, 'token'>,

@@ -13,7 +13,7 @@ export function checkDetector(
   engines: ReadonlyMap<EngineName, Engine>,
 ): DetectorPlugin {
   if ('transform' in candidate) {
-    throw new PluginError(file, 'expected detect or transform but it has both: make two plugins of it')
+    throw new PluginError(file, 'expected detect or transform but it has both: split it into two plugins')
   }
   checkMembers(file, candidate, DETECTOR_MEMBERS, 'a plugin with "detect"')
   const { engine, version, options, detect } = candidate as Partial<Record<keyof DetectorPlugin, unknown>>

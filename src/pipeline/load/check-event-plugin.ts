@@ -10,7 +10,7 @@ import { blaming, PluginError } from './plugin-error.ts'
 export function checkEventPlugin(file: string, candidate: object): EventPlugin {
   for (const other of ['transform', 'detect']) {
     if (other in candidate) {
-      throw new PluginError(file, `expected ${other} or on but it has both: make two plugins of it`)
+      throw new PluginError(file, `expected ${other} or on but it has both: split it into two plugins`)
     }
   }
   checkMembers(file, candidate, EVENT_MEMBERS, 'a plugin with "on"')
@@ -47,7 +47,7 @@ export function checkTargets(
   )
   if (targets.every(([, list]) => Array.isArray(list) && list.every((each) => typeof each === 'string')))
     return new Map(targets)
-  throw new PluginError(file, 'expected targets to answer with an array of strings')
+  throw new PluginError(file, 'expected targets to return an array of strings')
 }
 
 const EVENT_MEMBERS = Object.keys({

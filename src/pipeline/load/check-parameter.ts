@@ -118,7 +118,10 @@ export function checkParameters(
   ignored: readonly string[],
 ): void {
   if (ignored.includes(PRESET_WORD))
-    throw new ChainError('ignoredParams', `${PRESET_WORD} stands for the parameters of config/presets.json`)
+    throw new ChainError(
+      'ignoredParams',
+      `${PRESET_WORD} cannot be ignored: it selects a preset of config/presets.json`,
+    )
   const claimed = new Map<string, string>()
   for (const { plugin, media, file } of transforms) {
     for (const [name, spec] of Object.entries(plugin.params)) {
@@ -127,7 +130,7 @@ export function checkParameters(
           throw new ChainError('ignoredParams', `${word} is a parameter of ${plugin.name}`)
         }
         if (RESERVED_WORDS.includes(word) || isIgnoredParam(word, [])) {
-          throw new PluginError(file, `the parameter ${word} never reaches a plugin: choose another name`)
+          throw new PluginError(file, `the parameter ${word} is reserved: choose another name`)
         }
         for (const group of groupsOf(plugin, media)) {
           const earlier = claimed.get(`${group} ${word}`)

@@ -75,7 +75,8 @@ export function withChoices(
   const params: Record<string, ParameterSpec> = { ...plugin.params }
   for (const [name, more = []] of Object.entries(choices)) {
     const spec = params[name]
-    if (spec?.type !== 'enum') throw new PluginError(file, `expected choices for an enum but ${name} is none`)
+    if (spec?.type !== 'enum')
+      throw new PluginError(file, `expected choices for an enum but ${name} is not an enum`)
     params[name] = { ...spec, values: [...new Set([...spec.values, ...more])] }
   }
   return { ...plugin, params }

@@ -111,7 +111,7 @@ export async function loadPlugins({
       if ('detect' in candidate) {
         const plugin = checkDetector(file, candidate, engines)
         if (detector)
-          throw new PluginError(file, `${detector.plugin.name} detects already: disable one of them`)
+          throw new PluginError(file, `${detector.plugin.name} is already the detector: disable one of them`)
         const fingerprint = await fingerprintOf(plugin, file, folder.shipped, chain.options[name])
         detector = { plugin, options: { ...plugin.options, ...chain.options[name] }, fingerprint }
         continue

@@ -3,11 +3,12 @@ import type { ParameterSpec, ParameterValue } from '../../core/plugin-api/parame
 type Values = ReadonlyMap<string, ParameterValue>
 
 /**
- * What was asked for with a width that is allowed: the next larger one, past the largest the largest. `dpr` is multiplied
- * in first and is 1 from then on, so that equal sizes are one variant; a height keeps the shape that was asked for.
+ * Replaces the requested width by an allowed one: the next larger one, or the largest. `dpr` is multiplied into the
+ * width and removed, so that equal sizes are one variant. A height is scaled with the width, so that the aspect ratio
+ * stays as requested.
  *
  * @param widths ascending, at least one
- * @param height what a height may be
+ * @param height the parameter for heights, with its bounds
  */
 export function withAllowedWidth(
   asked: Values,
@@ -28,7 +29,7 @@ function numberOf(value: ParameterValue | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** A very long shape is cut at the bounds of the height. */
+/** Limits a height to the bounds of its parameter, for extreme aspect ratios. */
 function within(spec: ParameterSpec | undefined, height: number): number {
   return spec?.type === 'integer' ? Math.min(Math.max(height, spec.min), spec.max) : height
 }

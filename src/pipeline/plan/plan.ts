@@ -15,22 +15,22 @@ import { inOrder } from '../load/load.ts'
 import { readPresets } from './presets.ts'
 import { knownTo, type Presets, type PresetsOfGroup, readQuery } from './query.ts'
 
-/** What is to be done to a source, and the name of the outcome. */
+/** The steps of one transformation, and the name of its output. */
 export interface Plan {
-  /** In the order in which they run; none: the original is what was asked for. */
+  /** In the order in which they run. Empty when the original itself was requested. */
   steps: readonly Step[]
-  /** The canonical text that names the derivative, with the entry's name where that is several files; empty without steps. */
+  /** The canonical text that names the derivative, with the entry's name for a bundle; empty without steps. */
   variant: string
-  /** Whether another `Accept` header could have led to another plan. */
+  /** Whether another `Accept` header might have given another plan. */
   variesByAccept: boolean
-  /** What is done otherwise than asked, for the caller. */
+  /** Differences between request and output, as notes for the client. */
   notes: readonly string[]
-  /** What the steps may ask what is in the picture. */
+  /** The detector that the steps may call. */
   detector?: LoadedDetector
 }
 
 export interface Step extends LoadedPlugin {
-  /** What the plugin gets: values asked for, and defaults. */
+  /** The values for the plugin: requested ones and defaults. */
   params: Values
 }
 
@@ -39,19 +39,19 @@ type Values = Readonly<Record<string, ParameterValue>>
 export interface PlanInput {
   /** Names and values of the query, decoded, in any order. */
   query: Iterable<readonly [name: string, value: string]>
-  /** The source's. */
+  /** The format of the source. */
   format: Format
-  /** The request's `Accept` header; empty when there is none. */
+  /** The request's `Accept` header; empty without one. */
   accept: string
-  /** Formats that an earlier plan for this request has failed with. */
+  /** Formats with which an earlier plan for this request failed. */
   tooSmall?: readonly string[]
-  /** Of the client whose file it is. */
+  /** The rules of the client that owns the file. */
   rules?: ClientRules | undefined
 }
 
 export type Planner = (input: PlanInput) => Plan
 
-/** Makes a planner over the loaded transforms. `ignored`: names that are no transformation. */
+/** Creates a planner for the loaded transforms. @param ignored query names to ignore */
 export function createPlanner(
   transforms: readonly LoadedPlugin[],
   ignored: readonly string[],
@@ -62,7 +62,7 @@ export function createPlanner(
   }: {
     presets?: Presets
     detector?: LoadedDetector
-    /** The `Accept` header that plugins get in place of every caller's: answers do not vary by it then. */
+    /** An `Accept` header that replaces that of every request. Responses then do not vary by it. */
     autoAccept?: string
   } = {},
 ): Planner {
@@ -70,7 +70,10 @@ export function createPlanner(
     plugins: transforms.filter(({ media }) => media.includes(group)),
     known: knownTo(transforms, group),
   })
-  /** The plugins of a plan: one that makes a file of another group comes first, whatever the order, then those for that. */
+  /**
+   * Returns the plugins of a plan. A plugin whose output is in another group comes first, whatever the order, and the
+   * plugins for that group follow.
+   */
   const chainFor = (plugins: readonly LoadedPlugin[], asked: ReadonlyMap<string, unknown>) => {
     const maker = plugins.find(
       ({ plugin }) =>
@@ -81,13 +84,16 @@ export function createPlanner(
     return [maker, ...transforms.filter((other) => other !== maker && other.media.includes(group))]
   }
   const groups = new Map(MEDIA_GROUPS.map((group) => [group, forGroup(group)]))
-  /** Of a client's own, read once: those of everyone, and in their place those of the same name that fit the plugins. */
-  const owns = new WeakMap<PresetSettings, Map<MediaGroup, PresetsOfGroup>>()
+  /**
+   * The merged presets of a client, computed once: the common ones, replaced by valid presets of the client with the
+   * same name.
+   */
+  const mergedPresets = new WeakMap<PresetSettings, Map<MediaGroup, PresetsOfGroup>>()
   const presetsFor = (group: MediaGroup, { presets: own }: ClientRules): PresetsOfGroup => {
     const common = presetsByGroup.get(group) ?? new Map()
     if (!own) return common
-    const known = owns.get(own) ?? new Map<MediaGroup, PresetsOfGroup>()
-    owns.set(own, known)
+    const known = mergedPresets.get(own) ?? new Map<MediaGroup, PresetsOfGroup>()
+    mergedPresets.set(own, known)
     const merged = known.get(group) ?? withOwn(common, readPresets(own, transforms).presets.get(group))
     known.set(group, merged)
     return merged
@@ -143,15 +149,15 @@ function withOwn(common: PresetsOfGroup, own: PresetsOfGroup = new Map()): Prese
   return new Map([...common, ...own])
 }
 
-/** The format of what the plugin gets: the source's, or that which the first of the chain makes of it. */
+/** The format that the plugin receives: that of the source, or the output of the first plugin in the chain. */
 function formatBefore(loaded: LoadedPlugin, [first]: readonly LoadedPlugin[], format: Format): Format {
   const made = first?.plugin.makes
   return made === undefined || loaded === first ? format : knownFormat(made)
 }
 
 /**
- * The values that tell this step from what the plugin does unasked: equal outcomes have one name, whether a default was
- * spelt out or not. A plugin that runs because it was asked to has at least one.
+ * Returns the values that name this step, those that differ from the defaults: equal outputs have one name, whether
+ * or not a default was given. A plugin that a parameter started has at least one.
  */
 function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, ParameterValue | undefined]> {
   const all = Object.entries(params)
@@ -160,7 +166,7 @@ function naming({ plugin }: LoadedPlugin, params: Values): Array<[string, Parame
   return special.length > 0 || plugin.always ? special : all.slice(0, 1)
 }
 
-/** The values of these parameters, in their order. */
+/** The values of these parameters, in the order of the specs. */
 function withDefaults(specs: ParameterSpecs, values: Readonly<Record<string, unknown>>): Values {
   return Object.fromEntries(
     Object.entries(specs).flatMap(([name, spec]) => {
@@ -174,7 +180,7 @@ function defaultOf(spec: ParameterSpec | undefined): ParameterValue | undefined 
   return spec && 'default' in spec ? spec.default : undefined
 }
 
-/** Undefined for a plan of shipped plugins in their shipped order: its derivatives have the plain name. */
+/** Undefined for shipped plugins in their shipped order: their derivatives have the plain name. */
 function fingerprint(steps: readonly Step[], detector: LoadedDetector | undefined): string | undefined {
   const natural = inOrder(steps, [])
   const shipped = steps.every((step, i) => step.fingerprint === undefined && step === natural[i])

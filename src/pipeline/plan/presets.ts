@@ -6,7 +6,7 @@ import { badParameter, Problem } from '../../core/problem.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { type Known, knownIn, knownTo, type Presets, readValue } from './query.ts'
 
-/** Presets that do not fit the plugins: all of them, a line for each thing that is wrong. */
+/** Presets that do not fit the plugins. The message lists every error, one per line. */
 export class PresetError extends Error {
   constructor(lines: readonly string[]) {
     super(lines.map((line) => `config/presets.json: ${line}`).join('\n'))
@@ -14,7 +14,9 @@ export class PresetError extends Error {
   }
 }
 
-/** As {@link readPresets}, of `config/presets.json`. @throws PresetError when one is for no group */
+/**
+ * The same as {@link readPresets}, for `config/presets.json`. @throws PresetError when a preset is valid for no group
+ */
 export function checkPresets(settings: PresetSettings, transforms: readonly LoadedPlugin[]): Presets {
   const { presets, wrong } = readPresets(settings, transforms)
   if (wrong.length > 0) throw new PresetError(wrong)
@@ -22,9 +24,10 @@ export function checkPresets(settings: PresetSettings, transforms: readonly Load
 }
 
 /**
- * The presets by media group: one is for each group whose plugins take all of its parameters with these values.
+ * Reads the presets by media group. A preset belongs to each group whose plugins accept all of its parameters with
+ * these values.
  *
- * @returns `wrong`: why one is for no group, a line for each reason
+ * @returns `wrong`: the reasons why a preset is valid for no group, one per line
  */
 export function readPresets(
   settings: PresetSettings,
@@ -38,7 +41,7 @@ export function readPresets(
     const readings = groups.map((known) => readPreset(query, known))
     for (const { group, values, wrong } of readings)
       if (wrong.length === 0) presets.get(group)?.set(name, values)
-    // What is said is what the group misses that comes closest: of equal ones the first, which is image.
+    // Report the errors of the group with the fewest errors; of equal ones the first, which is image.
     const [closest] = readings.sort((one, other) => one.wrong.length - other.wrong.length)
     for (const reason of closest?.wrong ?? []) all.push(`${name}: ${reason}`)
   }
@@ -50,14 +53,14 @@ type Values = ReadonlyMap<string, ParameterValue>
 interface Reading {
   group: MediaGroup
   values: Values
-  /** Each thing that does not fit. */
+  /** Each parameter that does not fit. */
   wrong: readonly string[]
 }
 
 function readPreset(query: ReadonlyArray<readonly [string, string]>, ofGroup: Known): Reading {
   const known = knownOrNone(query, ofGroup)
   const values = new Map<string, ParameterValue>()
-  const wrong = query.length === 0 ? ['expected at least one parameter but there is none'] : []
+  const wrong = query.length === 0 ? ['expected at least one parameter but received an empty preset'] : []
   for (const [word, received] of query) {
     try {
       refuseReserved(word)
@@ -72,7 +75,7 @@ function readPreset(query: ReadonlyArray<readonly [string, string]>, ofGroup: Kn
   return { group: known.group, values, wrong }
 }
 
-/** A value that does not fit is told with all others that do not. */
+/** An invalid value is not reported here, but by `readPreset` together with all others. */
 function knownOrNone(query: ReadonlyArray<readonly [string, string]>, ofGroup: Known): Known {
   try {
     return knownIn(query, ofGroup)
@@ -82,13 +85,13 @@ function knownOrNone(query: ReadonlyArray<readonly [string, string]>, ofGroup: K
   }
 }
 
-/** @throws Problem for a word that means something to a request, or nothing, but is no transformation */
+/** @throws Problem for a word that has a meaning in requests or is ignored, but is not a transformation */
 function refuseReserved(word: string): void {
   if (RESERVED_WORDS.includes(word) || isIgnoredParam(word, []))
     throw badParameter({ param: word, expected: 'a parameter of a plugin', received: word })
 }
 
-/** As it would stand in a URL. */
+/** Returns a value as a URL would contain it. */
 function textOf(value: string | number | boolean): string {
   return typeof value === 'boolean' ? String(Number(value)) : String(value)
 }

@@ -15,15 +15,15 @@ import { truncate } from '../../core/text/truncate.ts'
 import type { LoadedPlugin } from '../load/load.ts'
 import { withAllowedWidth } from './allowed-widths.ts'
 
-/** What each preset stands for, canonical, by its name and the group of the files that it is for. */
+/** The canonical parameters of each preset, by media group and by the preset's name. */
 export type Presets = ReadonlyMap<MediaGroup, PresetsOfGroup>
 export type PresetsOfGroup = ReadonlyMap<string, ReadonlyMap<string, ParameterValue>>
 
 /**
- * What is asked for, by canonical name, as the client's rules have it: by a preset, and by the query's own parameters,
- * which win over it.
+ * Reads the requested parameters, by canonical name, within the client's rules. The query's own parameters override
+ * those of its preset.
  *
- * @throws Problem 400, 403
+ * @throws Problem 400 for an invalid query, 403 for a parameter that the client's rules forbid
  */
 export function readQuery(
   query: Iterable<readonly [name: string, value: string]>,
@@ -55,45 +55,51 @@ export function readQuery(
   }
   const asked = new Map(preset)
   for (const [name, value] of values) {
-    // A flag that the query switches off.
+    // The query switches this flag off.
     if (value === undefined) asked.delete(name)
     else asked.set(name, value)
   }
-  // A preset asks for another kind of file, and the query switches that off.
+  // A preset requests another kind of file, and the query switches that off.
   if (known !== ofGroup && ![...asked.keys()].some((name) => ofGroup.makers.has(name))) {
     const without = [...asked.keys()].find((name) => !ofGroup.words.has(name))
     if (without !== undefined) throw unknownParameter(without, ofGroup)
   }
-  // A preset's own size is its operator's choice.
+  // The size in a preset is the operator's choice, so it is not limited.
   const ownSize = values.has('w') || values.has('dpr')
   if (!allowedWidths || !ownSize) return asked
   return withAllowedWidth(asked, { widths: allowedWidths, height: known.words.get('h')?.spec })
 }
 
-/** One parameter of a query: its canonical name; no value for a flag that is switched off. @throws Problem 400, 501 */
+/**
+ * Reads one parameter of a query: its canonical name and value; undefined for a flag that is switched off. @throws
+ * Problem 400, 501
+ */
 export function readValue(
   [word, received]: readonly [word: string, received: string],
   known: Known,
 ): { name: string; value: ParameterValue | undefined } {
-  const parameter = known.words.get(word) ?? awaited(word, known.group)
+  const parameter = known.words.get(word) ?? reservedParameter(word, known.group)
   if (!parameter) throw unknownParameter(word, known)
   const value = parseParameter(word, parameter.spec, received)
   if (value !== undefined && !known.words.has(word)) throw notOffered(word)
   return { name: parameter.name, value }
 }
 
-function awaited(word: string, group: MediaGroup): { name: string; spec: ParameterSpec } | undefined {
+function reservedParameter(
+  word: string,
+  group: MediaGroup,
+): { name: string; spec: ParameterSpec } | undefined {
   return Object.entries(RESERVED_PARAMETERS[group] ?? {})
     .map(([name, spec]) => ({ name, spec }))
     .find(({ name, spec }) => name === word || spec.aliases?.includes(word))
 }
 
-/** 501: no fault of the caller's, and nothing that will pass. */
+/** Problem 501: the request is valid, but a retry cannot succeed. */
 function notOffered(word: string): Problem {
   return new Problem({
     status: 501,
     code: 'not_offered',
-    detail: `no plugin of this installation offers ${word}; docs/reference/plugin-api.md explains how to write one`,
+    detail: `${word} needs a plugin that is not installed. See docs/reference/plugin-api.md.`,
     members: { param: word },
   })
 }
@@ -102,12 +108,15 @@ function notOffered(word: string): Problem {
 export interface Known {
   group: MediaGroup
   words: Words
-  /** By every name of a parameter of a plugin that makes a file of another group: what a query that names it may say. */
+  /**
+   * For each name of a parameter whose plugin renders another group of files: the parameters of a query with that
+   * name.
+   */
   makers: ReadonlyMap<string, Known>
 }
 type Words = ReadonlyMap<string, { name: string; spec: ParameterSpec }>
 
-/** What a query may say that names these: for a frame of a video that is what a picture takes. @throws Problem 400 */
+/** Returns the parameters that this query may use: for a frame of a video, those of images. @throws Problem 400 */
 export function knownIn(query: Iterable<readonly [word: string, received: string]>, known: Known): Known {
   for (const [word, received] of query) {
     const [other, parameter] = [known.makers.get(word), known.words.get(word)]
@@ -124,7 +133,7 @@ function pairsOfPreset(
   return [...(preset ?? [])].map(([name, value]) => [name, canonicalValue(value)])
 }
 
-/** What the plugins for one media group take. */
+/** The parameters of all plugins for one media group. */
 export function knownTo(transforms: readonly LoadedPlugin[], group: MediaGroup): Known {
   const own = transforms.filter(({ media }) => media.includes(group))
   const makers = new Map<string, Known>()
@@ -147,7 +156,7 @@ function wordsOf(transforms: readonly LoadedPlugin[]): Words {
   return words
 }
 
-/** @throws Problem 400 with the nearest */
+/** @throws Problem 400 that suggests the nearest name */
 function presetNamed(
   name: string,
   { presets, group }: { presets: PresetsOfGroup; group: MediaGroup },
@@ -155,7 +164,7 @@ function presetNamed(
   const preset = presets.get(name)
   if (preset) return preset
   const near = nearest(name, presets.keys())
-  const list = presets.size > 0 ? `there are ${[...presets.keys()].join(', ')}` : 'there are none'
+  const list = presets.size > 0 ? `there are ${[...presets.keys()].join(', ')}` : 'there are no presets'
   const received = truncate(name)
   throw new Problem({
     status: 400,
@@ -165,7 +174,7 @@ function presetNamed(
   })
 }
 
-/** 403: what `word` asks for may be asked of other clients' files. */
+/** Problem 403: this client's rules forbid the parameter; other clients may allow it. */
 function notAPreset(word: string): Problem {
   const param = truncate(word)
   return new Problem({
@@ -179,7 +188,7 @@ function notAPreset(word: string): Problem {
 function unknownParameter(word: string, { words: known, group }: Known): Problem {
   const near = nearest(word, [...known.keys(), PRESET_WORD])
   const names = [...new Set([...known.values()].map(({ name }) => name))]
-  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they take none'
+  const list = names.length > 0 ? `there are ${names.join(', ')}` : 'they have no parameters'
   return new Problem({
     status: 400,
     code: 'unknown_parameter',

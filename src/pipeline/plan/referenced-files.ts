@@ -4,11 +4,11 @@ import type { Step } from './plan.ts'
 export interface NamedFile {
   param: string
   key: string
-  /** Whose parameter it is. */
+  /** The step with this parameter. */
   step: Step
 }
 
-/** The files beside the source that steps need, watermarks for example. */
+/** The files that steps need in addition to the source, for example watermarks. */
 export function namedFiles(steps: readonly Step[]): NamedFile[] {
   return steps.flatMap((step) =>
     Object.entries(step.plugin.params).flatMap(([param, { type }]) => {

@@ -7,50 +7,52 @@ import type { Spent } from './spending.ts'
 import { createWaitingList, payerOf, type Waiter } from './waiting-list.ts'
 
 /**
- * Lets work in, some at a time. The work calls `spent` with the CPU time that it has measured, in one or several parts: its turn
- * is paid with that.
+ * Limits the amount of work that runs at the same time. The work calls `spent` with its measured CPU time, in one or
+ * several parts. Its turn is charged with the sum.
  *
- * @throws Problem 503 at once when too many wait already, of all or of this caller; 503 when its turn does not come in time
+ * @throws Problem 503 at once when too much work waits already, in total or of this caller; 503 when its turn does
+ *   not come in time
  */
 export type Admission = <T>(work: (spent: Spent) => Promise<T>, wish: AdmissionWish) => Promise<T>
 
 export interface AdmissionWish {
   signal: AbortSignal
-  /** Memory that the work will take. */
+  /** Memory that the work will need. */
   bytes: number
-  /** The client whose file it is. */
+  /** The client that owns the file. */
   clientId: string
   caller: Caller
 }
 
-/** An admission that can be watched. */
+/** An admission whose load can be read. */
 export type WatchedAdmission = Admission & { load(): { running: number; waiting: number } }
 
 export interface AdmissionLimits extends SlotLimits {
   waiting: WaitingLimits
-  /** How long one waits for its turn. */
+  /** Maximum wait for a turn, in milliseconds. */
   waitMs: number
-  /** Work that takes more bytes is heavy. */
+  /** Work that needs more bytes than this is heavy. */
   heavyFrom: number
 }
 
 export interface AdmissionTools {
-  /** A clock in milliseconds that never goes back. */
+  /** A monotonic clock in milliseconds. */
   now?: () => number
-  /** What was spent, where several admissions share it. */
+  /** The accounts, when several admissions share them. */
   accounts?: Accounts
 }
 
-// While both wait, one heavy one follows so many light ones.
+// While both kinds wait, one heavy work follows this many light ones.
 const LIGHT_PER_HEAVY = 4
-// A rough guess of the cost from the memory, until the work has run and its CPU time is known.
+// A rough estimate of the cost from the memory, until the work has run and its CPU time is known.
 const BYTES_PER_CPU_MS = 20_000
 
 /**
- * Serves clients in turns by what they have spent, within a client its callers' addresses; work with a secret gets every
- * second turn while it waits. In two lines: the light ones never wait for the heavy ones alone, since one slot is kept from
- * those where there are two; and of five slots that become free, a heavy one that fits gets one. A caller who has all the
- * slots that it may have is skipped, see {@link createSlots}.
+ * Fair queuing: serves clients by their recent costs, within a client the addresses of its callers. Work with a
+ * secret gets every second turn while it waits. There are two lines, for light and heavy work. With two or more
+ * slots, one is not available to heavy work, so light work never waits for heavy work alone. Of five slots that
+ * become free, one goes to heavy work that fits. A caller that has all the slots it may have is skipped, see {@link
+ * createSlots}.
  */
 export function createAdmission(
   limits: AdmissionLimits,
@@ -84,7 +86,7 @@ export function createAdmission(
     letIn()
   }
 
-  /** Resolves with whose turn has come. */
+  /** Resolves when the turn has come. */
   function turn({ signal, bytes, clientId, caller }: AdmissionWish): Promise<Waiter> {
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -95,7 +97,7 @@ export function createAdmission(
         stop()
         waiting.remove(waiter)
         reject(reason)
-        // It may have been the one that kept the next from its turn.
+        // This waiter may have been the one that blocked the next.
         letIn()
       }
       const leave = () => giveUp(signal.reason)
@@ -142,5 +144,5 @@ function estimateMs({ bytes }: Waiter): number {
 }
 
 function waitedTooLong() {
-  return busy('the turn of this transformation did not come in time; try again in a few seconds')
+  return busy('The transformation waited too long for its turn. Retry in a few seconds.')
 }

@@ -17,28 +17,31 @@ import { createSpentHere, type Spent } from './spending.ts'
 export interface DispatchOptions {
   engines: ReadonlyMap<EngineName, Engine>
   admit: Admission
-  /** Admits looks at the header of a source, which are short: in lines of their own, so that none waits for a transformation. */
+  /**
+   * Admits reads of source headers. They are short, so they have their own queues and never wait for a
+   * transformation.
+   */
   look: Admission
-  /** What callers may spend. Media jobs are not charged: their number is limited. */
+  /** CPU time limits of callers. Media jobs are not charged: their number is limited. */
   cpuTime: CpuTime
   /** Runs plans in this process. */
   here: Runner
-  /** Runs them where they can be ended at any time: when `timeoutMs` of the limits are over. */
+  /** Runs plans in a process that can be killed at any time, when `timeoutMs` of the limits is exceeded. */
   elsewhere: Runner
-  /** What those that run here may take together. */
+  /** What all plans that run in this process may use together. */
   room: { bytes: number; atOnce: number }
-  /** Time for those that may hang; the others have that of the limits. */
+  /** Time limit of work that may hang, in milliseconds. Other work has the limit of its context. */
   hangMs: number
-  /** Is told of each, also of those that are refused by their header. */
+  /** Records every transformation, including those that are refused by their header. */
   metrics: Pick<Metrics, 'transformed'>
 }
 
-/** A context that is called with what is spent. */
+/** A context with `spent`, which the work calls with its CPU time. */
 type Spending = EngineContext & { spent: Spent }
 
 /**
- * A runner that looks at the source's header first, waits for its turn, and then chooses: here, unless the work may hang
- * or would take more memory or threads than this process can spare.
+ * Creates a runner that first reads the source's header, waits for a turn, and then chooses the process. It uses this
+ * process unless the work may hang, or needs more memory or threads than this process has left.
  */
 export function createDispatcher({
   engines,
@@ -54,7 +57,7 @@ export function createDispatcher({
   const spentHere = createSpentHere()
   let bytesHere = 0
   let runningHere = 0
-  /** Runs steps of one engine, whose turn has come, where they fit. */
+  /** Runs steps of one engine in a process with room for them. Their turn has come. */
   const runSteps = async (plan: Plan, forecast: Forecast, context: Spending): Promise<Asset> => {
     const { bytes, mayHang, ownProcess, source } = forecast
     const { limits } = context
@@ -73,7 +76,7 @@ export function createDispatcher({
       runningHere -= 1
     }
   }
-  /** Does a transformation, and charges for it in whatever way it ends. */
+  /** Runs a transformation, and charges for it with or without an error. */
   async function paid(work: (spent: Spent) => Promise<Asset>, payer: WorkContext): Promise<Asset> {
     let cpuMs = 0
     try {
@@ -92,8 +95,8 @@ export function createDispatcher({
     const inParts = (spent: Spent) => async (timed: Timed) => {
       let asset = source
       /**
-       * Others of this payer may have used up its CPU time while this one waited. What the work spends is charged to the payer, and
-       * its turn is paid with it.
+       * Other work of this payer may have used up its CPU time during the wait, so check again. The work's CPU time
+       * is charged to the payer and to its turn.
        */
       const checked =
         <T>(work: (spent: Spent) => Promise<T>) =>
@@ -106,14 +109,14 @@ export function createDispatcher({
             }),
           )
         }
-      // What a change of engine renders has a forecast and a turn of its own: only then is its header known.
+      // When the engine changes, each part has a forecast and a turn of its own: only then is its header known.
       for (const steps of runsOfOneEngine(plan.steps)) {
         const part = { ...plan, steps }
         const glance = checked((more) => spentHere(() => forecastOf(engines, part, asset, context), more))
         const forecast = await look(glance, { signal, bytes: 0, clientId, caller })
         const { bytes } = forecast
         const work = checked((more) => runSteps(part, forecast, { ...context, spent: more }))
-        // It has stood in a queue of its own, and in the line of pictures it would be in their way for minutes.
+        // Jobs have their own queue. In the queue of images, one would block the others for minutes.
         asset = runsAsJob(part)
           ? await work(() => {})
           : await admit(work, { signal, bytes, clientId, caller })
@@ -125,7 +128,7 @@ export function createDispatcher({
   }
 }
 
-/** The limit of all its passes together; the engine has that of each. @throws Problem 422 */
+/** Applies the time limit to all passes together; the engine applies its own to each. @throws Problem 422 */
 async function inTime(run: Runner, ...[plan, source, context]: Parameters<Runner>): Promise<Asset> {
   const over = new AbortController()
   const { group } = formatOfMediaType(source.mediaType)
@@ -158,7 +161,7 @@ async function forecastOf(
   return forecast
 }
 
-/** A watermark is drawn beside the picture, and is as able to hang as that. */
+/** A watermark is decoded in addition to the image, and may hang in the same way. */
 async function forecastOfNamed(
   engines: DispatchOptions['engines'],
   { param, key, step }: NamedFile,

@@ -11,17 +11,17 @@ import {
 import type { Plan, Planner, Step } from '../plan/plan.ts'
 import type { Runner } from './run.ts'
 
-/** Whether there is more to know of files of a group than what they are stored with. */
+/** Whether files of this group have more information than what is stored with them. */
 export function isInspected(group: MediaGroup): boolean {
   return group === 'image' || isProbed(group)
 }
 
-/** Those of which ffprobe tells. */
+/** Whether ffprobe reads the information of this group. */
 function isProbed(group: MediaGroup): boolean {
   return group === 'video' || group === 'audio'
 }
 
-// No query names it: the engine whose turn it is, and nothing to be done.
+// Internal, so no query names it. It selects the engine, and has no operation.
 const PROBING: Step = {
   plugin: {
     name: 'information',
@@ -38,11 +38,11 @@ const PROBING: Step = {
 }
 
 /**
- * A plan for what is to be known of a file, under the name that no query leads to: of a picture, one for a small copy of it;
- * of a video or sound, a look at its headers. So it is admitted, limited, shared, stored, swept and deleted as any other
- * derivative.
+ * Plans the information about a file, under a variant that no query leads to. For an image it renders a small copy,
+ * for video and audio it reads the headers. So it is admitted, limited, shared, stored, swept and deleted as any
+ * other derivative.
  *
- * @throws Problem 400 where a plugin that it needs is disabled
+ * @throws Problem 400 when a plugin that it needs is disabled
  */
 export function informationPlan(plan: Planner, format: Format): Plan {
   if (isProbed(format.group))
@@ -52,10 +52,7 @@ export function informationPlan(plan: Planner, format: Format): Plan {
   return { ...plan({ query, format, accept: '' }), variant: INFORMATION_VARIANT }
 }
 
-/**
- * The same runner, which knows what to make of an {@link informationPlan}: JSON of {@link ImageInformation}, or of
- * `MediaFacts`.
- */
+/** Wraps a runner, so that an {@link informationPlan} returns JSON: {@link ImageInformation} or `MediaFacts`. */
 export function informedRunner(
   run: Runner,
   { images, media }: { images: ImageInspector; media: MediaInspector },

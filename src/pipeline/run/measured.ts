@@ -1,12 +1,12 @@
 import type { Metrics, TransformOutcome } from '../../core/ports/metrics.ts'
 import { Problem } from '../../core/problem.ts'
 
-/** Times a part of a transformation. What it fails with is passed on. */
+/** Times a part of a transformation. Errors of the part are thrown on. */
 export type Timed = <T>(part: () => Promise<T>) => Promise<T>
 
 /**
- * Does a transformation, and tells of it: one, whatever the number of its parts, with the seconds that they have taken
- * together. Time between them is a wait, and one that has failed there has not run.
+ * Runs a transformation and records it in the metrics: once, whatever the number of its parts, with the sum of their
+ * seconds. Time between the parts is waiting time, and a failure there is not recorded.
  */
 export async function measured<T>(
   work: (timed: Timed) => Promise<T>,
@@ -35,9 +35,9 @@ export async function measured<T>(
   }
 }
 
-/** How a transformation has ended that has failed. */
+/** The outcome of a failed transformation. */
 function outcomeOf(error: unknown, signal: AbortSignal): TransformOutcome {
-  // Also one that was aborted since its time was over.
+  // Includes a transformation that was aborted at its time limit.
   if (error instanceof Problem && error.status < 500) return 'refused'
   return signal.aborted ? 'aborted' : 'failed'
 }

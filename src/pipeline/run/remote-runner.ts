@@ -6,11 +6,11 @@ import type { PluginSet } from '../load/load.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Runner } from './run.ts'
 
-/** A plan as another process gets it, which has the same plugins: functions cannot be sent. */
+/** A plan as sent to another process with the same plugins: functions cannot be sent. */
 interface SentPlan {
   variant: string
   steps: ReadonlyArray<{ name: string; fingerprint: string | undefined; params: LoadedParams }>
-  /** The detector that it asks. */
+  /** The detector that it calls. */
   detector?: { name: string; fingerprint: string | undefined }
 }
 type LoadedParams = Plan['steps'][number]['params']
@@ -20,7 +20,7 @@ interface SentTask {
   limits: TransformLimits
 }
 
-/** A runner whose plans are carried out by other processes, which can be ended in the middle of it. */
+/** Creates a runner that runs plans in child processes, which can be killed at any time. */
 export function createChildRunner(children: Children): Runner {
   return (plan, source, context) => {
     const { asset, signal, limits, log, spent } = context
@@ -29,22 +29,24 @@ export function createChildRunner(children: Children): Runner {
   }
 }
 
-/** What such a process does: runs each plan with the plugins that it has loaded itself. */
+/** Runs plans in a child process, with the plugins that this process has loaded. */
 export function runInChild(run: Runner, plugins: Pick<PluginSet, 'transforms' | 'detector'>) {
   return async (task: unknown, given: { source: Asset; asset(name: string): Promise<Asset>; log: Log }) => {
     const { plan, limits } = task as SentTask
     const { asset, log } = given
-    // Whoever would abort it kills this process.
+    // The parent never aborts a plan. It kills this process.
     const { signal } = new AbortController()
-    // What is rendered here is in memory: there is nothing to remove.
+    // Output of this process is in memory, so there is nothing to remove.
     const context = { signal, limits, log, asset, afterwards() {}, storePart: noParts }
     return run(receivedPlan(plan, plugins), given.source, context)
   }
 }
 
-/** Several files come of what runs for minutes, which is never apart. */
+/** Only media jobs store several files, and these never run in a child process. */
 async function noParts(name: string): Promise<never> {
-  throw new Error(`expected one file of a transformation in a process apart but it stores ${name}`)
+  throw new Error(
+    `expected one output file of a transformation in a child process but it also stores ${name}`,
+  )
 }
 
 function sentPlan({ variant, steps, detector }: Plan): SentPlan {
@@ -56,8 +58,8 @@ function sentPlan({ variant, steps, detector }: Plan): SentPlan {
 }
 
 /**
- * The plan, of this process's plugins.
- * @throws Error when a plugin is not what it was in the process that made the plan: a drop-in that was edited meanwhile
+ * Rebuilds the plan with the plugins of this process.
+ * @throws Error when a plugin differs from that of the process that sent the plan: a drop-in was edited in between
  */
 function receivedPlan(
   { variant, steps, detector }: SentPlan,
@@ -79,5 +81,5 @@ function sameAs<L extends { plugin: { name: string }; fingerprint: string | unde
 ): L {
   const loaded = all.find(({ plugin }) => plugin.name === name)
   if (loaded && loaded.fingerprint === fingerprint) return loaded
-  throw new Error(`the plugin ${name} has changed since the server was started: start it again`)
+  throw new Error(`The plugin ${name} has changed on disk. Restart the server.`)
 }

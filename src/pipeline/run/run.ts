@@ -7,17 +7,17 @@ import { Problem } from '../../core/problem.ts'
 import type { LoadedDetector } from '../load/load.ts'
 import type { Plan, Step } from '../plan/plan.ts'
 
-/** Carries out a plan that has steps. @throws Problem 422 for a source that cannot be transformed */
+/** Runs a plan that has steps. @throws Problem 422 for a source that cannot be transformed */
 export type Runner = (plan: Plan, source: Asset, context: EngineContext) => Promise<Asset>
 
-/** A {@link Runner} that has to know whose work it does. */
+/** A {@link Runner} that also needs the payer of the work. */
 export type WorkRunner = (plan: Plan, source: Asset, context: WorkContext) => Promise<Asset>
 
 export interface WorkContext extends EngineContext, CpuPayer {}
 
 /**
- * Makes a runner over the engines. Consecutive steps of one engine share a draft: one decode and one encode, whatever
- * their number. A change of engine renders, and opens what was rendered.
+ * Creates a runner for these engines. Consecutive steps of one engine share a draft: one decode and one encode,
+ * whatever their number. When the engine changes, the output of one is the source of the next.
  */
 export function createRunner(engines: ReadonlyMap<EngineName, Engine>): Runner {
   return async (plan, source, context) => {
@@ -45,7 +45,8 @@ async function runEngine(
   let { draft, source: facts } = opened
   const open = (asset: Asset, how: typeof opening) => engine.open(asset, how, context)
   let doing = ''
-  // What the running step has rendered to look at; the step after it may change the draft, so it holds for one only.
+  // Drafts that the current step has rendered for inspection. The next step may change the draft, so these are valid
+  // for one step only.
   const rendered = new Map<typeof draft, Asset>()
   const render = async (unrendered: typeof draft) => {
     const asset = await engine.render(unrendered, context)
@@ -65,7 +66,7 @@ async function runEngine(
     for (const [i, { plugin, params, options }] of steps.entries()) {
       context.signal.throwIfAborted()
       if (plugin.newPass && i > 0) {
-        doing = `rendering what comes before ${plugin.name}`
+        doing = `rendering the steps before ${plugin.name}`
         draft = (await settle(draft)).draft
       }
       doing = `the plugin ${plugin.name}`
@@ -92,10 +93,10 @@ function isOpened(outcome: unknown): outcome is Opened {
   return typeof outcome === 'object' && outcome !== null && 'draft' in outcome && 'source' in outcome
 }
 
-/** @returns what the detector sees, with what is outside the picture cut off */
+/** @returns detected boxes; parts outside the image are cut off */
 function detection({ plugin, options }: LoadedDetector, { signal, log }: EngineContext) {
   return async ({ draft, source }: Opened): Promise<readonly Box[]> => {
-    if (!('width' in source)) throw new Error(`the detector ${plugin.name} looks at pictures only`)
+    if (!('width' in source)) throw new Error(`the detector ${plugin.name} accepts only images`)
     const boxes: unknown = await plugin.detect('clone' in draft ? draft.clone() : draft, {
       source,
       options,
@@ -114,7 +115,7 @@ function isBox(box: Partial<Box> | undefined): box is Box {
   return [box?.left, box?.top, box?.width, box?.height].every((number) => Number.isFinite(number))
 }
 
-/** Consecutive steps of one engine, together. */
+/** Groups consecutive steps of one engine. */
 export function runsOfOneEngine(steps: readonly Step[]): Step[][] {
   const runs: Step[][] = []
   for (const step of steps) {

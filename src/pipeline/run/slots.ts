@@ -1,13 +1,13 @@
 import { slotShares } from '../../core/budgets/shares.ts'
 import type { Waiter } from './waiting-list.ts'
 
-/** Who would run, and what that takes. */
+/** Work that may run, with its costs. */
 export type Candidate = Pick<Waiter, 'caller' | 'bytes' | 'isHeavy'>
 
-/** How many may run at once. */
+/** Limits of work that runs at the same time. */
 export interface SlotLimits {
   atOnce: number
-  /** Bytes that the heavy ones that run together may take; one that would take more runs when no other does. */
+  /** Bytes that all running heavy work may use together. Work that needs more runs when no other heavy work does. */
   heavyBytes: number
 }
 
@@ -17,13 +17,13 @@ export interface Slots {
   readonly heavyRunning: number
   /** Whether a slot is free, and this caller may have one more. */
   isFreeFor(candidate: Candidate): boolean
-  /** Whether this one has a place among the heavy ones, and enough memory. */
+  /** Whether there is a slot for heavy work, and enough memory for this one. True for light work. */
   fits(candidate: Candidate): boolean
   take(candidate: Candidate): void
   release(candidate: Candidate): void
 }
 
-/** Slots as {@link slotShares} divides them. */
+/** Creates slots with the shares of {@link slotShares}. */
 export function createSlots({ atOnce, heavyBytes }: SlotLimits): Slots {
   const shares = slotShares(atOnce)
   const running = new Set<Candidate>()

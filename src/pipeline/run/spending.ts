@@ -1,15 +1,16 @@
 import { cpuUsage } from 'node:process'
 
-/** Called with CPU milliseconds that a transformation has taken. */
+/** Called with the CPU time that a transformation has used, in milliseconds. */
 export type Spent = (cpuMs: number) => void
 
 /**
- * Measures work in a thread of this process, also work that fails: `spent` is called once, at its end.
- * @throws what the work has thrown
+ * Measures work in a thread of this process, including work that fails. Calls `spent` once, at the end.
+ *
+ * @throws the error of the work
  */
 export type SpentHere = <T>(work: () => Promise<T>, spent: Spent) => Promise<T>
 
-/** Clocks in milliseconds that never go back. */
+/** Monotonic clocks in milliseconds. */
 export interface Clocks {
   now: () => number
   /** CPU time of this process. */
@@ -25,15 +26,16 @@ const CLOCKS: Clocks = {
 }
 
 /**
- * libvips has one thread for each work, whose CPU time Node cannot ask for. So the CPU time of the process is divided evenly among all
- * works that run at the same moment, each getting at most the time that has passed. To be created once for all works of a process.
+ * libvips uses one thread per work, whose CPU time Node cannot read. So the CPU time of the process is divided evenly
+ * among all work that runs at the same moment, and each gets at most the elapsed time. Create one for all work of a
+ * process.
  */
 export function createSpentHere({ now, cpuMs }: Clocks = CLOCKS): SpentHere {
   const running = new Set<{ cpuMs: number }>()
   let lastAt = now()
   let lastCpuMs = cpuMs()
 
-  /** Divides what was taken since the last time that a work began or ended. */
+  /** Divides the CPU time since the last start or end of work. */
   function divide(): void {
     const [at, taken] = [now(), cpuMs()]
     const share = Math.min(at - lastAt, (taken - lastCpuMs) / Math.max(1, running.size))

@@ -3,7 +3,7 @@ import type { WaitingLimits } from '../../core/budgets/shares.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import { busy } from '../../core/problem.ts'
 
-/** One that waits. */
+/** Work that waits. */
 export interface Waiter {
   clientId: string
   caller: Caller
@@ -12,23 +12,23 @@ export interface Waiter {
   begin(): void
 }
 
-/** Those that wait for their turn. */
+/** The work that waits for a turn. */
 export interface WaitingList {
   readonly size: number
-  /** How many heavy ones wait. */
+  /** The number of heavy waiters. */
   heavy(): number
-  /** @throws Problem 503 for one more of this client and caller when it has no place left */
+  /** @throws Problem 503 when this client and caller may not have one more waiter */
   checkRoom(newcomer: Pick<Waiter, 'clientId' | 'caller'>): void
   add(waiter: Waiter): void
   remove(waiter: Waiter): void
-  /** Whose turn it is in one of the two lines, among those that may run. */
+  /** The next waiter of one of the two lines, among those that may run. */
   first(line: { isHeavy: boolean; mayRun: (waiter: Waiter) => boolean }): Waiter | undefined
-  /** The turn of this one has come. */
+  /** Removes the waiter, because its turn has come. */
   take(waiter: Waiter): void
 }
 
 export function createWaitingList(limits: WaitingLimits, accounts: Accounts): WaitingList {
-  // In the order in which they came.
+  // In order of arrival.
   const waiters = new Set<Waiter>()
   let lastWasTrusted = false
   const count = (matches: (waiter: Waiter) => boolean) => [...waiters].filter(matches).length
@@ -66,13 +66,15 @@ export function createWaitingList(limits: WaitingLimits, accounts: Accounts): Wa
   }
 
   function isBefore(one: Waiter, other: Waiter): boolean {
-    // Each gets every second turn while both wait, however much either has spent.
+    // Callers with and without a secret alternate while both wait, however much either has spent.
     if (one.caller.isTrusted !== other.caller.isTrusted) return one.caller.isTrusted !== lastWasTrusted
     return accounts.compare(payerOf(one), payerOf(other)) < 0
   }
 }
 
-/** Work with a secret is paid from an account of its own: strangers spend nothing of it. */
+/**
+ * Returns the payer. Work with a secret is paid from a separate account, so that untrusted callers cannot use it up.
+ */
 export function payerOf({ clientId, caller }: Pick<Waiter, 'clientId' | 'caller'>) {
   return caller.isTrusted
     ? { clientId: `${clientId} trusted`, address: caller.address }
@@ -80,5 +82,5 @@ export function payerOf({ clientId, caller }: Pick<Waiter, 'clientId' | 'caller'
 }
 
 function tooManyWait(whose: string) {
-  return busy(`too many transformations${whose} wait already; try again in a few seconds`)
+  return busy(`Too many transformations${whose} are waiting. Retry in a few seconds.`)
 }

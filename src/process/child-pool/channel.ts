@@ -6,7 +6,7 @@ export function headOf({ size, mediaType, lastModified, truncated }: Asset): Fil
   return { size, mediaType, lastModified: lastModified.getTime(), ...(truncated ? { truncated } : {}) }
 }
 
-/** The file that is announced, of the bytes that follow. @throws Error when the channel ends before */
+/** Receives the file whose head was announced. @throws Error when the channel closes before the last byte */
 export async function receiveFile(
   channel: Duplex,
   { size, mediaType, lastModified, ...known }: FileHead,
@@ -15,7 +15,10 @@ export async function receiveFile(
   return { ...assetFromBytes(bytes, { mediaType, lastModified: new Date(lastModified) }), ...known }
 }
 
-/** Sends a file's bytes. Nothing else may be sent before it has ended. */
+/**
+ * Sends the bytes of a file. The caller must send nothing else until it resolves. @throws `signal.reason`; Error when
+ * the channel closes
+ */
 export async function sendFile(channel: Duplex, asset: Asset, signal?: AbortSignal): Promise<void> {
   const bytes = await openWhole(asset, signal ? { signal } : {})
   // With `end: false`, `pipeline` leaves a listener on the channel for every file.
@@ -25,7 +28,7 @@ export async function sendFile(channel: Duplex, asset: Asset, signal?: AbortSign
   }
 }
 
-/** Resolves when there is room for more. @throws Error when the channel has ended; `signal.reason` */
+/** Resolves when the channel has room for more. @throws Error when the channel has closed; `signal.reason` */
 function drained(channel: Duplex, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (error?: unknown) => {
@@ -34,7 +37,7 @@ function drained(channel: Duplex, signal?: AbortSignal): Promise<void> {
       if (error) reject(error)
       else resolve()
     }
-    const closed = () => end(new Error('expected a process to take a file but it has ended'))
+    const closed = () => end(new Error('the process exited before it received the file'))
     const aborted = () => end(signal?.reason)
     channel.on('drain', end).on('close', closed)
     signal?.addEventListener('abort', aborted)
@@ -43,7 +46,7 @@ function drained(channel: Duplex, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Whoever is at the other end sends no more than is asked for. */
+/** Reads exactly `size` bytes. The sender never sends more than one requested file. */
 function readExactly(channel: Duplex, size: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(size)
   let length = 0

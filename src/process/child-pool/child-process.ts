@@ -13,48 +13,48 @@ import { createCpuMeter } from './cpu.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 
 export interface ChildOptions {
-  /** The program of a child, which calls `workForParent`. */
+  /** The program of a child. It calls `workForParent`. */
   script: string
-  /** What each child is told first; can be sent between processes. */
+  /** Sent to each child first. Must be serializable as a message. */
   setup: unknown
-  /** All of a child's environment: it works on strangers' files, and gets none of the service's secrets. */
+  /** The whole environment of a child. A child processes files of strangers, so it gets no secrets of the service. */
   env: Readonly<Record<string, string>>
-  /** A child that takes more is killed. */
+  /** A child that uses more memory is killed. */
   maxMemoryBytes: number
   log: Log
 }
 
-/** One child. */
+/** One child process. */
 export interface Child {
   pid: number | undefined
   run(task: Task): Promise<Asset>
-  /** Keeps this process from its end no longer. */
+  /** Lets this process exit although the child is still alive. */
   rest(): void
-  /** Whether it has ended, or is not worth keeping. */
+  /** Whether the child has ended, or uses too much memory to be reused. */
   isSpent(): boolean
   kill(): void
   ended: Promise<unknown>
 }
 
-// Memory grows by 2 GB/s at most: 100 MB past the limit by the next look.
+// Memory grows by 2 GB/s at most, so a child exceeds the limit by at most 100 MB until the next check.
 const LOOK_MS = 50
-// What an allocator keeps after a large picture; a fresh child has 90 MB.
+// Memory that the allocator retains after a large image. A fresh child has 90 MB.
 const KEPT_MEMORY_BYTES = 300_000_000
 // A start takes 0.4 s on an idle machine.
 const START_MS = 60_000
-// Between a broken channel and the word that its process has ended.
+// Grace period between a closed channel and the exit event.
 const ENDING_MS = 1000
 const PAGE_BYTES = 4096
 
 export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOptions): Child {
   const child = fork(script, [], {
     env,
-    // Both ways on one socket.
+    // The channel is one socket for both directions.
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'ipc'],
     serialization: 'advanced',
   })
   const channel = child.stdio[CHANNEL] as Duplex
-  // Broken off with the child; who waits for it is told.
+  // The channel breaks when the child ends. Pending calls learn this from `ended`.
   channel.on('error', () => {})
   child.on('error', (err) => log.error({ err }, 'a child process cannot be started or reached'))
   for (const output of [child.stdout, child.stderr]) logLines(output, child, log)
@@ -62,7 +62,7 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
   const cpu = createCpuMeter(child.pid)
   let cause: Problem | undefined
   let spent = false
-  /** Why it has ended, when it has. A child that could not be started has, too. */
+  /** Resolves with the reason when the child has ended or could not be started. */
   const ended = new Promise<Problem>((resolve) => {
     const gone = () => {
       spent = true
@@ -78,8 +78,11 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
     child.kill('SIGKILL')
   }
 
-  /** The first message that `choose` makes something of. @throws Problem 422 when the child ends before */
-  function hear<T>(choose: (message: FromChild) => T | undefined): Promise<T> {
+  /**
+   * Resolves with the first message for which `choose` returns a value. @throws Problem 422 when the child ends before
+   * that
+   */
+  function nextMessage<T>(choose: (message: FromChild) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = () => {
         child.off('message', listen)
@@ -97,14 +100,14 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
 
   const tell = (message: ToChild) => child.send(message, () => {})
 
-  const ready = hear((message) => {
+  const ready = nextMessage((message) => {
     if ('ready' in message) return {}
     return 'broken' in message ? { broken: message.broken } : undefined
   }).then(({ broken }: { broken?: Parameters<typeof receivedError>[0] }) => {
     if (!broken) return
     kill()
     const error = receivedError(broken)
-    throw new Error(`a child process cannot load what it needs: ${error.message}`, { cause: error })
+    throw new Error(`a child process cannot load its modules: ${error.message}`, { cause: error })
   })
   ready.catch(() => {})
   tell({ setup })
@@ -128,11 +131,11 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
         cpu.look()
         if (memoryOf(child) > maxMemoryBytes) kill(tooMuchMemory())
       }, LOOK_MS)
-      const talk = (message: FromChild) => {
+      const onMessage = (message: FromChild) => {
         if ('log' in message) linesTo[message.log](message.fields, message.text)
-        if ('assetOf' in message) void give(message.assetOf)
+        if ('assetOf' in message) void sendAsset(message.assetOf)
       }
-      const give = async (name: string) => {
+      const sendAsset = async (name: string) => {
         try {
           const found = await asset(name)
           tell({ asset: headOf(found) })
@@ -141,12 +144,14 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
           tell({ noAsset: sentError(error) })
         }
       }
-      child.on('message', talk)
+      child.on('message', onMessage)
       try {
         await ready
         clearTimeout(starting)
         timer = setTimeout(() => kill(takesTooLong('image')), timeoutMs)
-        const outcome = hear((message) => ('done' in message || 'failed' in message ? message : undefined))
+        const outcome = nextMessage((message) =>
+          'done' in message || 'failed' in message ? message : undefined,
+        )
         outcome.catch(() => {})
         tell({ task, source: headOf(source) })
         await Promise.race([sendFile(channel, source, stop.signal), outcome])
@@ -157,7 +162,8 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
       } catch (error) {
         signal.throwIfAborted()
         if (error === failed || spent) throw cause ?? error
-        // A channel that breaks off is the first that is heard of its end; else it was the source that did.
+        // A broken channel is often noticed before the exit of the child. If the child does not exit, the source has
+        // failed.
         const end = await Promise.race([ended, pause(ENDING_MS, undefined, { ref: false })])
         kill()
         throw end ?? error
@@ -167,23 +173,23 @@ export function openChild({ script, setup, env, maxMemoryBytes, log }: ChildOpti
         clearInterval(looking)
         tellSpent?.(cpu.take())
         signal.removeEventListener('abort', leave)
-        child.off('message', talk)
+        child.off('message', onMessage)
         stop.abort()
       }
     },
   }
 }
 
-const tooMuchMemory = () => notTransformable('this image takes too much memory to transform')
+const tooMuchMemory = () => notTransformable('This image takes too much memory to transform.')
 
-/** Why it has ended by itself. SIGKILL: by its own look at its memory, or by the system, which had none left. */
+/** Why the child ended by itself. SIGKILL comes from its own memory guard, or from the system when it was out of memory. */
 function causeOf({ exitCode, signalCode, pid }: ChildProcess, log: Log): Problem {
   if (signalCode === 'SIGKILL') return tooMuchMemory()
-  log.error({ pid, exitCode, signalCode }, 'a child process has ended in the middle of its work')
+  log.error({ pid, exitCode, signalCode }, 'a child process exited during its work')
   return notTransformable('expected an image that can be transformed but this one cannot')
 }
 
-/** In memory now: proc(5). 0 where there is no such file; then the child alone looks. */
+/** Resident memory of the child, see proc(5). 0 where `/proc` is missing: then only the child's own guard checks. */
 function memoryOf({ pid }: ChildProcess): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES
@@ -192,10 +198,10 @@ function memoryOf({ pid }: ChildProcess): number {
   }
 }
 
-/** What a library says when it cannot say it in any other way. */
+/** Logs lines that a library wrote to stdout or stderr of the child. */
 function logLines(output: Readable | null, { pid }: ChildProcess, log: Log): void {
   output?.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n')) if (line.trim()) log.warn({ pid, line }, 'a child process says')
+    for (const line of text.split('\n')) if (line.trim()) log.warn({ pid, line }, 'child process stderr')
   })
 }
 

@@ -6,24 +6,24 @@ import { closeInheritedFiles } from './inherited-files.ts'
 import { guardProcess } from './memory-guard.ts'
 import { type FromChild, receivedError, sentError, type ToChild } from './messages.ts'
 
-/** What a child does for its parent. */
+/** Runs one task in a child. */
 export type Work = (task: unknown, given: Given) => Promise<Asset>
 
 export interface Given {
   source: Asset
-  /** Another file that the work asks for, by a name that its parent knows. */
+  /** Requests another file from the parent, by a name that the parent knows. */
   asset(name: string): Promise<Asset>
-  /** Its lines are the parent's. */
+  /** Sends log lines to the parent. */
   log: Log
 }
 
-/** The descriptor on which bytes come and go: behind standard input, output and errors. */
+/** The file descriptor of the byte channel. It follows stdin, stdout and stderr. */
 export const CHANNEL = 3
 
 /**
- * Makes this process a child that works for its parent, one task at a time, and ends when that does.
+ * Makes this process a child that works for its parent, one task at a time. It ends when the parent ends.
  *
- * @param setUp makes the work from what the parent says once; what it throws is what every task is answered with
+ * @param setUp creates the work from the first message of the parent. If it throws, every task fails with its error
  */
 export function workForParent(
   setUp: (setup: unknown) => Promise<{ work: Work; maxMemoryBytes: number }>,
@@ -33,9 +33,9 @@ export function workForParent(
   let work: Work | undefined
   const assets: Array<{ resolve: (asset: Promise<Asset>) => void; reject: (error: Error) => void }> = []
 
-  // Nobody is left to work for. `process.exit` would wait for an encoder.
+  // The parent is dead. `process.exit` would wait for a running encoder.
   process.on('disconnect', killSelf)
-  // From a terminal they go to every process; whether work in progress may end is for the parent to say.
+  // A terminal sends these signals to every process. The parent decides whether work in progress may end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
   process.on('message', async (message: ToChild) => {
@@ -63,7 +63,7 @@ export function workForParent(
   })
 
   let asking: Promise<unknown> = Promise.resolve()
-  /** One after the other, since their bytes come through one channel. */
+  /** Requests run one after the other, since the bytes share one channel. */
   function asset(name: string): Promise<Asset> {
     const asked = asking.then(
       () =>
@@ -82,7 +82,7 @@ const line = (level: keyof Log) => (fields: object, text: string) => {
 }
 const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 
-/** JSON would make nothing of an error. */
+/** JSON.stringify would turn an error into an empty object. */
 function plainError(_key: string, value: unknown): unknown {
   return value instanceof Error ? { message: value.message, stack: value.stack } : value
 }

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { cpuMsOf } from '../../core/budgets/process-stat.ts'
 
-/** The CPU time of a child. */
+/** Measures the CPU time of a child. */
 export interface CpuMeter {
-  /** Looks at it while it lives: a process that has ended cannot be asked any more. */
+  /** Reads the CPU time while the process lives. After its end it cannot be read. */
   look(): void
-  /** A task begins. */
+  /** Marks the start of a task. */
   begin(): void
-  /** CPU milliseconds since the last time; the first time those of its start are among them. */
+  /** CPU milliseconds since the last call. The first call includes the start of the process. */
   take(): number
 }
 
-/** Where there is no `/proc`, `take` answers with the time since `begin`. */
+/** Where `/proc` is missing, `take` returns the elapsed time since `begin` instead. */
 export function createCpuMeter(pid: number | undefined): CpuMeter {
   let seen: number | undefined
   let taken = 0
@@ -20,7 +20,7 @@ export function createCpuMeter(pid: number | undefined): CpuMeter {
     try {
       seen = cpuMsOf(readFileSync(`/proc/${pid}/stat`, 'utf8'))
     } catch {
-      // It has ended, or this is not Linux: the last value stays.
+      // The process has ended, or this is not Linux. The last value is used.
     }
   }
   return {

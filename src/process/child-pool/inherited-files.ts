@@ -2,15 +2,15 @@ import { closeSync, readdirSync, readlinkSync } from 'node:fs'
 import { isFileLink } from '../../core/text/descriptor.ts'
 
 /**
- * Closes the files that this process has inherited: LevelDB opens its files without O_CLOEXEC, so a child could write into the
- * index. To be called while this process has opened none itself. Linux only: elsewhere nothing is closed.
+ * Closes inherited file descriptors of files. LevelDB opens its files without O_CLOEXEC, so a child could write into the
+ * index. Call it before this process opens files itself. Linux only: on other systems it does nothing.
  */
 export function closeInheritedFiles(): void {
   for (const fd of namesIn('/proc/self/fd').map(Number)) {
     try {
       if (fd > 2 && isFileLink(readlinkSync(`/proc/self/fd/${fd}`))) closeSync(fd)
     } catch {
-      // That of the list itself, which is closed by now.
+      // The descriptor of the directory listing itself, which is already closed.
     }
   }
 }

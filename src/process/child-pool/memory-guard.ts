@@ -1,16 +1,16 @@
 import { Worker } from 'node:worker_threads'
 
-// As often as a parent looks, see there: whoever of the two sees it first.
+// The same interval as in the parent. Whichever of the two notices first acts.
 const LOOK_MS = 50
 
 /**
- * Kills this process when it takes too much memory, or when its parent has ended: from a thread of its own, which goes on
- * looking when the first one is lost in a plugin's loop.
+ * Kills this process when it uses too much memory, or when its parent has ended. It runs in a thread of its own, so it
+ * works even while the main thread is stuck in a plugin's loop.
  */
 export function guardProcess({ maxMemoryBytes }: { maxMemoryBytes: number }): void {
   const guard = new Worker(WATCH, {
     eval: true,
-    // Not the loaders of the first thread.
+    // Without the loaders of the main thread.
     execArgv: [],
     workerData: { parent: process.ppid, maxMemoryBytes, lookMs: LOOK_MS },
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },

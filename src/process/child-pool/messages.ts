@@ -1,24 +1,24 @@
 import type { Log } from '../../core/log.ts'
 import { Problem, type ProblemJson } from '../../core/problem.ts'
 
-/** The properties of a file whose bytes follow on the channel. */
+/** The metadata of a file whose bytes follow on the channel. */
 export interface FileHead {
   size: number
   mediaType: string
   /** Milliseconds since 1970. */
   lastModified: number
-  /** Images only: the file ends before its image is complete. */
+  /** Set for an image whose file is truncated. */
   truncated?: true
 }
 
-/** Messages to a child process. Bytes use a separate channel: as messages they would be copied twice. */
+/** Messages to a child. Bytes use a separate channel: in messages they would be copied twice. */
 export type ToChild =
   | { setup: unknown }
   | { task: unknown; source: FileHead }
   | { asset: FileHead }
   | { noAsset: SentError }
 
-/** Messages from a child process. */
+/** Messages from a child. */
 export type FromChild =
   | { ready: true }
   | { broken: SentError }
@@ -27,13 +27,13 @@ export type FromChild =
   | { done: FileHead }
   | { failed: SentError }
 
-/** An error as a message: the public part of a problem, or the message and stack of any other error, for the log. */
+/** A serialized error: the public part of a Problem, or message and stack of any other error. */
 export type SentError = { problem: ProblemJson } | { message: string; stack: string }
 
 export function sentError(error: unknown): SentError {
   if (error instanceof Problem) return { problem: error.toJSON() }
   if (!(error instanceof Error)) return { message: String(error), stack: '' }
-  // The operator needs the cause most: it is the plugin's own error.
+  // The cause has the plugin's own message, which is what an operator needs in the log.
   const cause = error.cause instanceof Error ? `\nCaused by: ${error.cause.stack}` : ''
   return { message: error.message, stack: `${error.stack}${cause}` }
 }

@@ -2,23 +2,23 @@ import type { Children } from '../../core/ports/children.ts'
 import { type Child, type ChildOptions, openChild } from './child-process.ts'
 
 export interface PoolOptions extends ChildOptions {
-  /** Children at once. */
+  /** Maximum of concurrent children. */
   most: number
-  /** A child that has nothing to do for so long ends. */
+  /** A child that is idle for this time is killed. */
   idleMs?: number
 }
 
-/** Children that work, each for one task at a time, and can be killed in the middle of it. */
+/** Child processes that run one task at a time each. A child can be killed in the middle of a task. */
 export interface Pool extends Children {
-  /** The process ids of all that live. */
+  /** The PIDs of all live children. */
   pids(): number[]
-  /** Kills all of them. */
+  /** Kills all children. */
   close(): Promise<void>
 }
 
 const IDLE_MS = 60_000
 
-/** Children are started as they are needed, and kept for the next task. One that was killed is replaced. */
+/** Children are started on demand and reused for later tasks. A killed child is replaced. */
 export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions): Pool {
   const children = new Set<Child>()
   const idle = new Map<Child, NodeJS.Timeout>()
@@ -32,7 +32,7 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
       children.delete(child)
       clearTimeout(idle.get(child))
       idle.delete(child)
-      // Whoever waits would else wait for the others.
+      // A waiting task gets a new child. Otherwise it would have to wait for the other children.
       if (!closed && waiting.length > 0) waiting.shift()?.(start())
     })
     return child
@@ -54,7 +54,7 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
     idle.set(child, setTimeout(() => child.kill(), idleMs).unref())
   }
 
-  /** So that the next task need not wait for a start. */
+  /** Starts a spare child, so that the next task need not wait for a start. */
   function replace(): void {
     if (!closed && idle.size === 0 && children.size < most) keep(start())
   }

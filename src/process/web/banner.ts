@@ -1,4 +1,4 @@
-/** What the server prints when it is ready: who may call it, and lines to paste. */
+/** The text that the server prints when it is ready: tokens, storage, and commands to paste. */
 export function banner({
   baseUrl,
   files,
@@ -7,11 +7,11 @@ export function banner({
   showSecret,
 }: {
   baseUrl: string
-  /** Where they are kept. */
+  /** Where files are stored, as text. */
   files: string
   index: string
   credentials: { clientToken: string; secretClientToken: string }
-  /** False when the operator has set the secret: it is no news, and this may be a log. */
+  /** False when the operator has set the secret: it need not be shown again, and this output may go to a log. */
   showSecret: boolean
 }): string {
   const { clientToken } = credentials

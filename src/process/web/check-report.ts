@@ -3,7 +3,7 @@ import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
 import { canonicalValue, type ParameterValue } from '../../core/plugin-api/parameter.ts'
 import type { TransformPlugin } from '../../core/plugin-api/plugin.ts'
 
-/** What has been loaded and found to be in order. */
+/** The parts that were loaded and checked. */
 interface Checked {
   plugins: {
     /** In the order in which they run. */
@@ -12,13 +12,12 @@ interface Checked {
     detector?: { plugin: DetectorPlugin } | undefined
   }
   chain: { disabled: readonly string[] }
-  /** What each stands for, by its name and the group of files that it is for. */
+  /** The parameters of each preset, by its name and its group of files. */
   presets: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, ParameterValue>>>
 }
 
 /**
- * What `--check` prints when all is well: the plugins in the order in which they run, with their parameters, and the
- * presets.
+ * The output of a successful `--check`: the plugins in the order in which they run, with their parameters, and the presets.
  */
 export function checkReport({ plugins, chain, presets }: Checked): string {
   const rows: Array<[name: string, what: string]> = [
@@ -36,7 +35,7 @@ export function checkReport({ plugins, chain, presets }: Checked): string {
   return `configuration, plugins and presets are in order:\n\n${lines.join('\n')}\n`
 }
 
-/** `preset=thumbnail`, `w=200&h=200&f=auto (image)`; once for each group that it is for: values may differ. */
+/** Rows such as `preset=thumbnail`, `w=200&h=200&f=auto (image)`. One row per group, since the values may differ. */
 function presetRows(presets: Checked['presets']): Array<[name: string, what: string]> {
   return [...presets].flatMap(([group, all]) =>
     [...all].map(([name, values]): [string, string] => {
@@ -46,7 +45,7 @@ function presetRows(presets: Checked['presets']): Array<[name: string, what: str
   )
 }
 
-/** `always; f (format), q (quality)` */
+/** Text such as `always; f (format), q (quality)`. */
 function transformRow({ always, params }: TransformPlugin): string {
   const names = Object.entries(params).map(([name, { aliases = [] }]) =>
     aliases.length > 0 ? `${name} (${aliases.join(', ')})` : name,

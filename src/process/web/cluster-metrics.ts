@@ -1,21 +1,21 @@
 import cluster, { type Worker } from 'node:cluster'
 
-// A process that is busy for longer is left out of this answer.
+// A process that is busy for longer is left out of this result.
 const ANSWER_MS = 2_000
 
-/** Between the first process and the web processes: `of` names the question that an answer is for. */
+/** A message between the primary process and the web processes. `metricsOf` is the number of the request. */
 type Message = { metricsOf: number; parts?: unknown; text?: string }
 
 /**
- * In the process that has started the others: asks them all for what they have measured, and has each of them ask for
- * the whole.
+ * Runs in the primary process. Collects the metrics of all web processes, and answers requests of each of them for the
+ * total.
  *
- * @param aggregate puts the parts together
+ * @param aggregate merges the parts into one text
  */
 export function gatherMetrics(
   aggregate: (parts: readonly unknown[]) => Promise<string>,
 ): () => Promise<string> {
-  // Those that have said something: that they are ready. One that starts would not answer.
+  // Processes that have sent their ready message. A starting process would not answer.
   const ready = new Set<Worker>()
   const waiting = new Map<number, (parts: unknown) => void>()
   let questions = 0
@@ -36,7 +36,7 @@ export function gatherMetrics(
     return aggregate(parts.filter((part) => part !== undefined))
   }
 
-  /** One that has died meanwhile, or cannot be answered, asks no more or gives up. */
+  /** If the worker has died or the collection fails, no answer is sent, and the request times out. */
   async function answer(worker: Worker, metricsOf: number): Promise<void> {
     const text = await gather().catch(() => undefined)
     if (text !== undefined) worker.send({ metricsOf, text }, () => undefined)
@@ -53,10 +53,10 @@ export function gatherMetrics(
 }
 
 /**
- * In a web process: answers those questions.
+ * Runs in a web process. Answers the requests of the primary process.
  *
- * @param parts what this process has measured; of one that measures nothing there is nothing to ask
- * @returns asks for what all have measured
+ * @param parts returns the metrics of this process
+ * @returns a function that requests the metrics of all processes
  */
 export function shareMetrics(parts: () => Promise<unknown>): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>()
@@ -71,7 +71,7 @@ export function shareMetrics(parts: () => Promise<unknown>): () => Promise<strin
     const metricsOf = questions
     const answered = new Promise<string>((resolve, reject) => {
       waiting.set(metricsOf, resolve)
-      setTimeout(reject, 2 * ANSWER_MS, new Error('the first process does not answer')).unref()
+      setTimeout(reject, 2 * ANSWER_MS, new Error('the first process does not respond')).unref()
       process.send?.({ metricsOf })
     })
     return answered.finally(() => waiting.delete(metricsOf))

@@ -3,41 +3,41 @@ import { once } from 'node:events'
 import type { Log } from '../../core/log.ts'
 
 export interface WebProcessesOptions {
-  /** Processes that run this program and share its port; from 2. */
+  /** Number of processes that run this program and share its port; at least 2. */
   count: number
-  /** How long after a signal they may take to end by themselves. */
+  /** Milliseconds for a process to exit after a signal. */
   graceMs: number
   log: Log
 }
 
-// Each takes connections by itself. When this process hands them out, those on their way to one that is killed are
-// neither answered nor closed.
+// Each process accepts connections itself. If the primary process distributed them, connections on their way to a killed
+// process would be neither answered nor closed.
 cluster.schedulingPolicy = cluster.SCHED_NONE
 
-// A process that ends again and again shall not use up the machine by starting.
+// A process that fails again and again must not use up the machine by its restarts.
 const RESTART_MIN_MS = 1_000
 const RESTART_MAX_MS = 30_000
 
-/** Whether this is one of several, started by {@link runWebProcesses}. */
+/** Whether this process was started by {@link runWebProcesses}. */
 export const isOneOfSeveral = cluster.isWorker
 
-/** Tells the process that has started this one that it answers, and where. */
+/** Notifies the primary process that this process is ready, and at which URL. */
 export function tellReady(baseUrl: string): void {
   process.send?.({ baseUrl })
 }
 
 /**
- * Starts the processes and puts another in the place of one that ends. SIGTERM and SIGINT are passed on to them, and
- * this process ends when they have ended.
+ * Starts the processes, and replaces a process that exits. SIGTERM and SIGINT are forwarded to them, and this process exits
+ * after them.
  *
- * @returns the address under which they answer, as soon as all of them do
- * @throws Error when one ends before that; the others are ended
+ * @returns the URL at which they listen, as soon as all are ready
+ * @throws Error when one exits before that; the others are stopped
  */
 export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptions): Promise<string> {
   let stopped: Promise<void> | undefined
   let restartMs = RESTART_MIN_MS
 
-  /** Passes every signal on: a second one is for those who will not wait. */
+  /** Forwards every signal: a second one asks the processes not to wait. */
   function stop(signal: NodeJS.Signals): Promise<void> {
     for (const worker of running()) worker.process.kill(signal)
     stopped ??= allEnd(graceMs)
@@ -67,19 +67,19 @@ export async function runWebProcesses({ count, graceMs, log }: WebProcessesOptio
     cluster.on('exit', replace)
     return first.baseUrl
   } catch (error) {
-    // After a signal this process ends here, as soon as the others have.
+    // After a signal, this process exits here, as soon as the others have exited.
     await stop('SIGTERM')
     throw error
   }
 }
 
-/** Rejects when one of the processes ends, whether it has been ready or not. */
+/** Rejects when any of the processes exits. */
 async function oneEnds(): Promise<never> {
   await once(cluster, 'exit')
   throw new Error('a web process has ended before all were ready')
 }
 
-/** Resolves when none runs any more; after `graceMs` they are killed. */
+/** Resolves when all processes have exited. After `graceMs` they are killed. */
 async function allEnd(graceMs: number): Promise<void> {
   const late = setTimeout(() => {
     for (const worker of running()) worker.process.kill('SIGKILL')
@@ -88,7 +88,7 @@ async function allEnd(graceMs: number): Promise<void> {
   clearTimeout(late)
 }
 
-/** Without those that have just ended, which the cluster still has: they would never do so again. */
+/** Without processes that have just exited but are still listed by the cluster: they emit no further `exit`. */
 function running(): Worker[] {
   return Object.values(cluster.workers ?? {}).filter(
     (worker) => worker !== undefined && !worker.isDead(),

@@ -1,23 +1,23 @@
 import { getHeapStatistics } from 'node:v8'
 
-// What is alive is 45 MB. By itself V8 lets garbage that has grown old pile up fourfold of that before it collects:
-// 290 MB resident after 10,000 mixed requests.
+// Live data take 45 MB. By default, V8 collects old garbage only when it has grown to four times the live data: 290 MB
+// resident after 10,000 mixed requests.
 const ENOUGH_BYTES = 80 * 1024 ** 2
 const GROWTH = 1.5
 const LOOK_MS = 250
-// A collection comes to its end within 2 s: the least that the heap has held until then was alive.
+// A collection takes less than 2 s. The minimum of the heap during this time was live data.
 const LOOKS_PER_COLLECTION = 8
-// An idle process has 105 MB. What thousands of readers have left is garbage within and outside of the heap, which V8 is in no hurry
-// to collect while nothing is allocated: 170 to 350 MB stayed for half a minute and more.
+// An idle process has 105 MB. Thousands of readers leave garbage in and outside of the heap. V8 does not hurry to
+// collect it while nothing is allocated: 170 to 350 MB remained for half a minute and more.
 const LARGE_RESIDENT_BYTES = 140 * 1024 ** 2
 const LOOKS_BETWEEN = 60
-// V8 begins to mark when 64 MB outside of its heap have been allocated since the last collection.
+// V8 starts marking when 64 MB outside of its heap were allocated since the last collection.
 const MARKING_BYTES = 65 * 1024 ** 2
 
 /**
- * Has the memory of this process follow what is alive in it: looks four times a second, and starts a collection of garbage when the
- * heap holds more than 80 MB and half as much again as was alive the last time. Also every 15 s while the process has more
- * than 140 MB in memory. It is no limit.
+ * Keeps the memory of this process close to its live data. It checks four times a second, and starts a garbage
+ * collection when the heap is larger than 80 MB and than 1.5 times the live data of the last collection. While the
+ * process has more than 140 MB resident, it also does so every 15 s. This is no hard limit.
  */
 export function watchHeap(): void {
   let enough = ENOUGH_BYTES
@@ -41,14 +41,14 @@ export function watchHeap(): void {
 }
 
 /**
- * Has V8 collect garbage in small steps between other work, most of it in threads of their own. `gc()` of `--expose-gc` would do it
- * in one step: with 2,000 readers alive no request was answered for 0.2 to 0.7 s.
+ * Makes V8 collect garbage in small steps between other work, mostly in its own threads. `gc()` of `--expose-gc` would
+ * do it in one step: with 2,000 readers connected, no request was answered for 0.2 to 0.7 s.
  */
 export function startCollecting(): void {
   try {
-    // Never written to, so the system gives no memory for it.
+    // The memory is never written to, so the system does not provide physical pages for it.
     Buffer.allocUnsafeSlow(MARKING_BYTES)
   } catch {
-    // A system that counts reserved memory as used has refused it. The next look tries again.
+    // Allocation failed: this system counts reserved memory as used. The next check tries again.
   }
 }

@@ -2,26 +2,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { METRICS_CONTENT_TYPE } from '../../core/ports/metrics.ts'
 
-/** A server of metrics. */
+/** A running server for metrics. */
 export interface MetricsServer {
   /** The URL of the metrics. */
   url: string
-  /** Ends it, with the connections that it has. */
+  /** Stops the server and closes its connections. */
   close(): Promise<void>
 }
 
 /**
- * Answers `GET /metrics` on a port of its own, to whoever reaches it; also `GET /healthz`, with 200 while the process
- * answers at all: a worker has no other port.
+ * Serves `GET /metrics` on a separate port, without authentication. Also serves `GET /healthz`, with 200 while the process
+ * responds at all, since a worker has no other port.
  *
- * @throws Error when the port cannot be listened on
+ * @throws Error when it cannot listen on the port
  */
 export async function serveMetrics({
   port,
   host,
   read,
 }: {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number
   host: string
   read: () => Promise<string>

@@ -1,8 +1,8 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
 /**
- * Who listens on a TCP port of this machine: `process 123 (node)`. Linux tells through /proc, of the caller's own
- * processes; elsewhere it is `another process`.
+ * Names the process that listens on a TCP port of this machine: `process 123 (node)`. On Linux, /proc shows this for
+ * processes of the same user. In all other cases the result is `another process`.
  *
  * @see proc(5)
  */
@@ -18,12 +18,12 @@ export async function holderOfPort(port: number): Promise<string> {
       }
     }
   } catch {
-    // No /proc, or none that may be read.
+    // /proc does not exist or is not readable.
   }
   return 'another process'
 }
 
-/** As the links of their descriptors name them: `socket:[<inode>]`. */
+/** The listening sockets of a port, in the format of the links in /proc/<pid>/fd: `socket:[<inode>]`. */
 async function listeningSockets(port: number): Promise<Set<string>> {
   const LISTEN = '0A'
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`

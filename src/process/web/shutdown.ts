@@ -2,11 +2,11 @@ import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setImmediate as afterPoll, setTimeout as pause } from 'node:timers/promises'
 
-/** The orderly end of a server, in the order in which a load balancer in front loses no request. */
+/** Graceful shutdown of a server, in an order that loses no request behind a load balancer. */
 export interface Shutdown {
-  /** Whether it has begun: the process answers requests, and is not ready for new ones. */
+  /** Whether the shutdown has begun: requests are still answered, but the readiness check fails. */
   hasBegun(): boolean
-  /** To be called for each request: once no new connections are accepted, its response is the last one of its connection. */
+  /** Call it for each request. Once the server accepts no new connections, each response closes its connection. */
   mark(res: ServerResponse): void
   /** Resolves when every connection is closed. */
   stop(options: ShutdownTimes): Promise<void>
@@ -19,16 +19,16 @@ export interface ShutdownTimes {
   drainMs: number
 }
 
-// A request that was sent before its sender saw the end is read and answered within this time, instead of a reset.
+// A request that was sent before its client saw the shutdown is read and answered within this time, instead of a reset.
 const LINGER_MS = 250
 const CLOSE_IDLE_EVERY_MS = 100
 
-/** Right after the event loop has read what has come: a connection whose request is still to be read counts as idle. */
+/** Runs right after the poll phase: a connection whose request is not read yet would count as idle before that. */
 function closeIdle(server: Server): void {
   setImmediate(() => server.closeIdleConnections())
 }
 
-/** The end of this server, which begins when {@link Shutdown.stop} is called. */
+/** Creates the shutdown of this server. {@link Shutdown.stop} starts it. */
 export function createShutdown(server: Server): Shutdown {
   let begun = false
   let isClosed = false
@@ -40,14 +40,15 @@ export function createShutdown(server: Server): Shutdown {
     async stop({ delayMs, drainMs }) {
       begun = true
       if (delayMs > 0) await pause(delayMs)
-      // The system resets connections that wait to be accepted. Right after the event loop has accepted all, there are none.
+      // The system resets connections that wait to be accepted. Right after the poll phase all are accepted.
       await afterPoll()
       isClosed = true
-      // That of node:http would also reset the idle connections at once, with what their senders have just written.
+      // `close` of node:http would also reset idle connections at once, including requests that their clients have just
+      // sent.
       const closed = new Promise((done) => NetServer.prototype.close.call(server, done))
       if (delayMs > 0) await Promise.race([closed, pause(LINGER_MS)])
       closeIdle(server)
-      // A connection that has just ended its request would otherwise be kept for the next one.
+      // A connection that has just finished its request would otherwise remain open for the next one.
       const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS, server)
       await Promise.race([closed, pause(drainMs)])
       server.closeAllConnections()

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 
-/** What a connection may cost while nothing comes of it; each is the variable of that name. */
+/** Limits of a connection. Each is the environment variable of this name. */
 export interface ConnectionLimits {
   HEADERS_TIMEOUT_SECONDS: number
   HEADERS_MAX_BYTES: number
@@ -8,10 +8,10 @@ export interface ConnectionLimits {
   KEEP_ALIVE_SECONDS: number
 }
 
-// node:http looks for overdue headers only so often: at most a quarter more than their time is given.
+// node:http checks timeouts only at intervals, so the timeout is exceeded by at most a quarter.
 const LOOKS_PER_TIMEOUT = 4
 
-/** A server, not listening yet, on which nobody can hold a connection for nothing. */
+/** Creates a server that does not listen yet. Its timeouts close connections on which nothing moves. */
 export function createWebServer(limits: ConnectionLimits, handle: RequestListener): Server {
   const headersTimeoutMs = limits.HEADERS_TIMEOUT_SECONDS * 1000
   const server = createServer(
@@ -20,16 +20,16 @@ export function createWebServer(limits: ConnectionLimits, handle: RequestListene
       headersTimeout: headersTimeoutMs,
       connectionsCheckingInterval: headersTimeoutMs / LOOKS_PER_TIMEOUT,
       keepAliveTimeout: limits.KEEP_ALIVE_SECONDS * 1000,
-      // A large upload takes as long as it takes; what must not happen is that nothing moves.
+      // A large upload may take any time. The idle timeout covers connections on which nothing moves.
       requestTimeout: 0,
-      // By itself Node refuses requests without one, and not in the form of our problems.
+      // Node would reject requests without Host itself, and not in the format of our problems.
       requireHostHeader: false,
     },
     handle,
   )
-  // HEADERS_MAX_BYTES is the limit; by itself Node takes 2,000 and drops the others without a word.
+  // HEADERS_MAX_BYTES is the limit. By default, Node silently drops all headers after the first 2,000.
   server.maxHeadersCount = 0
-  // By itself Node answers an expectation that it does not know with a bare 417; the service has one in its own form.
+  // By default, Node answers an unknown expectation with a bare 417. The service answers in its own format.
   server.on('checkExpectation', handle)
   server.setTimeout(limits.IDLE_TIMEOUT_SECONDS * 1000)
   return server

@@ -16,28 +16,28 @@ import { type ChangeKnown, clientConflict, noSuchClient } from '../clients/chang
 import { type CheckedSettings, checkedSettings, type StorageSettings } from '../clients/storage-settings.ts'
 import type { HasFiles } from './has-files.ts'
 
-/** The buckets that clients have of their own. */
+/** Manages the own buckets of clients. */
 export interface ClientStorages {
   /**
-   * Gives a client a bucket of its own, or other keys for the one that it has, once that has been tried; `undefined` gives it
-   * back to the installation's. While its root changes, which takes as long as other processes take to hear of it, its
-   * requests are a 503.
+   * Sets the own bucket of a client, or other credentials for it, after it was tested. `undefined` moves the client
+   * back to the bucket of the installation. When the root changes, the client's requests get 503 until all processes
+   * know the change.
    *
-   * @throws Problem 400 for settings that are none; 422 for a bucket that cannot be used; 404 when there is no such client;
-   *   409 for the first one, for one with files when its root would be another, for a root that overlaps another's, and
-   *   for one that is being removed; 503
+   * @throws Problem 400 for invalid settings; 422 for a bucket that cannot be used; 404 when the client does not exist;
+   *   409 for the first client, for a client with files whose root would change, for a root that overlaps another
+   *   client's, and for a client that is being removed; 503
    */
   set(id: string, settings: StorageSettings | undefined): Promise<Client>
-  /** Makes a client that has one from its beginning: by `create`, with its id. @throws as `set`, and what `create` throws */
+  /** Creates a client with its own bucket: calls `create` with the new ID. @throws as `set`, and the errors of `create` */
   forNew<T>(
     settings: StorageSettings,
     create: (made: { id: string; storage: ClientStorage }) => Promise<T>,
   ): Promise<T>
 }
 
-// Nobody may be shut out for longer by a process that has died over a change.
+// When the process dies during a change, its client is locked out for at most this time.
 const PAUSE_MS = 60_000
-// Looking for files twice, waiting in between, and writing: within the pause, whatever the clocks of others say.
+// Two searches for files, the wait between them, and the write must fit into the pause, even when clocks differ.
 const CHANGE_LIMIT_MS = 45_000
 
 export function createClientStorages({
@@ -55,36 +55,36 @@ export function createClientStorages({
   changeKnown: ChangeKnown
   hasFiles: HasFiles
   locks: Locks
-  /** @throws Problem 422 */
+  /** Tests a bucket. @throws Problem 422 */
   tryStorage(settings: CheckedSettings): Promise<{ address: string }>
-  /** For {@link seal}. */
+  /** The key for {@link seal}. */
   key: Buffer
-  /** Where the clients without one are; absent when that is no bucket of S3. */
+  /** The root of clients without an own bucket; absent when that is not in S3. */
   installation: Root | undefined
-  /** How long other processes may go on with the client as it was. */
+  /** How long other processes may use their cached state of the client, in milliseconds. */
   clientCacheTtlMs: number
   now?: () => number
 }): ClientStorages {
-  async function tried(id: string, settings: StorageSettings): Promise<ClientStorage> {
+  async function tested(id: string, settings: StorageSettings): Promise<ClientStorage> {
     const { secretAccessKey, ...checked } = checkedSettings(settings)
     const { address } = await tryStorage({ ...checked, secretAccessKey })
     return { ...checked, sealedSecret: seal(secretAccessKey, { key, place: sealedPlace(id) }), address }
   }
 
-  /** @throws Problem 409 */
-  function checkApart(id: string, root: Root): void {
+  /** Checks that no other root overlaps this one. @throws Problem 409 */
+  function checkNoOverlap(id: string, root: Root): void {
     if (installation && overlap(root, installation))
       throw clientConflict(
-        'this is a part of the bucket of the installation, or contains it: take another one or another prefix',
+        'This bucket and prefix overlap the storage of the installation. Use another bucket or prefix.',
       )
     const other = store.list().find((one) => one.id !== id && one.storage && overlap(root, one.storage))
     if (other)
       throw clientConflict(
-        `the client ${other.id} has this root, a part of it, or one around it: take another prefix`,
+        `This bucket and prefix overlap the storage of client ${other.id}. Use another prefix.`,
       )
   }
 
-  /** One change at a time, of whichever client: each is compared with all others. */
+  /** One change at a time for all clients, since each is compared with all others. */
   function inTurn<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const changing = async (signal: AbortSignal) => {
       await store.refresh()
@@ -97,7 +97,9 @@ export function createClientStorages({
     const client = store.find(id)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
-      throw clientConflict('the first client has the bucket of the installation, where all records are')
+      throw clientConflict(
+        'The first client must use the bucket of the installation, which stores all records.',
+      )
     if (client.removing) throw clientConflict(`${id} is being removed`)
     return client
   }
@@ -105,11 +107,11 @@ export function createClientStorages({
   async function checkEmpty(client: Client): Promise<void> {
     if (await hasFiles(client))
       throw clientConflict(
-        `the client ${client.id} has files, or an upload on its way: they would be left behind. Delete them first, or make another client`,
+        `The client ${client.id} has files or an upload in progress, which would be left behind. Delete them first, or create another client.`,
       )
   }
 
-  /** Nobody may begin an upload in one root and be told of it in another. */
+  /** Changes the root. Requests are paused, so that no upload begins in one root and ends in the other. */
   async function move(
     client: Client,
     { storage, signal }: { storage: ClientStorage | undefined; signal: AbortSignal },
@@ -123,12 +125,11 @@ export function createClientStorages({
       await checkEmpty(client)
       return await changeKnown(id, ({ pausedUntil, storage: _, ...present }) => {
         signal.throwIfAborted()
-        if (pausedUntil !== until || now() >= until)
-          throw unavailable('the change has taken too long; try again')
+        if (pausedUntil !== until || now() >= until) throw unavailable('The change took too long. Try again.')
         return { ...present, ...(storage ? { storage } : {}) }
       })
     } catch (error) {
-      // Else it ends by itself.
+      // If this fails too, the pause expires by itself.
       await changeKnown(id, ({ pausedUntil: _, ...present }) => present).catch(() => {})
       throw error
     }
@@ -138,19 +139,19 @@ export function createClientStorages({
     async set(id, settings) {
       await store.refresh()
       known(id)
-      const storage = settings && (await tried(id, settings))
+      const storage = settings && (await tested(id, settings))
       return inTurn(async (signal) => {
         const client = known(id)
-        if (storage) checkApart(id, storage)
+        if (storage) checkNoOverlap(id, storage)
         if (!isSameRoot(client.storage, storage)) return move(client, { storage, signal })
         return changeKnown(id, (present) => ({ ...present, ...(storage ? { storage } : {}) }))
       })
     },
     async forNew(settings, create) {
       const id = newClientId()
-      const storage = await tried(id, settings)
+      const storage = await tested(id, settings)
       return inTurn(async () => {
-        checkApart(id, storage)
+        checkNoOverlap(id, storage)
         return create({ id, storage })
       })
     },

@@ -16,9 +16,12 @@ import type { StorageSettings } from '../clients/storage-settings.ts'
 import type { ClientStorages } from './client-storage.ts'
 import type { RemoveClient, RemoveClientOptions } from './remove-client.ts'
 
-/** The clients as an operator manages them, on the command line and over HTTP: no secret is shown but a new one. */
+/**
+ * The clients as an operator manages them, on the command line and over HTTP. Secrets are shown only when they are
+ * created.
+ */
 export interface ManagedClients {
-  /** The first client first, then by age. */
+  /** The first client first, then the others by age. */
   list(): Promise<ShownClient[]>
   /** @throws Problem 404 */
   show(id: string): Promise<ShownClient>
@@ -42,7 +45,7 @@ export interface ManagedClients {
   remove(id: string, options: RemoveClientOptions): Promise<{ originals: number }>
 }
 
-/** A client without its secrets, and without what is kept of them. Instants as ISO 8601. */
+/** A client without its secrets and their digests. Times are in ISO 8601. */
 export interface ShownClient {
   id: string
   name?: string
@@ -50,20 +53,20 @@ export interface ShownClient {
   createdAt: string
   state: 'active' | 'removing'
   rules?: ClientRules
-  /** The versions of the keys of its signed URLs. */
+  /** The versions of the active keys for signed URLs. */
   urlKeys?: number[]
-  /** The bucket that it has of its own, without the secret of its key. */
+  /** The own bucket of the client, without the secret access key. */
   storage?: StorageConnection
-  /** Until when the last of the secrets that a rotation has replaced works. */
+  /** When the last of the secrets that a rotation has replaced expires. */
   oldSecretUntil?: string
-  /** Those with a scope. */
+  /** The scoped secrets. */
   secrets?: ShownSecret[]
 }
 
 export interface ShownSecret extends SecretScope {
   id: string
   name?: string
-  /** For good without it. */
+  /** When the secret expires. Absent: it never expires. */
   until?: string
 }
 

@@ -16,10 +16,10 @@ import type { SweepPuts } from '../maintenance/sweep-partial-writes.ts'
 import type { SweepResumables } from '../upload/sweep-resumables.ts'
 import type { ManagedClients } from './clients.ts'
 
-/** What a command tells before its answer. */
+/** Output of a command before its answer. */
 export type Told = { finding: Finding } | { progress: object }
 
-// A terminal shows no more, and a socket need not carry it.
+// A terminal shows no more updates, and the socket need not carry more.
 const PROGRESS_EVERY_MS = 200
 
 const storageSettings = z.strictObject({
@@ -34,7 +34,7 @@ const storageSettings = z.strictObject({
 })
 const presetParameters = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
-/** What an operator may ask for, each with its arguments as one object; times in milliseconds. */
+/** The commands of an operator, each with its arguments as one object. Times are in milliseconds. */
 export function createCommands({
   clients,
   store,
@@ -121,7 +121,7 @@ export function createCommands({
     'client remove': command(
       z.strictObject({ id: z.string(), files: z.boolean() }),
       async ({ id, files }, { signal, tell }) => {
-        const progress = nowAndThen(tell)
+        const progress = throttledProgress(tell)
         return clients.remove(id, { files, signal, progress: (originals) => progress({ originals }) })
       },
     ),
@@ -136,7 +136,7 @@ export function createCommands({
     reindex: command(z.strictObject({ clientId: z.string().optional() }), ({ clientId }, run) =>
       reindex(walk(clientId, run)),
     ),
-    /** Of the last 30 days, today among them. */
+    /** Covers the last 30 days, including today. */
     usage: command(z.strictObject({ clientId: z.string().optional() }), async ({ clientId }) => {
       const to = dayOf(now())
       const told = []
@@ -159,7 +159,7 @@ function command<T>(args: z.ZodType<T>, work: (args: T, run: CommandRun) => Prom
   return async (received, run) => {
     const parsed = args.safeParse(received)
     if (!parsed.success)
-      // Not what they are: there may be a secret among them.
+      // The received arguments are not shown: there may be a secret among them.
       throw badParameter({ param: 'arguments', expected: z.prettifyError(parsed.error), received: 'others' })
     return work(parsed.data, run)
   }
@@ -170,12 +170,12 @@ function walk(clientId: string | undefined, { signal, tell }: CommandRun): Walk 
     clientId,
     signal,
     found: (finding) => tell({ finding } satisfies Told),
-    progress: nowAndThen(tell),
+    progress: throttledProgress(tell),
   }
 }
 
-/** Tells the progress at once, and then no more often than anyone can read it. */
-function nowAndThen(tell: CommandRun['tell']) {
+/** Reports progress at once, and then at most every {@link PROGRESS_EVERY_MS}. */
+function throttledProgress(tell: CommandRun['tell']) {
   let last = Number.NEGATIVE_INFINITY
   return async (progress: object): Promise<void> => {
     const at = performance.now()

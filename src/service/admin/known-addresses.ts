@@ -41,7 +41,7 @@ export function createKnownAddresses({
         answer: undefined,
       })
       await changeInLedger(ledger, nameOf(address), { make, forgetAt: until }).catch((error) =>
-        log.warn({ err: error }, 'the address of a sign-in could not be remembered'),
+        log.warn({ err: error }, 'the IP address of a sign-in could not be stored'),
       )
     },
   }

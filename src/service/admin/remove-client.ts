@@ -5,7 +5,7 @@ import { classifyKey, type ObjectKey, remoteRecordPrefix } from '../../core/file
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import type { FileLists, FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { clientConflict, noSuchClient } from '../clients/change-existing.ts'
 import { CONCURRENCY } from '../maintenance/scan.ts'
@@ -15,25 +15,25 @@ import type { SweepResumables } from '../upload/sweep-resumables.ts'
 import type { HasFiles } from './has-files.ts'
 
 /**
- * Removes a client: first its access, for good, then its files, then its record. Broken off, by a crash or by `signal`,
- * it goes on where it was when it is called again, with `files` or without when it has been asked for them before.
+ * Removes a client: first its access, permanently, then its files, then its record. After an abort by a crash or by
+ * `signal`, another call continues the removal. Once `files` was given, later calls need not give it again.
  *
- * @returns how many originals were deleted by this call
- * @throws Problem 404 when there is no such client, nor files of one that `files` could be about; 409 for the first one,
- *   and for one that has files unless `files`; 503 when an upload, transformation or delete of its goes on for too long,
- *   or bucket or index are away
+ * @returns the number of originals that this call deleted
+ * @throws Problem 404 when the client does not exist and, with `files`, has no files left either; 409 for the first
+ *   client, and for a client with files unless `files`; 503 when its uploads, transformations or deletes take too long,
+ *   or bucket or index are unavailable
  */
 export type RemoveClient = (id: string, options: RemoveClientOptions) => Promise<{ originals: number }>
 
 export interface RemoveClientOptions {
-  /** Whether its files may be deleted with it. */
+  /** Whether files of the client may be deleted. */
   files: boolean
   signal: AbortSignal
-  /** @param originals deleted so far */
+  /** @param originals number of originals deleted so far */
   progress(originals: number): Promise<void>
 }
 
-// As long as a transformation may take to end that was begun before: its deadline, and a sweep's grace.
+// How long a transformation that began earlier may take to end: its deadline, plus the grace period of a sweep.
 const WAIT_MS = 150_000
 const LOOK_AGAIN_MS = 500
 
@@ -49,17 +49,17 @@ export function createRemoveClient({
   now = Date.now,
 }: {
   clients: ClientStore
-  index: FileIndex
+  index: FileLookup & FileLists
   buckets: Buckets
   removals: Removals
   hasFiles: HasFiles
   resumables: Pick<SweepResumables, 'ofClient'>
   events: EventBus
-  /** How long other processes may go on accepting the tokens of a client that has been removed here. */
+  /** How long other processes may still accept the tokens of the client, in milliseconds. */
   clientCacheTtlMs: number
   now?: () => number
 }): RemoveClient {
-  /** @param removing what it is to be, of what it is; undefined when the removal is taken back */
+  /** @param removing computes the new value from the present one; undefined takes the removal back */
   async function mark(
     id: string,
     removing: (present: Client['removing']) => Client['removing'],
@@ -73,35 +73,40 @@ export function createRemoveClient({
     events.emit('client.changed', { clientId: id })
   }
 
-  /** A client whose record is gone, and whose files are not. */
-  async function lost(id: string): Promise<Client | undefined> {
+  /** A client whose record is already deleted while files of it still exist. */
+  async function clientOfLeftFiles(id: string): Promise<Client | undefined> {
     if (!isClientId(id)) return undefined
     const client: Client = { id, token: '', secrets: [], createdAt: 0 }
     return (await hasFiles(client)) ? client : undefined
   }
 
-  /** From now on its tokens are nobody's. Begun anew on each call: the one before may have died before others heard. */
+  /**
+   * From now on its tokens are rejected. Each call repeats this: an earlier call may have died before other processes
+   * knew.
+   */
   async function endAccess(client: Client, { files, signal }: RemoveClientOptions): Promise<void> {
     const { id } = client
-    const areSpokenOf = files || client.removing?.files === true
+    const mayDeleteFiles = files || client.removing?.files === true
     const check = async () => {
-      if (!areSpokenOf && (await hasFiles(client)))
-        throw clientConflict(`the client ${id} has files, and it was not asked to delete them with it`)
+      if (!mayDeleteFiles && (await hasFiles(client)))
+        throw clientConflict(
+          `The client ${id} has files. To delete them too, add --files (over HTTP: ?files).`,
+        )
     }
     try {
       await check()
-      await mark(id, (before) => ({ files: areSpokenOf || before?.files === true }))
+      await mark(id, (before) => ({ files: mayDeleteFiles || before?.files === true }))
       await wait(clientCacheTtlMs, signal)
-      // Some may have come since the first look.
+      // Files may have been added since the first check.
       await check()
-      // From here on nobody takes it back.
+      // From here on, the removal is not taken back.
       await mark(id, (before) => {
-        if (!before) throw clientConflict(`the removal of ${id} was taken back by another one; call it again`)
+        if (!before) throw clientConflict(`Another request cancelled the removal of ${id}. Repeat it.`)
         return { files: true }
       })
     } catch (error) {
-      // Nobody has spoken of files, and perhaps the operator has left.
-      if (!areSpokenOf && clients.find(id)?.removing)
+      // Without permission to delete files, take the removal back. Its signal may be aborted.
+      if (!mayDeleteFiles && clients.find(id)?.removing)
         await mark(id, (before) => (before?.files ? before : undefined))
       throw error
     }
@@ -111,13 +116,13 @@ export function createRemoveClient({
     const { signal, progress } = options
     await clients.refresh()
     const known = clients.find(id)
-    const client = known ?? (options.files ? await lost(id) : undefined)
+    const client = known ?? (options.files ? await clientOfLeftFiles(id) : undefined)
     if (!client) throw noSuchClient(id)
     if (id === FIRST_CLIENT_ID)
-      throw clientConflict('the first client cannot be removed: the service starts with it')
+      throw clientConflict('The first client cannot be removed: the service needs it.')
     if (known) await endAccess(known, options)
 
-    // Before its files: one that is complete may be becoming one.
+    // Before its files: a complete resumable upload may be about to become a file.
     await resumables.ofClient(id)
     const bucket = buckets.of(client)
     let originals = 0
@@ -133,7 +138,7 @@ export function createRemoveClient({
         await progress(originals)
       } catch (error) {
         if (!(error instanceof Problem) || error.status !== 404) throw error
-        // No original that could be deleted, only what is left of one, or what will be one.
+        // There is no original that could be deleted. It is a leftover of one, or an upload in progress.
         if ((await index.find({ clientId: id, key: meaning.original.key })).original) return 'left'
         const { failed } = await bucket.delete([key])
         if (failed[0]) throw unavailable('a file could not be deleted yet', { cause: failed[0].error })
@@ -155,7 +160,7 @@ export function createRemoveClient({
         work: removeEntry,
       }))
         if (outcome === 'left') left += 1
-      // Originals first: what belongs to one goes with it, and the rest is what is left of others.
+      // Originals first: files that belong to an original are deleted with it. The second pass deletes the rest.
       for (const isTurn of [isOriginal, () => true]) {
         const work = async (key: ObjectKey) => (isTurn(key) ? remove(key) : 'gone')
         for await (const outcome of mapConcurrent(bucket.list(''), {
@@ -170,7 +175,7 @@ export function createRemoveClient({
       if (originals > before) until = now() + WAIT_MS
       if (now() > until)
         throw unavailable(
-          `the client ${id} has no access any more, but ${left} of its files are still being stored or deleted; remove it again to go on`,
+          `The client ${id} has no access any more, but ${left} of its files are still being stored or deleted. Remove it again to continue.`,
         )
       await wait(LOOK_AGAIN_MS, signal)
     }
@@ -185,7 +190,7 @@ function isOriginal(key: ObjectKey): boolean {
   return classifyKey(key)?.kind === 'original'
 }
 
-/** @throws `signal.reason`, which the timer would hide */
+/** Waits. @throws `signal.reason`, which the aborted timer would hide */
 async function wait(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }

@@ -1,15 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../core/problem.ts'
 
-/** The operator over HTTP: signed in with `ADMIN_PASSWORD`, known by a token from then on. */
+/** Sessions of the operator over HTTP: signed in with `ADMIN_PASSWORD`, then identified by a token. */
 export interface AdminSessions {
   /**
-   * Takes the password for a token, which is good for twelve hours. Whoever calls it limits how often.
+   * Exchanges the password for a token that is valid for twelve hours. The caller must limit how often it is called.
    * @returns `expiresAt` in milliseconds since 1970, exclusive
-   * @throws Problem 401 for another password, 403 when there is none to sign in with
+   * @throws Problem 401 for a wrong password, 403 when no password is configured
    */
   signIn(password: string): AdminSession
-  /** Whether an `Authorization` header is `Bearer <token>` of a session that goes on. @throws Problem 401, 403 as above */
+  /** Checks that an `Authorization` header is `Bearer <token>` of a valid session. @throws Problem 401, 403 as above */
   check(authorization: string | undefined): void
 }
 
@@ -20,15 +20,15 @@ export interface AdminSession {
 
 const SESSION_MS = 12 * 3_600_000
 const NONCE_BYTES = 16
-// Six bytes of milliseconds are enough for 8,900 years.
+// Six bytes of milliseconds suffice for 8,900 years.
 const TIME_BYTES = 6
 const TOKEN = /^adm_([\w-]+)$/
 
 /**
- * Sessions that nothing is kept of: the token is an instant and a nonce, signed together with the password, so that all
- * processes know it, and a changed password or `APP_SECRET` ends it.
+ * Stateless sessions: the token is an expiry time and a nonce, signed with a key that depends on the password. So all
+ * processes accept it, and a changed password or `APP_SECRET` invalidates it.
  *
- * @param key 32 bytes, for this purpose alone
+ * @param options.key 32 bytes, used only for this purpose
  */
 export function createAdminSessions({
   password,
@@ -51,14 +51,14 @@ export function createAdminSessions({
     throw new Problem({
       status: 403,
       code: 'sign_in_off',
-      detail: 'nobody can sign in: this installation has no ADMIN_PASSWORD',
+      detail: 'Sign-in is disabled: ADMIN_PASSWORD is not set.',
     })
   }
 
   return {
     signIn(received) {
       const ofPassword = configured()
-      // Digests are of one length, whatever was sent.
+      // Digests have the same length for any input, as `timingSafeEqual` needs.
       if (!timingSafeEqual(digest(`password:${received}`), ofPassword)) throw wrongPassword()
       const expiresAt = now() + SESSION_MS
       const claims = Buffer.concat([Buffer.alloc(TIME_BYTES), randomBytes(NONCE_BYTES)])
@@ -76,9 +76,9 @@ export function createAdminSessions({
       const signature = bytes.subarray(TIME_BYTES + NONCE_BYTES)
       const expected = signed(claims, ofPassword)
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected))
-        throw notSignedIn('but the one received is not known; sign in')
+        throw notSignedIn('but the token received is unknown; sign in')
       if (now() >= claims.readUIntBE(0, TIME_BYTES))
-        throw notSignedIn('but the one received has ended; sign in again')
+        throw notSignedIn('but the token received has expired; sign in again')
     },
   }
 }
@@ -89,7 +89,7 @@ function wrongPassword(): Problem {
   return new Problem({
     status: 401,
     code: 'wrong_password',
-    detail: 'this is not the password of the operator',
+    detail: 'Wrong password.',
     headers: CHALLENGE,
   })
 }

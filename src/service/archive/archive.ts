@@ -17,14 +17,14 @@ import type { Deliveries } from '../delivery/deliveries.ts'
 import { createReadAhead, type ReadAhead } from './read-ahead.ts'
 import { createZipWriter, type ZipWriter } from './zip-writer.ts'
 
-/** One file that is asked for; checked by then. */
+/** One requested file, already validated. */
 export interface ArchiveItem {
   group: MediaGroup
   path: string
-  /** The path as it was asked for: what the manifest calls it. */
+  /** The path as received, for the manifest. */
   requestedPath: string
   query: ReadonlyArray<readonly [name: string, value: string]>
-  /** Inside the archive, before it is made portable and equal names are told apart. */
+  /** Its name in the archive, before it is made portable and unique. */
   name: string
 }
 
@@ -33,38 +33,38 @@ export interface ArchiveRequest {
   caller: Caller
   archiveName: string
   items: readonly ArchiveItem[]
-  /** What is not in it is not there; absent: all is. */
+  /** Restricts the request to this folder: other files are treated as missing. Absent: no restriction. */
   folder?: string | undefined
-  /** Stops all work: the client has left. */
+  /** Aborts all work when the client disconnects. */
   signal: AbortSignal
 }
 
-/** What `_manifest.json` says of each item, in the order asked. The `name` of an error is the one asked for. */
+/** An entry of `_manifest.json`, in the order of the request. For an error, `name` is the requested one. */
 type ManifestEntry =
   | { path: string; name: string; status: 'ok'; size: number }
   | { path: string; name: string; status: 'error'; code: number; reason: string }
 
 /**
- * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. When no item can be,
+ * Bundles files into one ZIP stream. An item that cannot be delivered is an error in the manifest. When all items fail,
  * at least one of them because of an outage, the stream fails before its first byte with a Problem 503. A source that
- * breaks in mid-entry is resumed there; when it cannot be, the stream fails: no archive that ends well holds a truncated
- * file.
+ * breaks in the middle of an entry is resumed. If that is not possible, the stream fails: a complete archive never has
+ * a truncated file.
  */
 export type Archive = (request: ArchiveRequest) => Readable
 
 const MANIFEST = '_manifest.json'
-// Found and rendered at the same time, and how far ahead of the entry that is being written.
+// Files that are found and rendered concurrently, and how far ahead of the current entry.
 const CONCURRENCY = 4
 const AHEAD = 8
-// For a large file: a piece is in memory until the archive's reader has room for it.
+// For large files: a piece is in memory until the archive's reader has room for it.
 const newPiece = () => Buffer.allocUnsafeSlow(64 * 1024)
-// What the caller is told of a failure that has no public face.
+// The public text for errors without one.
 const INTERNAL = { status: 500, message: 'internal error' }
-// Files up to this size are read ahead; of larger ones only the current is open.
+// Files up to this size are read ahead. Of larger files, only the current one is open.
 const READ_AHEAD_MAX_BYTES = 1024 * 1024
-// Of all archives at a time: what does not fit in is opened in its turn, like large files.
+// Shared by all archives. A file that does not fit is opened in its turn, like a large file.
 const ALL_READ_AHEAD_MAX_BYTES = 32 * 1024 * 1024
-// Deflating what is compressed already costs time and gains nothing.
+// Formats that benefit from deflate. For compressed formats it costs time and gains nothing.
 const DEFLATED = new Set([
   'svg',
   'bmp',
@@ -101,11 +101,14 @@ export function createArchive({
     const { key, asset } = await deliveries.deliver(request)
     return resumed(asset, {
       onBreak: (error, times) =>
-        log.warn({ client: client.id, key, err: error, times }, 'a file of an archive broke off'),
+        log.warn(
+          { client: client.id, key, err: error, times },
+          'a file of an archive could not be read to its end',
+        ),
     })
   }
 
-  /** What there is to write of an item; its bytes when it is small and there is room. */
+  /** Finds or renders the file of an item. Reads it ahead when it is small and there is memory. */
   async function prepare(
     item: ArchiveItem,
     request: ArchiveRequest,
@@ -113,7 +116,7 @@ export function createArchive({
   ): Promise<Unread | Opened | Failure> {
     try {
       const asset = await find(item, request)
-      // A derivative that has just been made may be in memory: a large one is not held, it will be stored by its turn.
+      // A derivative that was just rendered may be in memory. A large one is released here: it will be stored by its turn.
       if (asset.size > READ_AHEAD_MAX_BYTES || !ahead.take(asset.size)) return { item }
       const bytes = await readAll(asset, request.signal).catch((error) => {
         ahead.giveBack(asset.size)
@@ -125,7 +128,7 @@ export function createArchive({
     }
   }
 
-  /** What has not been read ahead is found once more and opened now: an hour may have passed. */
+  /** Finds the file again if it was not read ahead, and opens it now: since `prepare`, an hour may have passed. */
   async function open(prepared: Unread | Opened, request: ArchiveRequest): Promise<Opened | Failure> {
     if ('bytes' in prepared) return prepared
     const { item } = prepared
@@ -141,9 +144,9 @@ export function createArchive({
     signal.throwIfAborted()
     const { status: code, message: reason } = error instanceof Problem ? error : INTERNAL
     const fields = { client: client.id, path: item.path, status: code }
-    if (code >= 500) log.error({ ...fields, err: error }, 'an archive goes without this file')
+    if (code >= 500) log.error({ ...fields, err: error }, 'file skipped in archive')
     else if (error instanceof Problem && error.cause !== undefined)
-      log.info({ ...fields, err: error.cause }, 'an archive goes without this file')
+      log.info({ ...fields, err: error.cause }, 'file skipped in archive')
     return { item, code, reason }
   }
 
@@ -189,9 +192,9 @@ export function createArchive({
     const zip = createZipWriter()
     const ahead = newReadAhead()
     const ended = new AbortController()
-    // Also for what is found and rendered ahead.
+    // This signal also aborts finding and rendering ahead.
     const { signal } = anySignal([request.signal, ended.signal])
-    zip.output.once('close', () => ended.abort(new DOMException('the archive has ended', 'AbortError')))
+    zip.output.once('close', () => ended.abort(new DOMException('the archive is closed', 'AbortError')))
     write(zip, { ...request, signal }, ahead)
       .catch((error) => zip.output.destroy(error))
       .finally(() => ahead.end())
@@ -199,7 +202,7 @@ export function createArchive({
   }
 }
 
-/** Left to its turn. */
+/** A file that is opened in its turn. */
 interface Unread {
   item: ArchiveItem
 }

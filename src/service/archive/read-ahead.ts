@@ -1,14 +1,14 @@
-/** What one archive holds of the bytes that are read before their turn. */
+/** The share of one archive in the memory for bytes that are read ahead. */
 export interface ReadAhead {
-  /** Whether so many more bytes may be read now. */
+  /** Reserves bytes. @returns false when there is not enough memory left */
   take(bytes: number): boolean
-  /** They have had their turn, or could not be read. */
+  /** Releases bytes: they were written, or could not be read. */
   giveBack(bytes: number): void
-  /** Gives all of them back; nothing is taken any more. */
+  /** Releases all bytes. After that, `take` returns false. */
   end(): void
 }
 
-/** Bounds what all archives together read ahead: their clients may be slow, or never come back for it. */
+/** Limits the bytes that all archives together read ahead: their clients may be slow, or stall forever. */
 export function createReadAhead({ maxBytes }: { maxBytes: number }): () => ReadAhead {
   let left = maxBytes
   return () => {
@@ -25,7 +25,7 @@ export function createReadAhead({ maxBytes }: { maxBytes: number }): () => ReadA
         taken += bytes
         return true
       },
-      // After its end all has been given back.
+      // After `end`, all bytes were already released.
       giveBack: (bytes) => (ended ? undefined : giveBack(bytes)),
       end() {
         ended = true

@@ -5,37 +5,37 @@ import { anySignal } from '../../core/async/any-signal.ts'
 
 /** One file of an archive. */
 export interface ArchiveEntry {
-  /** With "/" between its segments; as it stands here, so it must be one that may be unpacked. */
+  /** With "/" between its segments. It is written unchanged, so it must be safe to unpack. */
   name: string
   modifiedAt: Date
-  /** Whether deflating it is worth while. */
+  /** Whether the bytes are compressed. */
   deflated: boolean
-  /** A stream that fails, fails {@link ZipWriter.add}. */
+  /** When a stream fails, {@link ZipWriter.add} fails. */
   bytes: Buffer | Readable
 }
 
 /** Writes one archive, as fast as its reader takes it. */
 export interface ZipWriter {
-  /** The archive. Whoever destroys it ends all work on it. */
+  /** The archive. Destroying it aborts all work on it. */
   readonly output: Readable
   /**
-   * Resolves when the file has been written and the reader has room for more; consumes or destroys its stream.
-   * One at a time. Rejects when the stream or the output fails, and fails the output with it.
+   * Resolves when the file has been written and the reader has room for more. Consumes or destroys its stream. Call it
+   * for one file at a time. Rejects when the stream or the output fails, and then fails the output too.
    */
   add(file: ArchiveEntry): Promise<void>
-  /** Writes what stands behind the last file. */
+  /** Writes the central directory and ends the archive. */
   end(): Promise<void>
-  /** Bytes so far. */
+  /** Bytes written so far. */
   readonly length: number
 }
 
-// Held before its reader takes it, in each of the two streams, beside one small file.
+// The buffer size of each of the two streams. In addition, one small file is in memory.
 const HELD_BYTES = 64 * 1024
-// archiver takes what looks like a drive off the front of a name, once in each of three places: "note:1.txt" would be
-// "1.txt". These are what it finds.
+// archiver removes a drive letter from the beginning of a name, once in each of three places: "note:1.txt" would become
+// "1.txt". This prefix gives it three drive letters to remove.
 const DRIVES = 'x:x:x:'
 
-/** A writer over archiver, with what that lacks. */
+/** A writer based on archiver, with workarounds for its faults. */
 export function createZipWriter(): ZipWriter {
   const zip = new ZipArchive({ zlib: { level: 6 }, highWaterMark: HELD_BYTES })
   const output = new PassThrough({ highWaterMark: HELD_BYTES })
@@ -50,7 +50,7 @@ export function createZipWriter(): ZipWriter {
   return {
     output,
     async add({ name, modifiedAt, deflated, bytes }) {
-      // archiver itself neither fails nor ends when a source breaks, and hides why one had broken before.
+      // When a source breaks, archiver neither fails nor ends. It also hides an earlier error of the source.
       const broken = new AbortController()
       if (bytes instanceof Readable && bytes.errored) broken.abort(bytes.errored)
       const { signal, leave } = anySignal([closed.signal, broken.signal])
@@ -60,7 +60,7 @@ export function createZipWriter(): ZipWriter {
         const written = once(zip, 'entry', { signal })
         zip.append(bytes, { name: DRIVES + name, date: modifiedAt, store: !deflated, mode: 0o644 })
         await written
-        // It writes files from memory without a look at whether anybody reads them.
+        // archiver writes buffers without waiting for the reader.
         while (zip.writableNeedDrain) await once(zip, 'drain', { signal })
       } catch (error) {
         const reason = signal.reason ?? error
@@ -72,7 +72,7 @@ export function createZipWriter(): ZipWriter {
       }
     },
     async end() {
-      // It does not settle when the archive has been aborted.
+      // `finalize` never settles when the archive was aborted.
       await Promise.all([once(zip, 'end', { signal: closed.signal }), zip.finalize()])
     },
     get length() {

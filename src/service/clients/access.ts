@@ -5,27 +5,30 @@ import { type Action, checkAction } from '../../core/clients/secret-scope.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 
-/** Whose a request is, and what it may do. A client whose files are moving to another bucket is a 503 meanwhile. */
+/**
+ * Identifies the client of a request, and its rights. While the files of a client move to another bucket, its requests
+ * get 503.
+ */
 export interface ClientAccess {
   /**
-   * What an `Authorization` header, `<secret>` or `Bearer <secret>`, lets its sender do.
-   * @throws Problem 401, 403 for a secret that is not for this action
+   * The rights that an `Authorization` header grants: `<secret>` or `Bearer <secret>`.
+   * @throws Problem 401, 403 for a secret whose scope excludes this action
    */
   authenticate(authorization: string | undefined, action: Action): Grant
-  /** Whether a text is somebody's secret token. */
+  /** Whether a text is the secret token of any client. */
   isSecret(text: string): boolean
   /** The client of a delivery URL. @throws Problem 404 */
   ofToken(token: string): Client
   /**
-   * Whether it may still store files: it exists, and is not being removed, by what is heard of other processes.
-   * @param client as it was when they began to come
-   * @throws Problem 503 when its root is another one by now; and when nothing has been heard for too long: this process
-   *   may have been frozen
+   * Whether the client may still store files: it exists and is not being removed, also by other processes.
+   * @param client as it was when the upload began
+   * @throws Problem 503 when its root has changed since then; and when changes by other processes are unknown for too long:
+   *   this process may have been frozen
    */
   admits(client: Pick<Client, 'id' | 'storage'>): Promise<boolean>
 }
 
-// As SECRET_CLIENT_TOKEN is; those that are made here are longer.
+// The minimum of SECRET_CLIENT_TOKEN. Generated secrets are longer.
 const SECRET_MIN_LENGTH = 16
 
 export function createClientAccess({
@@ -34,13 +37,13 @@ export function createClientAccess({
   now,
 }: {
   store: ClientStore
-  /** How long what was heard of other processes' changes is good for: no longer than a removal waits for all to hear. */
+  /** How long the cached clients are valid, in milliseconds: at most the time that a removal waits for other processes. */
   trustMs: number
   now: () => number
 }): ClientAccess {
-  /** @throws Problem 503 while it moves to another bucket */
+  /** Checks that the client is not paused. @throws Problem 503 while it moves to another bucket */
   function admitted(client: Client): Client {
-    if (isPaused(client, now())) throw isMoving()
+    if (isPaused(client, now())) throw movingProblem()
     return client
   }
 
@@ -48,7 +51,7 @@ export function createClientAccess({
     authenticate(authorization, action) {
       const secret = secretIn(authorization)
       const found = secret ? store.findBySecret(secret) : undefined
-      if (!found) throw unauthorized(whatCame(secret, store))
+      if (!found) throw unauthorized(describeReceived(secret, store))
       const { client, kept } = found
       admitted(client)
       const { scope = {}, validUntil: until } = kept
@@ -56,7 +59,7 @@ export function createClientAccess({
       return { client, folder: scope.folder, until }
     },
     isSecret(text) {
-      // Of every word of every path that is logged, and a digest is not for nothing.
+      // This runs for every word of every logged path, and a digest costs time. So short texts are skipped.
       return text.length >= SECRET_MIN_LENGTH && store.findBySecret(text) !== undefined
     },
     ofToken(token) {
@@ -65,23 +68,20 @@ export function createClientAccess({
         throw new Problem({
           status: 404,
           code: 'client_not_found',
-          detail: 'there is no client with this token',
+          detail: 'No client has this token.',
         })
       return admitted(client)
     },
     async admits({ id, storage }) {
       await store.refresh({ maxAgeMs: trustMs }).catch((cause) => {
-        throw unavailable(
-          'nobody can tell at the moment whether this client may store files; send it again',
-          {
-            cause,
-          },
-        )
+        throw unavailable('The status of this client cannot be verified at the moment. Retry.', {
+          cause,
+        })
       })
       const client = store.find(id)
       if (!client || client.removing) return false
-      // It began to send them to where nobody would look for them.
-      if (isPaused(client, now()) || !isSameRoot(client.storage, storage)) throw isMoving()
+      // The upload began in the former root, where the file would be lost.
+      if (isPaused(client, now()) || !isSameRoot(client.storage, storage)) throw movingProblem()
       return true
     },
   }
@@ -92,11 +92,11 @@ export function secretIn(authorization: string | undefined): string | undefined 
   return authorization?.replace(/^Bearer +/i, '').trim()
 }
 
-function isMoving(): Problem {
-  return unavailable('the files of this client are moving to another bucket; try again in a few seconds')
+function movingProblem(): Problem {
+  return unavailable('The files of this client are moving to another bucket. Retry in a few seconds.')
 }
 
-/** 401. `received` goes on after "expected a secret client token in the Authorization header". */
+/** 401. `received` continues the text "expected a secret client token in the Authorization header". */
 export function unauthorized(received: string): Problem {
   return new Problem({
     status: 401,
@@ -106,11 +106,11 @@ export function unauthorized(received: string): Problem {
   })
 }
 
-/** What came in place of a secret. Never quotes it: a secret with a typing error is nearly one. */
-function whatCame(text: string | undefined, store: ClientStore): string {
+/** Describes the received text. Never quotes it: a secret with a typing error is almost the secret. */
+function describeReceived(text: string | undefined, store: ClientStore): string {
   if (text === undefined) return 'but received none'
   if (/^Basic /i.test(text)) return 'but received Basic authentication. Send "Authorization: Bearer <secret>"'
   return text !== '' && store.findByToken(text)
     ? 'but received the public client token, which is only for URLs. Send the secret token'
-    : 'but the one received is not known'
+    : 'but the token received is unknown'
 }

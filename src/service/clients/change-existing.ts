@@ -3,7 +3,10 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import { Problem } from '../../core/problem.ts'
 
-/** Changes a client that is there to stay, and tells of it. @throws what `make` throws; Problem 404, 409, 503 */
+/**
+ * Changes an existing client that is not being removed, and emits `client.changed`. @throws the errors of `make`;
+ * Problem 404, 409, 503
+ */
 export type ChangeKnown = (id: string, make: (client: Client) => Client | Promise<Client>) => Promise<Client>
 
 export function createChangeKnown({ store, events }: { store: ClientStore; events: EventBus }): ChangeKnown {
@@ -20,16 +23,16 @@ export function createChangeKnown({ store, events }: { store: ClientStore; event
   }
 }
 
-/** 404, for the operator. */
+/** 404: no client has this ID. For the operator only. */
 export function noSuchClient(id: string): Problem {
   return new Problem({
     status: 404,
     code: 'client_not_found',
-    detail: `there is no client with the id ${JSON.stringify(id)}`,
+    detail: `No client has the id ${JSON.stringify(id)}.`,
   })
 }
 
-/** 409: what cannot be done with a client as it is. */
+/** 409: the present state of the client excludes the change. */
 export function clientConflict(detail: string): Problem {
   return new Problem({ status: 409, code: 'client_conflict', detail })
 }

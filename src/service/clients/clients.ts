@@ -17,47 +17,48 @@ import { checkClientName } from './name.ts'
 import { changedRules, type RuleBounds, type RuleChanges } from './rules.ts'
 import type { UrlKeys } from './url-keys.ts'
 
-/** A client's tokens in the clear: seen once, when they are made. */
+/** The tokens of a client in plain text. They are only available when they are created. */
 export interface Tokens {
   clientToken: string
   secretClientToken: string
 }
 
-/** A client and its tokens: the only time that the secret is seen. */
+/** A client and its new tokens. The secret is not available later. */
 export interface NewTokens {
   client: Client
   tokens: Tokens
 }
 
-/** What an operator says of a client: what is absent stays as it is, `null` for the name ends it. */
+/** A change by an operator. Absent members stay unchanged. A `null` name removes the name. */
 export interface ClientChanges {
   name?: string | null | undefined
   rules?: RuleChanges | undefined
 }
 
-/** The clients: who may do what, and what an operator changes of them. */
+/** All clients: their authentication, and their changes by an operator. */
 export interface Clients extends ClientAccess, ClientCredentials {
   readonly urlKeys: UrlKeys
   /**
    * Adds a client with new tokens.
-   * @param own its id, a new one when absent, and the bucket that it has of its own
-   * @throws Problem 400 for a name or rule that is none, 409 for signed URLs only: a new client has no key for them
+   * @param own its ID, by default a new one, and its own bucket
+   * @throws Problem 400 for an invalid name or rule, 409 for `signedUrls`: a new client has no key for them
    */
   create(options?: ClientChanges, own?: Pick<Client, 'id' | 'storage'>): Promise<NewTokens>
   /**
-   * Gives a client a new secret of its own; those that it has are accepted for `keepOldMs` more at most.
-   * @throws Problem 404 when there is no such client, 409 when it is being removed or its secret is the environment's
+   * Gives a client a new unscoped secret. The present ones remain valid for at most `keepOldMs`.
+   * @throws Problem 404 when the client does not exist, 409 when it is being removed or its secret is set in the
+   *   environment
    */
   rotate(id: string, options: { keepOldMs: number }): Promise<NewTokens>
   /**
-   * Changes a client's name, and what it may do and what may be asked of its files.
-   * @throws Problem 400 for a name or rule that is none, 404 when there is no such client, 409 when it is being removed, or
-   *   has no key for the signed URLs that it is to have
+   * Changes the name and the rules of a client.
+   * @throws Problem 400 for an invalid name or rule, 404 when the client does not exist, 409 when it is being removed,
+   *   or when `signedUrls` is set and the client has no key for them
    */
   update(id: string, changes: ClientChanges): Promise<Client>
-  /** The same of rules alone. */
+  /** As `update`, for rules only. */
   setRules(id: string, changes: RuleChanges): Promise<Client>
-  /** Makes sure that the first client has these tokens, and that its record can restore them. */
+  /** Sets the tokens of the first client, and stores its secret sealed in its record, for recovery. */
   ensureFirst(tokens: Tokens): Promise<Client>
 }
 
@@ -74,13 +75,13 @@ export function createClients({
   store: ClientStore
   urlKeys: UrlKeys
   events: EventBus
-  /** Keeps the first client's tokens for the next start; absent when the environment has them. */
+  /** Stores the tokens of the first client for the next start. Absent when the environment sets them. */
   keepFirst?: ((tokens: Tokens) => Promise<void>) | undefined
-  /** Seals the first client's secret for its record. */
+  /** Seals the secret of the first client for its record. */
   recovery: Pick<Recovery, 'seal' | 'unseal'>
-  /** Of rules. */
+  /** Limits of the rules of clients. */
   bounds: RuleBounds
-  /** As {@link createClientAccess} takes it; for ever when absent. */
+  /** As in {@link createClientAccess}. Default: unlimited. */
   trustMs?: number
   now?: () => number
 }): Clients {
@@ -124,8 +125,8 @@ export function createClients({
     async rotate(id, { keepOldMs }) {
       const secretClientToken = newSecretToken()
       const client = await changeKnown(id, async (present) => {
-        // First for the next start: were it the other way round, a crash in between would end the old secret one day
-        // without anybody having the new one.
+        // Store it for the next start before the change. In the opposite order, a crash in between could invalidate the
+        // old secret while no file has the new one.
         if (id === FIRST_CLIENT_ID) {
           if (!keepFirst)
             throw clientConflict(
@@ -136,7 +137,7 @@ export function createClients({
         const until = now() + keepOldMs
         const kept = present.secrets
           .map((secret) =>
-            // Those with a scope were given to others: each goes on until it is taken back by itself.
+            // Scoped secrets were given to others. Each remains valid until it is removed.
             secret.scope ? secret : { ...secret, validUntil: Math.min(secret.validUntil ?? until, until) },
           )
           .filter((secret) => isValid(secret, now()))
@@ -175,7 +176,7 @@ export function createClients({
   }
 }
 
-/** @throws Problem 400 */
+/** Applies a change to name and rules. @throws Problem 400 for an invalid name or rule */
 function changed(
   present: Pick<Client, 'name' | 'rules'>,
   changes: ClientChanges,

@@ -15,40 +15,40 @@ import { type ChangeKnown, clientConflict } from './change-existing.ts'
 import { checkClientName } from './name.ts'
 import type { UrlKeys } from './url-keys.ts'
 
-/** A secret that is to be made for some of what a client's own is for. */
+/** A scoped secret to create. */
 export interface NewSecret {
   name?: string | undefined
   scope: SecretScope
-  /** Milliseconds from now. */
+  /** Validity in milliseconds from now. Absent: it never expires. */
   validMs?: number | undefined
 }
 
-/** What a client has beside its own secret: secrets for some of what that is for, and keys to sign URLs with. */
+/** The additional credentials of a client: scoped secrets, and keys for signed URLs. */
 export interface ClientCredentials {
   /**
-   * Gives a client one more secret, for some of what its own are for.
-   * @param options `validMs`: for good without it
-   * @throws Problem 400, 404 when there is no such client, 409 when it is being removed, or has 100 of them
+   * Adds a scoped secret.
+   * @param options `validMs`: without it, the secret never expires
+   * @throws Problem 400, 404 when the client does not exist, 409 when it is being removed, or has 100 secrets
    */
   addSecret(id: string, options: NewSecret): Promise<{ client: Client; kept: KeptSecret; secret: string }>
-  /** Ends one of these. @throws Problem 404 when there is no such client or secret, 409 */
+  /** Revokes a secret. @throws Problem 404 when the client or secret does not exist, 409 */
   removeSecret(id: string, secretId: string): Promise<Client>
   /**
-   * Gives a client one more key to sign delivery URLs with; those that it has go on counting.
-   * @throws Problem 404 when there is no such client, 409 when it is being removed, or has ten of them
+   * Adds a key for signed delivery URLs. The present keys remain valid.
+   * @throws Problem 404 when the client does not exist, 409 when it is being removed, or has ten keys
    */
   addUrlKey(id: string): Promise<{ client: Client; urlKey: UrlKey }>
   /**
-   * Ends a key, and all URLs signed with it.
-   * @throws Problem 404 when there is no such client or key, 409 when it is being removed, and for the last key of one that
-   *   takes signed URLs only
+   * Revokes a key, and with it all URLs signed with it.
+   * @throws Problem 404 when the client or key does not exist, 409 when it is being removed, and for the last key of a
+   *   client that requires signed URLs
    */
   removeUrlKey(id: string, version: number): Promise<Client>
 }
 
-// One is looked for in them at each request.
+// Each request looks up its secret among all of them.
 const SECRETS_MAX = 100
-// Two during a change; a few more for whoever signs in several places.
+// Two during a key rotation, and a few more for clients that sign in several places.
 const URL_KEYS_MAX = 10
 
 export function createClientCredentials({
@@ -107,9 +107,9 @@ export function createClientCredentials({
   }
 }
 
-/** Why a client cannot be without a key, or take signed URLs only. */
+/** The error text for a client that requires signed URLs and would have no key. */
 export function needsUrlKey(id: string): string {
-  return `${id} takes signed URLs only, which needs a key: add one`
+  return `${id} requires signed URLs, which need a key. Add one first.`
 }
 
 function noSuchKey(id: string, version: number): Problem {

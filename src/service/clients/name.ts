@@ -3,7 +3,7 @@ import { badParameter } from '../../core/problem.ts'
 
 const NAME_MAX_BYTES = 100
 
-/** What an operator calls a client, or a secret of one. @throws Problem 400 */
+/** Checks the name of a client or of a secret. @throws Problem 400 */
 export function checkClientName(name: string): void {
   const bytes = Buffer.byteLength(name)
   if (bytes > 0 && bytes <= NAME_MAX_BYTES && name.trim() === name && !UNSEEN_CHARACTER.test(name)) return

@@ -4,56 +4,56 @@ import { namesHost } from '../../core/net/host-patterns.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 
-/** What an operator says of a client's rules: one that is absent stays as it is, `false` ends it. */
+/** A change of rules by an operator. An absent rule stays unchanged, `false` removes it. */
 export interface RuleChanges {
   signedUrls?: boolean | undefined
   presetsOnly?: boolean | undefined
-  /** In any order. */
+  /** Widths in pixels, in any order. */
   allowedWidths?: readonly number[] | false | undefined
   variantLimit?: number | false | undefined
   derivativesMaxBytes?: number | false | undefined
-  /** None of an empty list; `false`: as for everyone. */
+  /** An empty list allows no host; `false` restores the default. */
   fetchHosts?: readonly string[] | 'any' | false | undefined
   fetchDenyHosts?: readonly string[] | false | undefined
   keepDeletedSeconds?: number | false | undefined
   dedupe?: 'reuse' | false | undefined
   uploadMaxBytes?: number | false | undefined
-  /** Each by itself: those that are not named stay; `false` ends all of them. */
+  /** Each limit is changed by itself: limits that are not named stay unchanged. `false` removes all. */
   rates?: Readonly<Record<string, number | false>> | false | undefined
-  /** All of them, in the place of those before. */
+  /** Replaces all presets. */
   presets?: PresetSettings | false | undefined
 }
 
-/** What rules are checked against. */
+/** Limits for the values of rules. */
 export interface RuleBounds {
-  /** What everyone may upload at most. */
+  /** The maximum upload size of the installation. */
   uploadMaxBytes: number
-  /** What is wrong with presets, a line each. */
+  /** The errors in presets, one line each. */
   wrongPresets(settings: PresetSettings): readonly string[]
 }
 
-// As `w` takes.
+// The maximum of the parameter `w`.
 const WIDTH_MAX = 5000
-// One is looked for in them at each request.
+// Each request looks up its width in the list.
 const WIDTHS_MAX = 100
-// As VARIANT_LIMIT takes.
+// The maximum of VARIANT_LIMIT.
 const VARIANTS_MAX = 1_000_000
-// As DERIVATIVES_MAX_BYTES takes, in 15 digits.
+// The maximum of DERIVATIVES_MAX_BYTES: 15 digits.
 const DERIVATIVES_MAX_BYTES = 999_999_999_999_999
-// Each is looked at for every hop of a fetch.
+// Each host is compared at every hop of a fetch.
 const HOSTS_MAX = 100
 // 90 days.
 const KEEP_DELETED_MAX_SECONDS = 7_776_000
-// As the variables of limits take.
+// The maximum of the rate limit variables.
 const POINTS_MAX = 1_000_000
 const CPU_MS_MAX = 1_000_000_000
 const PRESETS_MAX = 100
 const PRESET_PARAMETERS_MAX = 50
 const PRESET_VALUE_MAX_LENGTH = 2000
-// As config/presets.ts has it.
+// The pattern in config/presets.ts.
 const PRESET_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** The rules after a change; undefined when none is left. @throws Problem 400 */
+/** Applies changes to rules. @returns undefined when no rule is left @throws Problem 400 */
 export function changedRules(
   present: ClientRules,
   changes: RuleChanges,
@@ -76,7 +76,10 @@ interface CheckContext {
   bounds: RuleBounds
 }
 
-/** What each rule becomes by a change that does not end it; undefined where it says nothing then. @throws Problem 400 */
+/**
+ * How each rule is computed from a change that does not remove it. Undefined means that the rule is removed. @throws
+ * Problem 400
+ */
 type Checks = {
   [R in keyof RuleChanges]-?: (
     change: Exclude<RuleChanges[R], false | undefined>,
@@ -102,7 +105,7 @@ const CHECKS: Checks = {
   presets: (presets, { bounds }) => checkedPresets(presets, bounds),
 }
 
-/** @param unit what stands behind the bounds */
+/** @param options.unit the text after the bounds in the error message @throws Problem 400 */
 function checkedInteger(
   received: number,
   { param, max, unit = '' }: { param: string; max: number; unit?: string },
@@ -180,10 +183,10 @@ function checkedPresets(received: PresetSettings, { wrongPresets }: RuleBounds):
   return presets.length > 0 ? received : undefined
 }
 
-// A message is no file: those that are left out are told once these are right.
+// The message lists at most this many errors. The others are listed once these are fixed.
 const REASONS_MAX = 20
 
-/** 400, with all that is wrong. */
+/** 400: the text lists the errors. */
 function badPresets(reasons: readonly string[]): Problem {
   return new Problem({
     status: 400,

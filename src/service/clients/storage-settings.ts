@@ -1,12 +1,12 @@
 import type { StorageConnection } from '../../core/clients/client-storage.ts'
 import { badParameter } from '../../core/problem.ts'
 
-/** A bucket for a client as an operator names it. */
+/** The own bucket of a client, as an operator enters it. */
 export interface StorageSettings {
   bucket: string
   accessKeyId: string
   secretAccessKey: string
-  /** Of a compatible store; that of Amazon in the region when absent. */
+  /** Endpoint of an S3-compatible store. Default: that of Amazon in the region. */
   endpoint?: string | undefined
   region?: string | undefined
   prefix?: string | undefined
@@ -14,19 +14,19 @@ export interface StorageSettings {
   publicUrl?: string | undefined
 }
 
-/** The same, whole and in one spelling. */
+/** Complete, validated and normalized settings. */
 export interface CheckedSettings extends StorageConnection {
   secretAccessKey: string
 }
 
-// As S3_BUCKET, S3_PREFIX, AWS_REGION and the keys of config/storage.ts have them.
+// The same patterns as for S3_BUCKET, S3_PREFIX, AWS_REGION and the keys in config/storage.ts.
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const PREFIX = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{0,200}$/
 const REGION = /^[a-z0-9-]{1,64}$/
 const KEY = /^[\x21-\x7e]{1,128}$/
 const DEFAULT_REGION = 'us-east-1'
 
-/** @throws Problem 400, which never says the secret */
+/** Validates and normalizes settings. @throws Problem 400, which never contains the secret */
 export function checkedSettings(settings: StorageSettings): CheckedSettings {
   const {
     bucket,
@@ -64,7 +64,10 @@ export function checkedSettings(settings: StorageSettings): CheckedSettings {
   }
 }
 
-/** Said, not left to the SDK, which would look for one in the environment: that of the installation's bucket. */
+/**
+ * The endpoint of Amazon. Without an explicit one, the SDK would use the environment, which is for the installation's
+ * bucket.
+ */
 function amazon(region: string): string {
   return `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }
@@ -85,7 +88,7 @@ function checkedUrl(received: string): string {
   throw badParameter({ param: 'publicUrl', expected: 'an http or https URL without query', received })
 }
 
-/** Undefined for what is no address, or says more than one. */
+/** Undefined for an invalid URL, and for one with credentials, query or fragment. */
 function urlOf(text: string): URL | undefined {
   if (text.length > 1000 || !URL.canParse(text)) return undefined
   const url = new URL(text)

@@ -2,13 +2,13 @@ import type { Client } from '../../core/clients/client.ts'
 import type { AppKeys } from '../../core/signing/derive-key.ts'
 import type { UrlKey } from '../../core/signing/signed-url.ts'
 
-/** The keys that clients sign their delivery URLs with. Of each only that there is one is kept. */
+/** The keys with which clients sign delivery URLs. They are derived, so only their versions are stored. */
 export interface UrlKeys {
-  /** Undefined for a version that does not count. */
+  /** The key of a version. Undefined when the version is not active. */
   find(client: Client, version: number): string | undefined
-  /** The newest one that counts; undefined where there is none. */
+  /** The newest active key. Undefined when the client has none. */
   newest(client: Client): UrlKey | undefined
-  /** The one of a version, whether it counts or not. */
+  /** Derives the key of a version, whether it is active or not. */
   make(clientId: string, version: number): UrlKey
 }
 

@@ -1,7 +1,7 @@
 import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
-import { candidatesInFolder, isAllWithin } from '../../core/clients/grant.ts'
-import { classifyKey, derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
+import { isAllWithin } from '../../core/clients/grant.ts'
+import { derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import { isOfLimit } from '../../core/limit-problems.ts'
@@ -10,29 +10,36 @@ import { PRESET_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import { assetNotFound, fileNotFound } from '../../core/problem.ts'
-import { tooSmallFormat } from '../../core/transform-problems.ts'
 import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { namedFiles } from '../../pipeline/plan/referenced-files.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
+import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { Derivations } from '../derivatives/derivations.ts'
 import type { FindLateTruncation } from '../derivatives/late-truncation.ts'
 import type { NotedUses } from '../derivatives/noted-uses.ts'
 import { originalBytes } from '../derivatives/original-bytes.ts'
 import { reopened } from '../derivatives/reopened.ts'
 import { sourceNotes } from '../derivatives/source-facts.ts'
-import type { DerivativeFile, FoundOriginal, Originals } from '../originals/originals.ts'
+import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
+import type { DerivativeFile } from '../originals/stored-derivatives.ts'
 import type { Deliveries, Delivery, DeliveryRequest } from './deliveries.ts'
 import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
+import { createFindPlanned, inputOf, namedFile, type PlannedFile } from './find-planned.ts'
 import type { MediaJobs } from './media-job.ts'
 
-/** A delivery without what the request has made of it. */
+/** A delivery without what depends on the query of the request. */
 type Found = Omit<Delivery, 'variesByAccept' | 'notes'>
 
 type RenderRequest = Pick<
   DeliveryRequest,
   'client' | 'caller' | 'waitMs' | 'beforeRender' | 'beforeJob' | 'isSigned' | 'signal'
 >
+
+/** A planned derivative of a stored original. */
+interface Wanted extends Omit<PlannedFile, 'named'> {
+  key: ObjectKey
+}
 
 export function createDeliveries({
   originals,
@@ -53,9 +60,11 @@ export function createDeliveries({
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
   findLateTruncation: FindLateTruncation
-  /** What is delivered where a transformation meets a limit. */
+  /** The response when a transformation exceeds a limit: an error, or the original. */
   onLimit: 'refuse' | 'original'
 }): Deliveries {
+  const findPlanned = createFindPlanned({ originals, plan })
+
   async function original(client: Client, { name, record }: FoundOriginal): Promise<Found> {
     const asset = await originalBytes(buckets.of(client), record)
     if (!asset) throw fileNotFound()
@@ -67,28 +76,29 @@ export function createDeliveries({
     }
   }
 
-  /** A derivative that is stored, or undefined when it has to be made. */
-  async function stored(client: Client, found: FoundOriginal, key: ObjectKey) {
-    const { name, record } = found
-    const asset = await originals.derivativeToRead(client, name.key, key)
+  /** A derivative that is stored; undefined for one that has to be rendered. */
+  async function stored(client: Client, found: OriginalToRead, key: ObjectKey): Promise<Found | undefined> {
+    const { name, record, indexed } = found
+    const asset = await originals.derivativeToRead(client, name.key, key, indexed)
     return asset && derived(found, key, withLastModified(asset, record.storedAt))
   }
 
-  /** A derivative that a path names: it is there, or there is no such file. */
-  async function namedDerivative(client: Client, found: FoundOriginal, variant: string): Promise<Delivery> {
-    // What is known of a picture is no picture, and has an address of its own.
-    if (variant === INFORMATION_VARIANT) throw fileNotFound()
-    const key = derivativeKey(found.name.key, variant)
-    const meaning = classifyKey(key)
-    const derivative = meaning?.kind === 'part' ? meaning.derivative : key
-    const file = await current(client, found, { key, derivative })
-    return { ...file, ...UNTRANSFORMED, notes: sourceNotes(found.record) }
+  /** The file of a derivative that a path names. It is never rendered: @throws Problem 404 if it does not exist */
+  async function namedDerivative(
+    client: Client,
+    found: OriginalToRead,
+    file: DerivativeFile,
+  ): Promise<Delivery> {
+    // The information about a file has a route of its own.
+    if (file.key === derivativeKey(found.name.key, INFORMATION_VARIANT)) throw fileNotFound()
+    const delivery = await current(client, found, file)
+    return { ...delivery, ...UNTRANSFORMED, notes: sourceNotes(found.record) }
   }
 
-  /** A file of a derivative that is stored, or being made and can be read already. @throws Problem 404 */
-  async function current(client: Client, found: FoundOriginal, wanted: DerivativeFile): Promise<Found> {
-    const { name, record } = found
-    const file = await originals.fileToRead(client, name.key, wanted)
+  /** A file of a derivative that is stored, or in progress and readable already. @throws Problem 404 */
+  async function current(client: Client, found: OriginalToRead, wanted: DerivativeFile): Promise<Found> {
+    const { name, record, indexed } = found
+    const file = await originals.fileToRead(client, name.key, wanted, indexed)
     if (!file) throw fileNotFound()
     uses.note({ clientId: client.id, key: name.key }, wanted.derivative, { isHeld: false })
     const { asset, isPartial } = file
@@ -96,75 +106,65 @@ export function createDeliveries({
     return isPartial ? { ...delivery, isPartial } : delivery
   }
 
-  /** As stored, or made now; by another plan when the first one's format cannot hold the picture. */
-  async function loadOrRender(
-    found: FoundOriginal,
-    planned: Plan,
-    input: PlanInput,
-    request: RenderRequest,
-  ): Promise<Found> {
-    const { client, caller, waitMs = 0, beforeRender, signal } = request
-    const isHeld = caller.isTrusted || isPresetAlone(input.query)
-    const key = derivativeKey(found.name.key, planned.variant)
-    const known = await stored(client, found, key)
-    metrics.derivativeLookedUp(known ? 'hit' : 'miss')
-    const render = (how?: Pick<DeliveryRequest, 'beforeRender'>) =>
-      derivations.derive({ ...found, client, caller, plan: planned, isHeld, ...how, signal })
-    if (known) {
-      uses.note({ clientId: client.id, key: found.name.key }, key, { isHeld })
-      return runsAsJob(planned) ? known : { ...known, asset: reopened(known.asset, render) }
-    }
-    if (runsAsJob(planned)) {
-      const { query, accept } = input
-      const { beforeJob, isSigned } = request
-      const wanted = {
-        client,
-        caller,
-        original: found,
-        plan: planned,
-        query: [...query],
-        accept,
-        isHeld,
-        beforeJob,
-        isSigned,
-      }
-      await media.finish(wanted, { waitMs, signal })
-      // It may have ended without one: the original went meanwhile.
-      return current(client, found, { key, derivative: key })
-    }
-    try {
-      const asset = await render(beforeRender ? { beforeRender } : {})
+  /** A derivative that is stored, or that is rendered now. */
+  async function loadOrRender(wanted: Wanted, request: RenderRequest): Promise<Found> {
+    const { found, plan: planned, input } = wanted
+    if (runsAsJob(planned)) return loadOrQueue(wanted, request)
+    const { client, caller, beforeRender, signal } = request
+    const { name, record } = found
+    const isHeld = isHeldFor(request, input)
+    return withFallback(plan, wanted, async (current, { isFallback }) => {
+      const key = isFallback ? derivativeKey(name.key, current.variant) : wanted.key
+      // The answer of the index is outdated after a render.
+      const known = await load(client, isFallback ? { name, record } : found, { key, isHeld })
+      const render = (how?: Pick<DeliveryRequest, 'beforeRender'>) =>
+        derivations.derive({ name, record, client, caller, plan: current, isHeld, ...how, signal })
+      if (known) return { ...known, asset: reopened(known.asset, render) }
+      const asset = await render(beforeRender && !isFallback ? { beforeRender } : {})
       const delivery = derived(found, key, reopened(asset, render))
       return asset.isUnstored ? { ...delivery, isUnstored: true } : delivery
-    } catch (error) {
-      const format = tooSmallFormat(error)
-      if (format === undefined) throw error
-      const next = { ...input, tooSmall: [...(input.tooSmall ?? []), format] }
-      const other = plan(next)
-      // The format was asked for by name, or no other is left.
-      if (other.variant === planned.variant) throw error
-      return loadOrRender(found, other, next, { client, caller, signal })
-    }
+    })
   }
 
-  /** The same, with the notes of an original that turns out to be truncated only now as well. */
-  async function storedOrMadeWithNotes(
-    found: FoundOriginal,
-    planned: Plan,
-    input: PlanInput,
-    request: RenderRequest,
-  ): Promise<Found & Pick<Delivery, 'notes'>> {
+  /** A derivative that is stored, or that a media job has stored in time. @throws Problem 423 for one that is in progress */
+  async function loadOrQueue(wanted: Wanted, request: RenderRequest): Promise<Found> {
+    const { key, input } = wanted
+    const { client, caller, waitMs = 0, beforeJob, isSigned, signal } = request
+    const { name, record } = wanted.found
+    const isHeld = isHeldFor(request, input)
+    const known = await load(client, wanted.found, { key, isHeld })
+    if (known) return known
+    const job = { client, caller, original: { name, record }, plan: wanted.plan, isHeld, beforeJob, isSigned }
+    await media.finish({ ...job, query: [...input.query], accept: input.accept }, { waitMs, signal })
+    // Without a result if the original was deleted in the meantime.
+    return current(client, { name, record }, { key, derivative: key })
+  }
+
+  /** A stored derivative, counted as a hit and noted as used. */
+  async function load(
+    client: Client,
+    found: OriginalToRead,
+    { key, isHeld }: { key: ObjectKey; isHeld: boolean },
+  ): Promise<Found | undefined> {
+    const known = await stored(client, found, key)
+    metrics.derivativeLookedUp(known ? 'hit' : 'miss')
+    if (known) uses.note({ clientId: client.id, key: found.name.key }, key, { isHeld })
+    return known
+  }
+
+  /** The same as {@link loadOrRender}, with notes: also those of an original that is found to be truncated only now. */
+  async function withNotes(wanted: Wanted, request: RenderRequest): Promise<Found & Pick<Delivery, 'notes'>> {
     try {
-      const derivative = await loadOrRender(found, planned, input, request)
-      return { ...derivative, notes: [...planned.notes, ...sourceNotes(found.record)] }
+      const derivative = await loadOrRender(wanted, request)
+      return { ...derivative, notes: [...wanted.plan.notes, ...sourceNotes(wanted.found.record)] }
     } catch (error) {
-      const marked = await findLateTruncation(request.client, found, error)
+      const marked = await findLateTruncation(request.client, wanted.found, error)
       if (!marked) throw error
-      return storedOrMadeWithNotes(marked, planned, input, request)
+      return withNotes({ ...wanted, found: marked }, request)
     }
   }
 
-  /** Its steps name no file outside of the folder that the request is for. */
+  /** @throws Problem 404 for a parameter that names a file outside of the folder that the request is limited to */
   function checkNamed({ steps }: Plan, within: Pick<DeliveryRequest, 'folder'>): void {
     if (within.folder === undefined) return
     for (const { param, key } of namedFiles(steps))
@@ -191,25 +191,19 @@ export function createDeliveries({
     },
 
     async deliver(request) {
-      const { client, group, path, query, accept, isOneFile = false } = request
-      const found = await originals.resolveToRead(
-        client,
-        candidatesInFolder(parsePath(path, { group }), request),
-      )
-      if (!found || found.name.format.group !== group) throw fileNotFound()
-      const input = inputOf({ client, query, format: found.name.format, accept })
-      const planned = plan(input)
+      const { client, isOneFile = false } = request
+      const { found, plan: planned, input, key, named } = await findPlanned(request)
       checkNamed(planned, request)
-      const { steps, variesByAccept, notes } = planned
-      if (found.variant !== undefined) {
-        if (steps.length > 0) throw transformOfDerivative()
-        return namedDerivative(client, found, found.variant)
+      const { variesByAccept, notes } = planned
+      if (named) {
+        if (key !== undefined) throw transformOfDerivative()
+        return namedDerivative(client, found, named)
       }
-      if (steps.length === 0) return { ...(await original(client, found)), variesByAccept, notes }
-      const mustRedirect = partsPrefix(derivativeKey(found.name.key, planned.variant)) !== undefined
+      if (key === undefined) return { ...(await original(client, found)), variesByAccept, notes }
+      const mustRedirect = partsPrefix(key) !== undefined
       if (mustRedirect && isOneFile) throw severalFiles()
       try {
-        const derivative = await storedOrMadeWithNotes(found, planned, input, request)
+        const derivative = await withNotes({ found, plan: planned, input, key }, request)
         return { ...derivative, variesByAccept, ...(mustRedirect ? { mustRedirect } : {}) }
       } catch (error) {
         if (onLimit === 'refuse' || !isOfLimit(error) || noOriginalFallback(planned)) throw error
@@ -219,16 +213,20 @@ export function createDeliveries({
 
     async object({ client, path }) {
       const { full } = parsePath(path)
-      const found = full && (await originals.resolveToRead(client, { full }))
+      if (!full) throw fileNotFound()
+      const { variant, ...name } = full
+      const named = variant === undefined ? undefined : namedFile(name, variant)
+      const found = await originals.findToRead(client, name, named?.derivative)
       if (!found) throw fileNotFound()
-      if (found.variant === undefined) return { ...(await original(client, found)), ...UNTRANSFORMED }
-      return namedDerivative(client, found, found.variant)
+      if (named) return namedDerivative(client, found, named)
+      return { ...(await original(client, found)), ...UNTRANSFORMED }
     },
   }
 }
 
-function inputOf({ client, query, format, accept }: Parameters<Deliveries['plan']>[0]): PlanInput {
-  return { query, format, accept, rules: client.rules }
+/** Whether a derivative is evicted after the others: requested by a trusted caller, or by a preset alone. */
+function isHeldFor({ caller }: Pick<DeliveryRequest, 'caller'>, { query }: PlanInput): boolean {
+  return caller.isTrusted || isPresetAlone(query)
 }
 
 /** Operators define presets, so strangers cannot request many of them; with another parameter they could. */

@@ -5,7 +5,7 @@ export function severalFiles(): Problem {
   return new Problem({
     status: 400,
     code: 'several_files',
-    detail: 'expected a transformation into one file, to save or archive it, but this one makes several',
+    detail: 'expected a transformation into one file, to save or archive it, but this one creates several',
   })
 }
 

@@ -124,7 +124,7 @@ export function createEagerTransforms({
     const isThere = async (path: ObjectKey) =>
       (await unlessStatus(404, deliveries.object({ client, path }))) !== undefined
     if ((await isThere(delivery.key)) || !(await isThere(original))) return
-    throw new Error('the derivative was made but could not be stored')
+    throw new Error('the derivative was rendered but could not be stored')
   }
 
   return {
@@ -168,7 +168,7 @@ export function createEagerTransforms({
       )
     },
 
-    stop: () => stopping.abort(new DOMException('the process ends', 'AbortError')),
+    stop: () => stopping.abort(new DOMException('the process is stopping', 'AbortError')),
   }
 }
 
@@ -184,7 +184,7 @@ function nothingToDo(i: number, query: string): Problem {
 /** Until a request comes nobody knows what its browser takes. */
 function unknownFormat(i: number, query: string): Problem {
   const expected =
-    'a format by its name (f=auto becomes one only with a request: ask for each that it may become)'
+    'a format by its name (f=auto depends on the browser of each request: name each format instead)'
   return badParameter({ param: `transforms[${i}]`, expected, received: query })
 }
 

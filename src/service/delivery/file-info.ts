@@ -169,10 +169,7 @@ export function createFileInfos({
     } catch (error) {
       if (error instanceof Problem) return { ...found, problem: error }
       if (!asked.signal.aborted)
-        log.error(
-          { err: error, client: client.id, key: name.key },
-          'what is in a file could not be found out',
-        )
+        log.error({ err: error, client: client.id, key: name.key }, 'file information could not be read')
       return { ...found, problem: unknownAsYet() }
     }
   }
@@ -214,5 +211,5 @@ function informationOfDerivative(): Problem {
 }
 
 function unknownAsYet(): Problem {
-  return unavailable('this could not be found out by now; ask again in a few seconds')
+  return unavailable('File information is not available yet. Retry in a few seconds.')
 }

@@ -128,7 +128,7 @@ export function createMediaJobs({
     if (!asset) return false
     if (await originals.derivativeToRead(client, original, derivative)) return true
     if (await originals.resolve(client, { full: name }))
-      throw new Error('it was made but could not be stored')
+      throw new Error('the derivative was rendered but could not be stored')
     return false
   }
 
@@ -186,7 +186,7 @@ export function createMediaJobs({
       )
     },
 
-    stop: () => stopping.abort(new DOMException('the process ends', 'AbortError')),
+    stop: () => stopping.abort(new DOMException('the process is stopping', 'AbortError')),
   }
 }
 
@@ -201,7 +201,7 @@ function notReady(progress: number, job: string): Problem {
   return new Problem({
     status: 423,
     code: 'not_ready',
-    detail: 'this is being made: ask again in a while, or follow its job',
+    detail: 'This derivative is still in progress. Retry later, or poll the URL in job.',
     members: { progress, job, ...members },
     headers,
   })

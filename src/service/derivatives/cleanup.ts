@@ -16,7 +16,7 @@ export function createLeftovers(log: Log, fields: object): Leftovers {
     async remove() {
       for (const each of left.splice(0))
         await each().catch((err) =>
-          log.warn({ err, ...fields }, 'a temporary file is left to the next start'),
+          log.warn({ err, ...fields }, 'a temporary file could not be deleted; the next start deletes it'),
         )
     },
   }

@@ -1,7 +1,7 @@
 import { parseExistingFolder } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileLists } from '../../core/ports/file-index.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 import type { RemoveDerivatives } from './remove.ts'
 
@@ -26,7 +26,7 @@ export function createDeleteDerivatives({
   store,
   removeDerivatives,
 }: {
-  index: FileIndex
+  index: FileLists
   store: ClientStore
   removeDerivatives: RemoveDerivatives
 }): DeleteDerivatives {

@@ -92,7 +92,7 @@ export function createDerivations({
         return await flights.join(flight, begin, request.signal)
       } catch (error) {
         if (isOwn || !isOutOfCpuTime(error)) throw error
-        if (now() >= until) throw unavailable('the derivative was not rendered in time; try again')
+        if (now() >= until) throw unavailable('The derivative was not rendered in time. Retry.')
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 import { deleteDerivative } from '../originals/delete-objects.ts'
 
 /**
@@ -21,7 +21,7 @@ export function createEvict({
   buckets,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: DerivativeIndex
   buckets: Buckets
   now?: () => number
 }): Evict {

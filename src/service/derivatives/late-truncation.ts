@@ -70,10 +70,7 @@ export function createFindLateTruncation({
     return looked.catch((err) => {
       looks.delete(name)
       toDeferral.set(name, true)
-      log.warn(
-        { err, client: client.id, key: found.name.key },
-        'the end of a picture could not be looked for',
-      )
+      log.warn({ err, client: client.id, key: found.name.key }, 'the end of an image could not be checked')
       return undefined
     })
   }

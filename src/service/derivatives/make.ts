@@ -8,7 +8,7 @@ import type { Log } from '../../core/log.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex, OriginalIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem, unlessStatus } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
@@ -48,7 +48,7 @@ export interface Maker {
 
 /** What derivatives are made with. */
 export interface MakerOptions {
-  index: FileIndex
+  index: OriginalIndex & DerivativeIndex
   buckets: Buckets
   assets: Assets
   originals: Pick<Originals, 'resolve'>
@@ -153,7 +153,9 @@ export function createMaker(options: MakerOptions): Maker {
     } catch (error) {
       await storing
         .takeBack()
-        .catch((err) => log.warn({ err, key }, 'what is left of a derivative is left to the sweep'))
+        .catch((err) =>
+          log.warn({ err, key }, 'a failed derivative could not be cleaned up; the next sweep does it'),
+        )
       if (!signal.aborted && !request.isTriedAgain?.(error)) tellFailed(request, key, error)
       throw error
     } finally {

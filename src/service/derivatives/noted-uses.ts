@@ -1,7 +1,7 @@
 import type { FileRef } from '../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 
 /** Notes which derivatives are used. Coarse: a read costs a step of the index once in ten minutes at most. */
 export interface NotedUses {
@@ -18,7 +18,7 @@ export function createNotedUses({
   log,
   now = Date.now,
 }: {
-  index: Pick<FileIndex, 'noteUse'>
+  index: Pick<DerivativeIndex, 'noteUse'>
   log: Log
   now?: () => number
 }): NotedUses {

@@ -29,7 +29,7 @@ function fileDamaged(asset: Asset, { key, size }: OriginalRecord): Problem {
   return new Problem({
     status: 500,
     code: 'file_damaged',
-    detail: 'the stored file is damaged; the operator must restore it from a backup',
+    detail: 'The stored file is damaged. The operator must restore it from a backup.',
     cause: new Error(`${key} has ${asset.size} bytes in the bucket, but ${size} were uploaded`),
   })
 }

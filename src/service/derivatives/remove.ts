@@ -2,7 +2,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { classifyKey, derivativePrefix, type ObjectKey } from '../../core/files/object-key.ts'
 import type { PathCandidates } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Originals } from '../originals/originals.ts'
 import type { Evict } from './evict.ts'
@@ -29,7 +29,7 @@ export function createRemoveDerivatives({
   originals,
   evict,
 }: {
-  index: FileIndex
+  index: DerivativeIndex
   buckets: Buckets
   originals: Originals
   evict: Evict

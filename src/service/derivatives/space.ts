@@ -8,7 +8,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import type { Log } from '../../core/log.ts'
 import type { UsedDerivative } from '../../core/ports/derivative-uses.ts'
-import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Evict } from './evict.ts'
 
@@ -45,7 +45,7 @@ export function createDerivativeSpace({
   limits,
   log,
 }: {
-  index: FileIndex
+  index: DerivativeIndex
   evict: Evict
   limits: DerivativeLimits
   log: Log
@@ -55,7 +55,7 @@ export function createDerivativeSpace({
   const refOf = ({ client, original }: Claim) => ({ clientId: client.id, key: original.key })
 
   /** Those that this claim may evict. */
-  const evictable = async (claim: Claim, of: Parameters<FileIndex['leastUsed']>[0], count: number) => {
+  const evictable = async (claim: Claim, of: Parameters<DerivativeIndex['leastUsed']>[0], count: number) => {
     const used = await index.leastUsed(of, count)
     return used.filter(({ key, use }) => key !== claim.key && mayEvict(claim, use))
   }
@@ -66,7 +66,7 @@ export function createDerivativeSpace({
       await evict(client, original, key)
       return true
     } catch (err) {
-      log.warn({ err, client: client.id, key }, 'an eviction is left to the sweep')
+      log.warn({ err, client: client.id, key }, 'an eviction failed; the next sweep continues it')
       return false
     }
   }

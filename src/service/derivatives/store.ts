@@ -5,7 +5,7 @@ import { outputTooLarge, tooManyVariants } from '../../core/limit-problems.ts'
 import type { EngineContext } from '../../core/plugin-api/plugin.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, fileReplaced, unlessStatus } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
@@ -46,7 +46,7 @@ export function createStoring(
     answered,
     now,
   }: {
-    index: FileIndex
+    index: DerivativeIndex
     bucket: Bucket
     space: DerivativeSpace
     events: EventBus

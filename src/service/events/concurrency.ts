@@ -1,37 +1,37 @@
 import { NotYet } from '../../core/ports/jobs.ts'
 
 export interface EventPlacesOptions {
-  /** Calls of one target at a time. */
+  /** Concurrent calls per target. */
   perTarget: number
-  /** A call that fails later than this has hung: the target does not answer. */
+  /** A call that fails after more than this time counts as a timeout: the target does not respond. */
   hungMs: number
-  /** How long a call without a place waits at least. */
+  /** Minimum delay of a call that found no free slot. */
   waitMs: number
 }
 
-/** Shares out the calls of this process among targets, so that one that hangs holds up no other. */
+/** Distributes the calls of this process among targets, so that a target that hangs does not block others. */
 export interface EventPlaces {
   /**
-   * Makes a call in a place of its target. Without one it is not made: it is put off while the target answers, and has
-   * failed when that hangs. The place is free when the call is over, or `signal` is aborted.
+   * Makes a call in a free slot of its target. Without a free slot, the call is not made: it is deferred while the target
+   * responds, and fails while it hangs. The slot is freed when the call has ended or `signal` is aborted.
    *
-   * @throws NotYet, Error, and what `call` throws
+   * @throws NotYet, Error, and the errors of `call`
    */
   take(target: string, signal: AbortSignal, call: () => Promise<void>): Promise<void>
 }
 
 interface Places {
   taken: number
-  /** Calls in a row that have hung. */
+  /** Number of consecutive calls that have timed out. */
   hung: number
-  /** When the last one of those that were put off comes again. */
+  /** When the last of the deferred calls runs again, in milliseconds since 1970. */
   lastTurn: number
 }
 
-// One may be chance. From here on the target has a single place, in which it is asked whether it answers again.
+// A single timeout may be chance. From this number on, the target has one slot only, which tests whether it responds again.
 const HUNG_IN_A_ROW = 3
-// Those without a place come again one by one, 200 a second: ten thousand that all come at once, each for a
-// millisecond and in vain, would be the next thing the others wait for.
+// Deferred calls return one by one, 200 per second. Ten thousand that return at the same time, each for a millisecond and
+// without a free slot, would block other targets.
 const TURN_MS = 5
 
 export function createEventPlaces({ perTarget, hungMs, waitMs }: EventPlacesOptions): EventPlaces {
@@ -43,9 +43,9 @@ export function createEventPlaces({ perTarget, hungMs, waitMs }: EventPlacesOpti
     return places
   }
 
-  /** A failure counts as a try, so that what waits for a dead target ends with the plan; a wait does not. */
+  /** A failure counts as an attempt, so that events for a dead target end by the retry plan. A deferral does not count. */
   function refusal(places: Places): Error {
-    if (places.hung >= HUNG_IN_A_ROW) return new Error('not sent: the target has not answered of late')
+    if (places.hung >= HUNG_IN_A_ROW) return new Error('not sent: the last requests to this target timed out')
     const now = Date.now()
     places.lastTurn = Math.max(now + waitMs, places.lastTurn + TURN_MS)
     return new NotYet(places.lastTurn - now)
@@ -63,7 +63,7 @@ export function createEventPlaces({ perTarget, hungMs, waitMs }: EventPlacesOpti
         if (!isFree) places.taken -= 1
         isFree = true
       }
-      // A handler that does not listen must not keep its place for good.
+      // A handler that ignores its signal must not keep its slot forever.
       signal.addEventListener('abort', free, { once: true })
       const since = performance.now()
       try {

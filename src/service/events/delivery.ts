@@ -10,45 +10,46 @@ import { Problem } from '../../core/problem.ts'
 import type { LoadedEventPlugin } from '../../pipeline/load/load.ts'
 import { createEventPlaces, type EventPlacesOptions } from './concurrency.ts'
 
-/** Brings events to the event plugins: at once and at most once, or, to the durable ones, by way of the queue. */
+/** Delivers events to event plugins: directly and at most once, or, for durable plugins, through the queue. */
 export interface EventDelivery {
-  /** Hears what this process emits. */
+  /** Subscribes to the events of this process. */
   listen(events: EventBus): void
-  /** From now on this process hands queued events to the durable plugins. */
+  /** Starts to deliver queued events to durable plugins. */
   work(): void
 }
 
-/** How the durable plugins are told; the concurrency is that of a plugin, whatever its targets. */
+/** How durable plugins are called. The concurrency is per plugin, for all its targets together. */
 export type DeliveryPlan = WorkOptions & EventPlacesOptions
 
 /**
- * The tries of a durable plugin: the first at once, then after 1 to 2 minutes, 2 to 4, and so on, the last one after 17
- * to 34 hours: a receiver that is restarted waits two minutes, one that is down overnight misses nothing.
+ * The retries of a durable plugin: the first call at once, then after 1 to 2 minutes, 2 to 4, and so on, the last one
+ * after 17 to 34 hours. A receiver that restarts gets the event after two minutes, and one that is down overnight
+ * misses nothing.
  */
 export const RETRY_PLAN: DeliveryPlan = {
   attempts: 11,
   retryMs: 2 * 60_000,
   retryMaxMs: 24 * 3_600_000,
   limitMs: 30_000,
-  // Three targets that begin to hang at once leave eight for those that answer; later each of them has a single one.
+  // Three targets that begin to hang leave eight slots for others. After that, each of them has a single slot.
   concurrency: 32,
   perTarget: 8,
-  // Half of what a webhook waits for its answer: neither a refusal nor a slow answer takes as long.
+  // Half the timeout of a webhook: neither a refusal nor a slow response takes this long.
   hungMs: 5000,
   waitMs: 250,
 }
 
-/** What a job of a durable plugin holds. */
+/** The data of a job for a durable plugin. */
 interface QueuedEvent {
   name: EventName
   event: Events[EventName]
   id: string
   occurredAt: string
-  /** A digest: targets are URLs as a rule, and some hold secrets. */
+  /** A digest, since targets are mostly URLs, and some contain secrets. */
   target: string
 }
 
-// A key has 512 bytes at most, a job's data 64 KiB.
+// A key has at most 512 bytes, the data of a job 64 KiB.
 const DERIVATIVES_AT_ONCE = 50
 const ENQUEUE_AGAIN_MS = 1000
 
@@ -65,7 +66,7 @@ export function createEventDelivery({
   log: Log
   plan?: DeliveryPlan
 }): EventDelivery {
-  /** Plugin and target of those who want nothing more. */
+  /** Plugin and target of those that get no more events. */
   const stopped = new Set<string>()
   const places = createEventPlaces(plan)
 
@@ -77,7 +78,7 @@ export function createEventDelivery({
     if (stopped.has(party)) return
     const stop = (reason: string) => {
       stopped.add(party)
-      log.error({ plugin: plugin.name, reason }, 'no more events go there until the next start')
+      log.error({ plugin: plugin.name, reason }, 'events to this target are disabled until the next start')
     }
     await plugin.on[name]?.(event, { ...stamp, target, options, fetch: fetcher.fetch, stop, signal, log })
   }
@@ -88,7 +89,7 @@ export function createEventDelivery({
       await add({ kind: kindOf(plugin), id: `${data.id}-${data.target}`, data }, told.signal)
   }
 
-  /** Tries again while the bus waits; what cannot be queued by then is lost. */
+  /** Retries until the event bus aborts `signal`. Then the event is lost. */
   async function add(job: JobRequest, signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
@@ -151,16 +152,16 @@ interface Call<N extends EventName> {
   stamp: EventStamp
 }
 
-/** For the queue a Problem below 500 is final; a host without an address today may have one tomorrow. */
+/** The queue treats a Problem below 500 as final. But a host without an IP address now may have one tomorrow. */
 function retried(error: unknown): never {
   if (!(error instanceof Problem) || error.status >= 500) throw error
   const again = new Error(joinedMessages(error))
-  // The stack says nothing to the operator, who would read it 11 times.
+  // The stack does not help the operator, who would see it 11 times.
   again.stack = again.message
   throw again
 }
 
-/** What is queued of an event: one entry as a rule, several when an original goes with many derivatives. */
+/** Splits an event into queue entries: mostly one; several when a deleted original has many derivatives. */
 function queuedParts({ name, event, target, stamp }: Call<EventName>): QueuedEvent[] {
   const { derivatives = [] } = event as Partial<Events['original.deleted']>
   const count = Math.max(1, Math.ceil(derivatives.length / DERIVATIVES_AT_ONCE))

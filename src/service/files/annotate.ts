@@ -6,18 +6,18 @@ import type { Records } from '../originals/records.ts'
 import { type FileRequest, originalOf } from './describe.ts'
 
 /**
- * Changes what is said of a stored original: its record in the bucket first, which is the truth, then the index. When it is
- * interrupted in between, it was not acknowledged, and a sweep or the next change makes the index agree with the bucket. Changes of
- * one original run one after the other.
+ * Changes the annotations of a stored original: first its record in the bucket, which is the source of truth, then the
+ * index. A change that is interrupted in between was not acknowledged, and a sweep or the next change makes the index
+ * agree with the bucket. Changes of one original run one after the other.
  *
- * @param request.change makes the new record of the one there is; may refuse by throwing
- * @throws Problem 404, 503, and what `change` throws
+ * @param request.change computes the new record from the present one; may throw to refuse
+ * @throws Problem 404, 503, and the errors of `change`
  */
 export type Annotate = (
   request: FileRequest & { change: (record: OriginalRecord) => OriginalRecord; signal: AbortSignal },
 ) => Promise<FoundOriginal>
 
-// How long the put, and the step of the index after it, may take.
+// Time limit of the put, and of the step of the index after it.
 const LEASE_MS = 60_000
 
 export function createAnnotate({
@@ -40,14 +40,14 @@ export function createAnnotate({
       async (held) => {
         const present = await originals.inBucket(client, name.key)
         if (!present || present.trash) throw fileNotFound()
-        // Should one have been broken off, the index would go on telling another version than the one that If-Match has to name.
+        // After an interrupted change, the index would return another version than the one that If-Match has to name.
         await records.amend(client, present.record)
         const record = change(present.record)
         const mark = { ref: { clientId: client.id, key: name.key }, until: now() + LEASE_MS }
         await index.beginChange(mark)
         await records.put(client, record, { signal: held })
         const amended = await records.amend(client, record)
-        // The change is done; a mark that is left costs a sweep one comparison.
+        // The change is complete. A remaining mark costs a sweep one comparison.
         await unlessStatus(503, index.endChange(mark))
         return { name, record: amended }
       },

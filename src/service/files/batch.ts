@@ -9,7 +9,7 @@ import type { Removed } from '../originals/removed.ts'
 import type { SoftDeletes } from '../originals/trash.ts'
 import type { List } from './list.ts'
 
-/** What came of one file; `path` as it was asked for. */
+/** The outcome for one file. `path` is the requested one. */
 export interface Outcome<T> {
   path: string
   done: T | Problem
@@ -20,10 +20,10 @@ export interface NamedPath {
   meanings: PathCandidates | Problem
 }
 
-/** Many files of a client at once; what is done stays done when the caller leaves. */
+/** Operations on many files of a client. Completed parts stay done when the caller disconnects. */
 export interface ManyFiles {
   remove(request: ManyRequest & { isPermanent?: boolean }): Promise<Outcome<Removed>[]>
-  /** All in a folder and those below it, or the first so many. @returns also whether there are more */
+  /** Deletes all files in a folder and its subfolders, at most `limit`. @returns also whether there are more */
   removeFolder(request: {
     client: Client
     folder: string
@@ -40,7 +40,7 @@ interface ManyRequest {
   signal: AbortSignal
 }
 
-// Enough to hide the way to S3 and back, few enough that deliveries do not feel it.
+// Enough to hide the latency of S3, few enough that deliveries are not slowed down.
 const CONCURRENCY = 8
 
 export function createManyFiles({

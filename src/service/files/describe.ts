@@ -3,7 +3,7 @@ import { classifyKey, derivativeKey } from '../../core/files/object-key.ts'
 import type { PathCandidates } from '../../core/files/request-path.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import type { FileLookup, IndexedFile } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 
@@ -12,7 +12,7 @@ export interface FileRequest {
   path: PathCandidates
 }
 
-/** The original that a path means. @throws Problem 404 */
+/** Resolves a path to its original. @throws Problem 404 */
 export async function originalOf(
   originals: Originals,
   { client, path }: FileRequest,
@@ -24,11 +24,11 @@ export async function originalOf(
 
 export type DescribedFile = FoundOriginal & {
   bucketUrl: string
-  /** By key. */
+  /** Sorted by key. */
   derivatives: IndexedFile['derivatives']
 }
 
-/** What is known of a stored original, and of what was made of it. @throws Problem 404 */
+/** Returns the state of a stored original and of its derivatives. @throws Problem 404 */
 export type Describe = (request: FileRequest) => Promise<DescribedFile>
 
 export function createDescribe({
@@ -36,7 +36,7 @@ export function createDescribe({
   buckets,
   originals,
 }: {
-  index: FileIndex
+  index: FileLookup
   buckets: Buckets
   originals: Originals
 }): Describe {

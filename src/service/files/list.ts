@@ -4,7 +4,7 @@ import { isWithin } from '../../core/clients/secret-scope.ts'
 import { type OriginalName, parseKey } from '../../core/files/object-key.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
+import type { FileLists, ListedFile, ListedState, PageRequest } from '../../core/ports/file-index.ts'
 import { type Problem, unavailable } from '../../core/problem.ts'
 
 export interface ListRequest {
@@ -12,46 +12,46 @@ export interface ListRequest {
   state: ListedState
   by: 'key' | 'storedAt'
   direction: 'up' | 'down'
-  /** Only what is in it, or below; of {@link parseFolder}. Empty: all. */
+  /** A folder from {@link parseFolder}: only files in it or below. Empty: all files. */
   folder: string
   group?: MediaGroup | undefined
-  /** A part of the name as it was uploaded, in any case. */
+  /** A substring of the original file name, case-insensitive. */
   search?: string | undefined
   tag?: string | undefined
-  /** Where to go on, see {@link ListPart}. */
+  /** The position after which the list continues, see {@link ListPart}. */
   after?: string | undefined
-  /** At least 1. */
+  /** Maximum number of files, at least 1. */
   limit: number
   signal: AbortSignal
 }
 
 export interface NamedFile extends ListedFile {
   name: OriginalName
-  /** Where it can be fetched from the bucket. */
+  /** The URL of the file in the bucket. */
   bucketUrl: string
 }
 
 export interface ListPart {
-  /** No more than were asked for; fewer, or none, does not mean that there are no others. */
+  /** At most `limit` files. Fewer files, or none, do not mean that the list has ended. */
   files: NamedFile[]
-  /** The position to go on after; undefined at the end of the list. */
+  /** The position for `after` of the next request. Undefined at the end of the list. */
   next: string | undefined
 }
 
-/** A part of a client's originals. @throws Problem 503 also while the index is being filled */
+/** Lists a part of a client's originals. @throws Problem 503, also while the index is being built */
 export type List = (request: ListRequest) => Promise<ListPart>
 
-// Of a request whose filters leave little over: some 300 ms.
+// The maximum for a request whose filters match few files: about 300 ms.
 const LOOKED_AT_MAX = 10_000
-// Looked at without a pause for others.
+// Files to look at without a pause for other requests.
 const CHUNK = 250
-// Of what clients have said of their files; a record has 20 KB at most.
+// Limits the annotations in a response. A record has at most 20 KB.
 const BYTES_MAX = 4 * 1024 * 1024
-// A new index is complete at once; a large one is a 503 within the 5 s that an answer may take.
+// A new index is complete at once. A large one gets 503 within the 5 s that a response may take.
 const COMPLETE_MS = 3000
 const POLL_INTERVAL_MS = 100
 
-export function createList({ index, buckets }: { index: FileIndex; buckets: Buckets }): List {
+export function createList({ index, buckets }: { index: FileLists; buckets: Buckets }): List {
   async function completed(signal: AbortSignal): Promise<void> {
     for (const until = performance.now() + COMPLETE_MS; !(await index.isComplete()); ) {
       if (performance.now() > until) throw notListedYet()
@@ -60,7 +60,7 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
     }
   }
 
-  /** The list, unless the index was emptied or replaced while it was read. @throws Problem 503 */
+  /** Returns the list, unless the index was emptied or replaced while it was read. @throws Problem 503 */
   async function whole<T>(list: T): Promise<T> {
     if (!(await index.isComplete())) throw notListedYet()
     return list
@@ -77,14 +77,14 @@ export function createList({ index, buckets }: { index: FileIndex; buckets: Buck
     for (let looked = 0; looked < LOOKED_AT_MAX; looked += CHUNK) {
       signal.throwIfAborted()
       const go = after === undefined ? {} : { after }
-      // One more than are wanted tells whether there is one.
+      // One more than requested shows whether there is a next part.
       const most = hasFilters(request) ? CHUNK : Math.min(CHUNK, limit - files.length + 1)
       const page = await index.page(client.id, { state, by, direction, ...within, ...go, limit: most })
       for (const file of page.files) {
         const name = parseKey(file.record.key)
-        // There is one more, so there is something to go on to.
+        // There is at least one more file, so the list continues.
         if (files.length === limit || bytes > BYTES_MAX) return whole({ files, next: files.at(-1)?.position })
-        if (!name || !isMeant(name, file, request)) continue
+        if (!name || !matchesFilters(name, file, request)) continue
         files.push({ ...file, name, bucketUrl: bucket.urlOf(name.key) })
         bytes += estimatedBytes(file)
       }
@@ -99,17 +99,17 @@ function notListedYet(): Problem {
   return unavailable('The list of files is being built. Retry in a minute.')
 }
 
-/** Whether some of what the index gives may be left out. */
+/** Whether files from the index may be filtered out. */
 function hasFilters({ folder, group, search, tag }: ListRequest): boolean {
   return folder !== '' || [group, search, tag].some((filter) => filter !== undefined)
 }
 
-function isMeant(
+function matchesFilters(
   name: OriginalName,
   { record }: ListedFile,
   { folder, group, search, tag }: ListRequest,
 ): boolean {
-  // Not told by the beginning of its key: that of one without a folder begins with its group, a folder's name perhaps.
+  // A prefix of the key does not suffice: a key without a folder begins with its group, which may also be a folder's name.
   if (!isWithin(name.folder, folder)) return false
   if (group && name.format.group !== group) return false
   if (tag !== undefined && !record.tags?.includes(tag)) return false

@@ -1,27 +1,30 @@
 import { classifyKey, parseKey } from '../../core/files/object-key.ts'
 import { INFORMATION_VARIANT } from '../../core/files/variant.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, Totals } from '../../core/ports/file-index.ts'
+import type { FileLists, Totals } from '../../core/ports/file-index.ts'
 import { type DayUsage, USAGE_NAMES, type UsageName, type UsageStore } from '../../core/ports/usage.ts'
 import { type Day, dayOf, daysBetween } from '../../core/text/day.ts'
 
-/** What clients use. Counts are gathered in memory: those of the last seconds are lost when the process is killed. */
+/** Usage of clients. Counts are collected in memory: those since the last flush are lost when the process is killed. */
 export interface Usage {
-  /** Something was sent to whoever asked for a client's files. */
+  /** Counts a delivery of a client's file. */
   delivered(clientId: string, bytes: number): void
-  /** Counts what happens from now on. */
+  /** Counts events from now on. */
   listen(events: EventBus): void
-  /** Writes down what has been counted. What fails is tried again with the next. */
+  /** Writes the counts to the store. A failed write is repeated with the next flush. */
   flush(): Promise<void>
-  /** Of one client: what it stores now, derivatives aside, and what it has used on each day. Others' last seconds may be missing. */
+  /**
+   * Of one client: its stored files without derivatives, and its usage per day. The last seconds of other processes may
+   * be missing.
+   */
   of(
     clientId: string,
     period: { from: Day; to: Day },
   ): Promise<{ stored: Totals; days: Array<{ day: Day } & Record<UsageName, number>> }>
 }
 
-// A million originals take four seconds to be counted, where nobody keeps a count: then twenty times as long that is good
-// enough.
+// Where the index has no counters, counting a million originals takes four seconds. The result is then cached for
+// twenty times as long.
 const GOOD_FOR = 20
 
 export function createUsage({
@@ -29,7 +32,7 @@ export function createUsage({
   store,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: FileLists
   store: UsageStore
   now?: () => number
 }): Usage {
@@ -68,7 +71,7 @@ export function createUsage({
     return flushing
   }
 
-  /** One client after the other: to read through a large list is work. */
+  /** One client at a time: scanning a large list is expensive. */
   function totalsOf(clientId: string): Promise<Totals> {
     const answer = counting.then(async () => {
       const known = totals.get(clientId)
@@ -90,7 +93,7 @@ export function createUsage({
         count(clientId, { uploads: 1, uploadedBytes: size }),
       )
       events.on('derivative.stored', 'usage', ({ clientId, key }) => {
-        // What is known of a file is made of it as well, and is no transformation that anybody has asked for.
+        // File information is stored as a derivative, but it is not a transformation that a client has requested.
         const isInformation = parseKey(key)?.variant === INFORMATION_VARIANT
         if (!isInformation && classifyKey(key)?.kind === 'derivative') count(clientId, { transformations: 1 })
       })
@@ -98,7 +101,7 @@ export function createUsage({
     flush,
     async of(clientId, { from, to }) {
       const stored = await totalsOf(clientId)
-      // What one that is under way has left out.
+      // First wait for a flush in progress, which does not include the latest counts.
       await flushing?.catch(() => {})
       await flush()
       const asked = daysBetween(from, to)
@@ -108,7 +111,7 @@ export function createUsage({
   }
 }
 
-/** All counts: 0 for those that are missing. */
+/** Completes the counts: 0 for missing ones. */
 function all(counts: DayUsage['counts'] = {}): Record<UsageName, number> {
   return Object.fromEntries(USAGE_NAMES.map((name) => [name, counts[name] ?? 0])) as Record<UsageName, number>
 }

@@ -12,38 +12,38 @@ import {
 } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { DerivativeRecord, FileIndex } from '../../core/ports/file-index.ts'
+import type { DerivativeRecord, FileLists, FileLookup } from '../../core/ports/file-index.ts'
 import type { Records } from '../originals/records.ts'
 import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './compare.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import { withEachClient } from './each-client.ts'
 import { CONCURRENCY, type Walk } from './scan.ts'
 
-/** What a check has seen, apart from what it has found. */
+/** The numbers of a check. The findings themselves are passed to `found`. */
 export interface CheckReport {
-  /** Objects of the bucket. */
+  /** Numbers of objects in the bucket. */
   originals: number
   derivatives: number
-  /** Objects that are none of ours. */
+  /** Objects that are not files of Sluice. */
   others: number
-  /** Uploads, transformations and deletes under way. */
+  /** Uploads, transformations and deletes in progress. */
   inProgress: number
   findings: Partial<Record<FindingKind, number>>
-  /** Of originals, when their digests were compared. */
+  /** Bytes of originals, when their digests were compared. */
   bytesRead?: number
 }
 
 /**
- * Compares bucket and index, both ways, and changes nothing. Files may come and go meanwhile: whatever looks wrong is
- * looked at once more before it is told. It needs little memory for any number of files; one that Redis lists twice
- * may be told twice.
+ * Compares bucket and index in both directions, and changes nothing. Files may be added and deleted during the check:
+ * each suspected difference is checked again before it is reported. Memory usage does not depend on the number of
+ * files. A file that Redis lists twice may be reported twice.
  *
- * @param walk.digests reads all originals as well, and compares their SHA-256 with those in the index
- * @throws Problem 404 when there is no such client, 503 when bucket or index cannot be read
+ * @param walk.digests also reads all originals, and compares their SHA-256 with the index
+ * @throws Problem 404 when the client does not exist, 503 when bucket or index cannot be read
  */
 export type Check = (walk: Walk & { digests?: boolean }) => Promise<CheckReport>
 
-/** What was seen of one object or entry. */
+/** The result for one object or entry. */
 type Seen = KeyClass['kind'] | 'other' | 'in progress' | 'entry' | Finding
 
 export function createCheck({
@@ -52,12 +52,12 @@ export function createCheck({
   clients,
   records,
 }: {
-  index: FileIndex
+  index: FileLookup & FileLists
   buckets: Buckets
   clients: ClientStore
   records: Pick<Records, 'withLock'>
 }): Check {
-  /** One object of the bucket, and whether the index knows it. */
+  /** Checks one object of the bucket against the index. */
   async function lookAtObject(client: Client, key: ObjectKey): Promise<Seen> {
     const meaning = classifyKey(key)
     if (!meaning) return RECORD_PREFIXES.some((prefix) => key.startsWith(prefix)) ? 'record' : 'other'
@@ -69,13 +69,13 @@ export function createCheck({
     const isSettled = known.original === undefined || known.original.state === 'stored' || isTrashed
     if (!isSettled || known.derivative?.state === 'pending') return 'in progress'
     if (derivative ? known.derivative : known.original) return kind
-    // What is found of one that was thrown away goes with it, or is taken in when that comes back.
+    // Derivatives of an original in the trash are deleted with it, or indexed again when it is restored.
     if (isTrashed) return kind
     const suspect = await suspicion(buckets.of(client), {
       ...meaning,
       isIndexed: known.original !== undefined,
     })
-    // It may have been deleted, or be known, since it was listed.
+    // Since it was listed, it may have been deleted or indexed.
     if (
       !suspect ||
       !(await buckets.of(client).find(key)) ||
@@ -85,7 +85,7 @@ export function createCheck({
     return { kind: suspect, clientId: client.id, key }
   }
 
-  /** One original or derivative that the index has as stored, and whether the bucket has it as well. */
+  /** Checks one original or derivative, which is stored by the index, against the bucket. */
   async function lookAtEntry(
     client: Client,
     { ref, entry, digests }: { ref: FileRef; entry: Entry; digests: DigestCheck | undefined },
@@ -99,14 +99,16 @@ export function createCheck({
     if (!wrong) return 'entry'
     const known = await index.find(ref, key)
     const now = entry.kind === 'original' ? known.original : known.derivative
-    // Deleted or made anew since it was listed.
+    // Since it was listed, it may have been deleted or created again.
     if (!isKept(known.original) || !isKept(now)) return 'entry'
     if (!isDeepStrictEqual(now.record, entry.record)) return 'entry'
-    return wrong.kind === 'record differs' ? lookAlone(client, ref) : { clientId: client.id, key, ...wrong }
+    return wrong.kind === 'record differs'
+      ? compareLocked(client, ref)
+      : { clientId: client.id, key, ...wrong }
   }
 
-  /** Once no change is in progress: until it has ended, record and index differ. */
-  function lookAlone(client: Client, ref: FileRef): Promise<Seen> {
+  /** Compares under the lock: while a change is in progress, record and index differ. */
+  function compareLocked(client: Client, ref: FileRef): Promise<Seen> {
     return records.withLock(client, ref.key, async () => {
       const { original } = await index.find(ref)
       const wrong = isKept(original) && (await wrongOriginal(buckets.of(client), original))
@@ -159,12 +161,12 @@ export function createCheck({
     const work = async ({ ref, entry }: { ref: FileRef; entry?: Entry }): Promise<Seen> => {
       const client = await clientOf(ref.clientId)
       if (client) return entry ? lookAtEntry(client, { ref, entry, digests }) : 'in progress'
-      // Perhaps it has been removed, with its files, since this was listed.
+      // Since it was listed, the client may have been removed with its files.
       const isKnown = (await index.find(ref)).original !== undefined
       return isKnown ? { kind: 'client unknown', clientId: ref.clientId, key: ref.key } : 'entry'
     }
     for await (const seen of mapConcurrent(entries(clientId), { concurrency: CONCURRENCY, signal, work })) {
-      // Counted here only: what is under way has an entry, but not always an object yet.
+      // Counted only here: a file in progress has an entry, but not always an object yet.
       if (seen === 'in progress') report.inProgress += 1
       await note(seen)
     }
@@ -172,10 +174,10 @@ export function createCheck({
   }
 }
 
-// Of clients, and of what remote files are kept as.
+// The records of clients and of mirrored remote files.
 const RECORD_PREFIXES = [clientRecordPrefix, remoteRecordPrefix]
 
-/** Whether the bucket has to have it. */
+/** Whether the bucket must have the file. */
 function isKept<T extends { state: string }>(
   entry: T | undefined,
 ): entry is Extract<T, { state: 'stored' | 'trashed' }> {

@@ -9,7 +9,7 @@ import { snapshot } from '../../core/storage/small-object.ts'
 import type { DigestCheck } from './digest-check.ts'
 
 export type StoredOriginal = { record: OriginalRecord; trash?: Trash }
-/** What an object is that the index does not know; undefined when another object tells as much. */
+/** Classifies an object that the index does not know. Undefined when another object leads to the same finding. */
 export async function suspicion(
   bucket: Bucket,
   meaning: KeyClass & { isIndexed: boolean },
@@ -60,7 +60,7 @@ function sizeDiffers(asset: Asset, known: { size: number }): Wrong {
   return { kind: 'size differs', detail: `${asset.size} bytes, ${known.size} in the index` }
 }
 
-/** The members in which a record's text is not what the index knows. */
+/** The names of the members that differ between the record's text and the index. */
 function differences(
   text: string,
   { probe: _, ...known }: OriginalRecord,
@@ -68,11 +68,11 @@ function differences(
 ): string | undefined {
   try {
     const record = JSON.parse(text)
-    // Others may be there that are not for the index.
+    // The record may have more members, which are not for the index.
     const expected = { tags: undefined, metadata: undefined, ...known, trash }
     const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
     return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
   } catch {
-    return 'it is no JSON'
+    return 'invalid JSON'
   }
 }

@@ -1,15 +1,15 @@
 import type { Log } from '../../core/log.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileLists, IndexMaintenance } from '../../core/ports/file-index.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import type { Reindex } from './reindex.ts'
 
 /**
  * Compares the index with the buckets when it is new, was emptied, is of an older version, or may have lost its last steps
- * in a restart, failover or restore; by one process at a time. Otherwise it asks the index two short questions.
+ * in a restart, failover or restore. One process does this at a time. Otherwise it only makes two short calls to the index.
  */
 export type Complete = (signal: AbortSignal) => Promise<void>
 
-// A million records of an S3 bucket take some ten minutes. What is broken off begins anew: what is known by then is quick.
+// A million records in S3 take about ten minutes. An aborted run starts again, and files that are known by then are quick.
 const LIMIT_MS = 3_600_000
 const PAUSE_PER_WORK = 10
 
@@ -19,15 +19,18 @@ export function createCompletion({
   reindex,
   log,
 }: {
-  index: FileIndex
+  index: FileLists & IndexMaintenance
   locks: Locks
   reindex: Reindex
   log: Log
 }): Complete {
-  // One bucket that is away must not mean a walk through all the others every few seconds.
+  // While one bucket is down, the scan of all others must not be repeated every few seconds.
   let waitUntil = 0
 
-  /** Lists miss something, or the store has begun another run: it may have lost the last steps, and what was deleted may be back. */
+  /**
+   * True when lists are incomplete, or when the store was restarted: it may have lost its last steps, so deleted files
+   * may be listed again.
+   */
   async function isNeeded(): Promise<boolean> {
     const { id, isCompared } = await index.run()
     return (id !== undefined && !isCompared) || !(await index.isComplete())
@@ -38,7 +41,7 @@ export function createCompletion({
     const startedAt = performance.now()
     const { originals } = await reindex({
       signal,
-      found: async (finding) => log.warn({ ...finding }, 'a file could not be taken into the index'),
+      found: async (finding) => log.warn({ ...finding }, 'a file could not be added to the index'),
       progress: async () => {},
     })
     if (originals.known + originals.added > 0)

@@ -3,20 +3,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { type Asset, openWhole } from '../../core/bytes/asset.ts'
 
-/** Reads files in order to compare their bytes, at a bounded rate. */
+/** Reads files to compare their bytes, at a limited rate. */
 export interface DigestCheck {
-  /** SHA-256 of all bytes, hexadecimal. @throws Problem 404 when the file is deleted by now, 503, `signal.reason` */
+  /** SHA-256 of all bytes, hexadecimal. @throws Problem 404 when the file was deleted, 503, `signal.reason` */
   sha256(asset: Asset): Promise<string>
-  /** How many bytes were read so far. */
+  /** Bytes read so far. */
   bytesRead(): number
 }
 
-// While one waits for S3, the other one is hashed.
+// While one file waits for S3, another one is hashed.
 const AT_ONCE = 2
-// Leaves most of a disk's and of a core's time to requests: SHA-256 does 400 MB/s or more.
+// Leaves most of the disk's and of a core's time to requests: SHA-256 reaches 400 MB/s or more.
 const BYTES_PER_SECOND = 64 * 1024 * 1024
 
-/** @param options.bytesPerSecond of all files together */
+/** @param options.bytesPerSecond for all files together */
 export function createDigestCheck({
   signal,
   bytesPerSecond = BYTES_PER_SECOND,
@@ -28,11 +28,11 @@ export function createDigestCheck({
   let bytesRead = 0
   let freeAt = performance.now()
 
-  /** Waits until so many bytes more are within the rate. */
+  /** Waits until this number of bytes is within the rate. */
   async function paced(bytes: number): Promise<void> {
     const now = performance.now()
     freeAt = Math.max(freeAt, now) + (bytes / bytesPerSecond) * 1000
-    // A timer takes a millisecond at least: shorter waits add up until one is worth it.
+    // A timer takes at least a millisecond, so short waits are accumulated.
     if (freeAt - now > 10) await pause(freeAt - now, undefined, { signal })
   }
 

@@ -3,7 +3,7 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
 import { noSuchClient } from '../clients/change-existing.ts'
 
-/** All current clients, or only the requested one. @throws Problem 404 when there is no such client */
+/** All present clients, or only the given one. @throws Problem 404 when the client does not exist */
 export async function walkedClients(
   clients: ClientStore,
   clientId: string | undefined,
@@ -16,9 +16,9 @@ export async function walkedClients(
 }
 
 /**
- * Calls `work` for each of {@link walkedClients}, in turn.
+ * Runs `work` for each of {@link walkedClients}, one after the other.
  *
- * @throws Problem that names the client: a client may have a bucket of its own, and only that one may be unavailable
+ * @throws Problem that names the client: its own bucket may be unavailable
  */
 export async function withEachClient(
   clients: ClientStore,

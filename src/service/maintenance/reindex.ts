@@ -13,32 +13,32 @@ import type { Originals } from '../originals/originals.ts'
 import { withEachClient } from './each-client.ts'
 import { CONCURRENCY, type Walk } from './scan.ts'
 
-/** How many there were, of each kind. */
+/** Numbers of each kind. */
 export interface ReindexReport {
   clients: number
   originals: Filled & {
-    /** The index had them, and the bucket has nothing of them: they were deleted. */
+    /** Index entries that were removed, because the bucket has no object of the file. */
     removed: number
   }
   derivatives: Filled
 }
 
 interface Filled {
-  /** The index knew them. */
+  /** The index already had them. */
   known: number
-  /** It knows them from now on. */
+  /** They were added to the index. */
   added: number
-  /** It cannot know them; each is told as a finding. */
+  /** They cannot be indexed. Each is reported as a finding. */
   left: number
 }
 
 /**
- * Fills the index from the bucket: originals from their records, then derivatives from their keys. What the index knows
- * stays, so this may run beside a live service, break off, and run again; what is deleted meanwhile stays
- * deleted. Of an original it knows, the index states from now on what the record does, the trash included; one that the bucket has
- * nothing of is removed from the index. Once it has gone through all clients, lists of originals can be believed.
+ * Fills the index from the bucket: originals from their records, then derivatives from their keys. Existing entries
+ * remain, so this may run next to a live service, be aborted, and run again. Files deleted in the meantime stay
+ * deleted. For each known original, the index is updated from the record, including the trash. An original without any
+ * object in the bucket is removed from the index. After a run over all clients, lists of originals are complete.
  *
- * @throws Problem 404 when there is no such client, 503 when bucket or index are away
+ * @throws Problem 404 when the client does not exist, 503 when bucket or index are unavailable
  */
 export type Reindex = (walk: Walk) => Promise<ReindexReport>
 
@@ -67,7 +67,7 @@ export function createReindex({
     const { original: known } = await index.find(ref)
     try {
       if (known) {
-        // An older version has kept no lists, and has not counted derivatives.
+        // An older version has stored no lists, and has not counted derivatives.
         if (known.state === 'stored' || known.state === 'trashed') await index.adopt(client.id, known.record)
         await agree(client, full.key)
         await index.countDerivatives(ref)
@@ -76,7 +76,7 @@ export function createReindex({
       if (await originals.resolve(client, { full })) return 'added'
       if ((await index.find(ref)).original?.state === 'trashed') return 'added'
     } catch (error) {
-      // One broken record keeps nobody from the others; an outage does.
+      // A broken record is reported, and the scan continues. An outage ends the scan.
       if (error instanceof Problem) throw error
       return { kind: 'failed', detail: (error as Error).message }
     }
@@ -142,7 +142,7 @@ export function createReindex({
       report.clients += 1
       await fill(client, { prefix: recordPrefix, filled: report.originals, work: takeInOriginal })
     })
-    // An index that was emptied or replaced since the start has lost what was taken in before.
+    // An index that was emptied or replaced since the start has lost the entries of this run.
     const isSameRun = async () => (await index.run()).id === run
     if (clientId === undefined && (await isSameRun())) await index.markComplete()
     await withEachClient(clients, clientId, async (client) => {

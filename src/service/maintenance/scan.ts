@@ -1,20 +1,20 @@
 import type { Finding } from '../../core/files/finding.ts'
 
-/** How far a walk through all files has come. */
+/** Progress of a scan of all files. */
 export interface Progress {
-  /** Objects and entries. */
+  /** Number of objects and entries. */
   looked: number
   findings: number
 }
 
-/** Whom a walk tells what it finds. Both may be slow: the walk waits. */
+/** Options of a scan. It waits for both callbacks. */
 export interface Walk {
-  /** One client only; all of them when absent. */
+  /** Only this client. Absent: all clients. */
   clientId?: string | undefined
   signal: AbortSignal
   found(finding: Finding): Promise<void>
   progress(progress: Progress): Promise<void>
 }
 
-// Looked at side by side: enough to hide the way to S3 and back, few enough that deliveries do not feel it.
+// Concurrent checks: enough to hide the latency of S3, few enough that deliveries are not slowed down.
 export const CONCURRENCY = 16

@@ -3,10 +3,10 @@ import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 
 /**
- * Removes what is half written and will never be whole, by its age: what was begun under an index that has been emptied
- * since has no entry that tells of it.
+ * Removes incomplete writes by their age. This includes writes whose index entry is missing because the index was emptied
+ * since they began.
  *
- * @returns how many
+ * @returns the number of removed writes
  */
 export type SweepPuts = () => Promise<number>
 
@@ -24,7 +24,7 @@ export function createSweepPuts({
 }): SweepPuts {
   return async () => {
     const halfWritten = await buckets.sweep(OLDEST_PUT_MS, clients.list())
-    if (halfWritten > 0) log.info({ halfWritten }, 'removed what was half written')
+    if (halfWritten > 0) log.info({ halfWritten }, 'removed partially written files')
     return halfWritten
   }
 }

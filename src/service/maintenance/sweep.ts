@@ -3,7 +3,7 @@ import type { Client } from '../../core/clients/client.ts'
 import type { Log } from '../../core/log.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
-import type { FileIndex, Overdue } from '../../core/ports/file-index.ts'
+import type { DerivativeIndex, IndexMaintenance, Overdue } from '../../core/ports/file-index.ts'
 import type { RecordChange } from '../../core/ports/record-changes.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { Agree } from '../originals/agree.ts'
@@ -12,15 +12,15 @@ import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
 import { CONCURRENCY } from './scan.ts'
 
 /**
- * Ends what no process works on any more, at the start and every minute. A changed record is taken over by the index. Deletes
- * are completed, and incomplete uploads deleted; an upload with its record and a derivative with its bytes are kept, since a put
- * is all or nothing. One that fails is tried again the next time. Called while it runs, it answers with the outcome of that run.
+ * Finishes abandoned work, at the start and every minute. The index is updated from changed records. Deletes are completed.
+ * Incomplete uploads are deleted, but an upload with its record and a derivative with its bytes are finished, since a
+ * put is all or nothing. A failure is retried by the next sweep. A call during a sweep returns the result of that sweep.
  *
- * @returns how many were ended
+ * @returns the number of finished items
  */
 export type Sweep = () => Promise<number>
 
-// Many changes may be of clients that are not known: the records are asked once for all of them.
+// Many changes may belong to unknown clients. The client records are read once for all of them.
 const HEARD_MS = 1000
 
 type OverdueDerivative = Extract<Overdue, { kind: 'derivative' }>
@@ -34,7 +34,7 @@ export function createSweep({
   log,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: DerivativeIndex & IndexMaintenance
   buckets: Buckets
   clients: ClientStore
   removals: Removals
@@ -58,7 +58,7 @@ export function createSweep({
     if (asset) await deleteDerivative(bucket, derivative)
     else {
       await bucket.abortPuts(derivative)
-      // Whoever makes it anew stores later ones.
+      // A new attempt stores parts after the deadline. They must remain.
       await deleteParts(bucket, derivative, { before: deadline })
     }
     await index.dropDerivative(ref, derivative, deadline)
@@ -73,25 +73,31 @@ export function createSweep({
       else await settleDerivative(client, item)
       return true
     } catch (error) {
-      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      log.warn(
+        { err: error, client: ref.clientId, key: ref.key },
+        'the sweep of this entry failed; the next sweep retries',
+      )
       return false
     }
   }
 
-  /** Makes the index state what the bucket has of a change whose process has died. */
+  /** After a change whose process has died: updates the index from the bucket. */
   async function endChange(change: RecordChange): Promise<boolean> {
     const { ref } = change
     try {
-      // Another process may have added the client just now.
+      // Another process may have just added the client.
       if (!clients.find(ref.clientId)) await clients.refresh({ maxAgeMs: HEARD_MS })
       const client = clients.find(ref.clientId)
       if (client) await agree(client, ref.key)
-      // The files of a removed client are deleted; those of one that is not known yet may differ from the index.
+      // The files of a removed client are deleted. Those of a client that is not known yet may differ from the index.
       else if ((await index.find(ref)).original) return false
       await index.endChange(change)
       return true
     } catch (error) {
-      log.warn({ err: error, client: ref.clientId, key: ref.key }, 'a sweep leaves this for the next one')
+      log.warn(
+        { err: error, client: ref.clientId, key: ref.key },
+        'the sweep of this entry failed; the next sweep retries',
+      )
       return false
     }
   }
@@ -103,7 +109,7 @@ export function createSweep({
       if (hasEnded) ended += 1
     for await (const hasEnded of mapConcurrent(index.overdue(now()), { concurrency: CONCURRENCY, work: end }))
       if (hasEnded) ended += 1
-    if (ended > 0) log.info({ ended }, 'ended overdue uploads, derivatives, changes and deletes')
+    if (ended > 0) log.info({ ended }, 'cleaned up overdue uploads, derivatives, changes and deletes')
     return ended
   }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../core/clients/client.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import type { Originals } from './originals.ts'
 import type { Records } from './records.ts'
@@ -19,7 +19,7 @@ export function createAgree({
   originals,
   records,
 }: {
-  index: FileIndex
+  index: OriginalIndex
   originals: Originals
   records: Records
 }): Agree {

@@ -7,7 +7,7 @@ export async function deleteAll(bucket: Bucket, keys: readonly ObjectKey[]): Pro
   const { failed } = await bucket.delete(keys)
   if (failed.length === 0) return
   throw unavailable(
-    `${failed.length} of ${keys.length} files could not be deleted yet; the delete goes on by itself`,
+    `${failed.length} of ${keys.length} files could not be deleted yet. The delete continues in the background.`,
     { cause: failed[0]?.error },
   )
 }

@@ -11,7 +11,7 @@ import { originalCandidates, type PathCandidates } from '../../core/files/reques
 import type { Log } from '../../core/log.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, RemovalCause } from '../../core/ports/file-index.ts'
+import type { IndexMaintenance, OriginalIndex, RemovalCause } from '../../core/ports/file-index.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { Answered } from '../derivatives/answered.ts'
 import type { Agree } from './agree.ts'
@@ -82,7 +82,7 @@ export function createRemovals({
   log,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: OriginalIndex & Pick<IndexMaintenance, 'run'>
   buckets: Buckets
   originals: Originals
   trash: SoftDeletes
@@ -162,7 +162,10 @@ export function createRemovals({
           await index.beginUpload(ref, now() + LEASE_MS)
           await take(client, ref, { cause: 'abandon', mayLand })
         } catch (error) {
-          log.warn({ err: error, client: client.id, key }, 'a failed upload is left to the sweep')
+          log.warn(
+            { err: error, client: client.id, key },
+            'a failed upload could not be cleaned up; the next sweep does it',
+          )
         }
       }
     },

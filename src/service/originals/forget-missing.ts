@@ -2,7 +2,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
+import type { IndexedFile, OriginalIndex } from '../../core/ports/file-index.ts'
 import type { Originals } from './originals.ts'
 
 /**
@@ -18,7 +18,7 @@ export function createForgetMissing({
   buckets,
   originals,
 }: {
-  index: FileIndex
+  index: OriginalIndex
   buckets: Buckets
   originals: Originals
 }): ForgetMissing {

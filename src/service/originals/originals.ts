@@ -1,15 +1,23 @@
 import { z } from 'zod'
-import type { Asset } from '../../core/bytes/asset.ts'
 import type { Client } from '../../core/clients/client.ts'
-import { isLivePlaylist } from '../../core/files/bundle.ts'
-import { type ObjectKey, type OriginalName, provisionalKey, recordKey } from '../../core/files/object-key.ts'
-import type { PathCandidates } from '../../core/files/request-path.ts'
+import { type ObjectKey, type OriginalName, recordKey } from '../../core/files/object-key.ts'
+import { type PathCandidates, readCandidates } from '../../core/files/request-path.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, OriginalEntry, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
-import { unlessStatus } from '../../core/problem.ts'
+import type {
+  DerivativeIndex,
+  OriginalEntry,
+  OriginalIndex,
+  OriginalRecord,
+  Trash,
+} from '../../core/ports/file-index.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
-import { recordOfDerivative } from '../derivatives/parts.ts'
+import {
+  createStoredDerivatives,
+  type IndexedDerivative,
+  type StoredDerivatives,
+  unlessAway,
+} from './stored-derivatives.ts'
 
 /** An original that can be delivered. */
 export interface FoundOriginal {
@@ -41,21 +49,14 @@ export type ResolvedOriginal = FoundOriginal & {
   variant?: string
 }
 
-/** Names a file of a derivative: `key` is the derivative's own, or that of a part of it. */
-export interface DerivativeFile {
-  key: ObjectKey
-  derivative: ObjectKey
-}
-
-/** A file of a derivative, as it is at the moment. */
-export interface CurrentFile {
-  asset: Asset
-  /** There may be another, longer one in a moment: a playlist of what is still being made. */
-  isPartial: boolean
+/** An original, and what the index knows of one of its derivatives. */
+export interface OriginalToRead extends FoundOriginal {
+  /** Absent when no derivative was requested, or when the index did not answer at once that the original is stored. */
+  indexed?: IndexedDerivative
 }
 
 /** Finds originals by what a path may mean. */
-export interface Originals {
+export interface Originals extends StoredDerivatives {
   /**
    * The first meaning that is a stored original.
    * @throws Problem 503 when the index or the bucket cannot be asked
@@ -63,18 +64,8 @@ export interface Originals {
   resolve(client: Client, meanings: PathCandidates): Promise<ResolvedOriginal | undefined>
   /** The same for those who only read: while the index cannot be asked, the bucket alone is. */
   resolveToRead(client: Client, meanings: PathCandidates): Promise<ResolvedOriginal | undefined>
-  /**
-   * The bytes of a stored derivative; one that the bucket holds and the index has lost is taken in again. While the
-   * index cannot be asked, the bucket alone is.
-   */
-  derivativeToRead(client: Client, original: ObjectKey, derivative: ObjectKey): Promise<Asset | undefined>
-  /**
-   * The bytes of a file of a derivative that is stored, or of what there is by now of one that is being made and has parts:
-   * its own key is then that of its provisional entry.
-   */
-  fileToRead(client: Client, original: ObjectKey, file: DerivativeFile): Promise<CurrentFile | undefined>
-  /** Whether there is enough of a derivative that is being made to begin with. */
-  isPlayable(client: Client, derivative: ObjectKey): Promise<boolean>
+  /** The same for one candidate. The same read of the index also returns what it knows of `derivative`. */
+  findToRead(client: Client, name: OriginalName, derivative?: ObjectKey): Promise<OriginalToRead | undefined>
   /**
    * `pending` → `stored`, if all of it is in the bucket: a record is written after all bytes of its form, so its sender
    * may have been told that it is stored. Does no harm beside an uploader who is only slow.
@@ -92,7 +83,7 @@ export function createOriginals({
   buckets,
   events,
 }: {
-  index: FileIndex
+  index: OriginalIndex & DerivativeIndex
   buckets: Buckets
   events: EventBus
 }): Originals {
@@ -103,9 +94,12 @@ export function createOriginals({
     return record && { name, record }
   }
 
-  const findToRead: Find = async (client, name) => {
-    const known = await unlessAway(index.find({ clientId: client.id, key: name.key }))
-    if (known?.original?.state === 'stored') return { name, record: known.original.record }
+  const findToRead: Originals['findToRead'] = async (client, name, derivative) => {
+    const known = await unlessAway(index.find({ clientId: client.id, key: name.key }, derivative))
+    if (known?.original?.state === 'stored') {
+      const found = { name, record: known.original.record }
+      return derivative === undefined ? found : { ...found, indexed: known }
+    }
     // It may answer and take nothing in: a Redis that is full.
     const taken = known && (await unlessAway(find(client, name).then((found) => ({ found }))))
     if (taken) return taken.found
@@ -144,65 +138,22 @@ export function createOriginals({
     return record && (await bucket.find(key)) && parseRecord(key, record.bytes)
   }
 
-  async function firstOf(by: Find, client: Client, { full, short }: PathCandidates) {
-    const found = full && (await by(client, full))
-    if (found) return full.variant === undefined ? found : { ...found, variant: full.variant }
-    return short && short.key !== full?.key ? by(client, short) : undefined
-  }
-
-  /** The bytes of a stored derivative, or whether it may be being made. */
-  async function look(
-    client: Client,
-    key: ObjectKey,
-    derivative: ObjectKey,
-  ): Promise<{ asset: Asset | undefined; isPending: boolean }> {
-    const ref = { clientId: client.id, key }
-    const bucket = buckets.of(client)
-    const known = await unlessAway(index.find(ref, derivative))
-    const entry = known?.derivative
-    if (entry?.state === 'pending') return { asset: undefined, isPending: true }
-    const found = await bucket.find(derivative, entry?.record)
-    // One that was truncated or changed is rendered again.
-    const asset = entry && found?.size !== entry.record.size ? undefined : found
-    if (entry || !asset || !known) return { asset, isPending: !known }
-    const adopted = recordOfDerivative(bucket, derivative, asset).then((record) =>
-      index.adoptDerivative(ref, record),
-    )
-    const now = await unlessAway(adopted.then((taken) => ({ taken })))
-    // Begun anew since we looked, or its original is going: these bytes are not it any more.
-    if (now && now.taken?.state !== 'stored')
-      return { asset: undefined, isPending: now.taken?.state === 'pending' }
-    return { asset, isPending: false }
+  async function firstOf(by: Find, client: Client, candidates: PathCandidates) {
+    for (const { variant, ...name } of readCandidates(candidates)) {
+      const found = await by(client, name)
+      if (found) return variant === undefined ? found : { ...found, variant }
+    }
+    return undefined
   }
 
   return {
     resolve: (client, meanings) => firstOf(find, client, meanings),
     resolveToRead: (client, meanings) => firstOf(findToRead, client, meanings),
-    derivativeToRead: async (client, key, derivative) => (await look(client, key, derivative)).asset,
-    async fileToRead(client, original, { key, derivative }) {
-      const { asset: entry, isPending } = await look(client, original, derivative)
-      const provisional = provisionalKey(derivative)
-      // By its own name it is nobody's.
-      if (key === provisional) return undefined
-      const bucket = buckets.of(client)
-      const isEntry = key === derivative
-      if (entry) return fixed(isEntry ? entry : await bucket.find(key))
-      if (!isPending || !provisional) return undefined
-      if (!isEntry && !isLivePlaylist(key)) return fixed(await bucket.find(key))
-      const asset = await snapshot(bucket, isEntry ? provisional : key)
-      return asset && { asset, isPartial: true }
-    },
-    async isPlayable(client, derivative) {
-      const provisional = provisionalKey(derivative)
-      return provisional !== undefined && (await buckets.of(client).find(provisional)) !== undefined
-    },
+    findToRead,
+    ...createStoredDerivatives({ index, buckets }),
     commit,
     inBucket,
   }
-}
-
-function fixed(asset: Asset | undefined): CurrentFile | undefined {
-  return asset && { asset, isPartial: false }
 }
 
 /** Tells that an original is stored; some are told of twice. */
@@ -213,11 +164,6 @@ export function tellStored(events: EventBus, { id }: Client, record: OriginalRec
 
 function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined {
   return entry?.state === 'stored' ? entry.record : undefined
-}
-
-/** What the index answers, or undefined while it cannot be asked. */
-function unlessAway<T>(answer: Promise<T>): Promise<T | undefined> {
-  return unlessStatus(503, answer)
 }
 
 /** @throws Error that names the record when it is none */

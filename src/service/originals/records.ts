@@ -4,7 +4,7 @@ import { withExclusiveLock } from '../../core/async/cross-process-mutex.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import type { OriginalIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { fileNotFound, unavailable } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
@@ -36,7 +36,7 @@ export function createRecords({
   buckets,
   locks,
 }: {
-  index: FileIndex
+  index: OriginalIndex
   buckets: Buckets
   locks: Locks
 }): Records {
@@ -69,7 +69,7 @@ export function createRecords({
         const amended = probe === undefined ? record : { ...record, probe }
         if (await index.amend(client.id, original.record, amended)) return amended
       }
-      throw unavailable('the file was changed again and again meanwhile')
+      throw unavailable('Other requests changed this file repeatedly. Retry.')
     },
 
     takeBack,

@@ -2,7 +2,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import type { Records } from './records.ts'
@@ -33,7 +33,7 @@ export function createSoftDeletes({
   events,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: OriginalIndex
   originals: Originals
   records: Records
   events: EventBus

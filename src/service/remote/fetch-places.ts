@@ -38,10 +38,10 @@ export function createFetchPlaces(): TakeFetchPlace {
       { name: `${asker} client ${client.id}`, atMost: CLIENT_AT_ONCE, whose: ' for this client' },
       ...(address === undefined
         ? []
-        : [{ name: `${asker} address ${address}`, atMost: ADDRESS_AT_ONCE, whose: ' for one address' }]),
+        : [{ name: `${asker} address ${address}`, atMost: ADDRESS_AT_ONCE, whose: ' for your IP address' }]),
     ])
     if ('giveBack' in taken) return taken.giveBack
     const { whose, atMost } = taken.full
-    throw busy(`too many files of other servers are being fetched${whose} (limit ${atMost})`)
+    throw busy(`Too many remote files are being fetched${whose} (limit ${atMost}). Retry in a few seconds.`)
   }
 }

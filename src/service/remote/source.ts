@@ -94,17 +94,17 @@ function fetchNotAllowed(): Problem {
   return new Problem({
     status: 403,
     code: 'fetch_not_allowed',
-    detail: 'expected a client whose operator has said which servers may be fetched from (fetch hosts)',
+    detail: 'Remote fetching is not enabled for this client. The operator must allow hosts (fetchHosts).',
   })
 }
 
 function remoteStatus(remote: number): Problem {
   const members = { remoteStatus: remote }
   if (remote === 404 || remote === 410) {
-    const detail = `the remote server has no such file: it answered ${remote}`
+    const detail = `The remote server does not have this file: it responded with ${remote}.`
     return new Problem({ status: 404, code: 'remote_not_found', detail, members })
   }
-  const detail = `expected the remote server to answer 200 but received ${remote}`
+  const detail = `expected the remote server to respond with 200 but received ${remote}`
   return new Problem({ status: 502, code: 'remote_status', detail, members })
 }
 

@@ -12,9 +12,9 @@ import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
 import { sniff } from '../../core/media/sniff/sniff.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Spool } from '../../core/ports/spool.ts'
-import { tooSmallFormat } from '../../core/transform-problems.ts'
 import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
-import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
+import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
+import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Delivery } from '../delivery/deliveries.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
@@ -125,7 +125,7 @@ export function createRemotePictures({
     }
   }
 
-  /** By another plan when the first one's format cannot hold the picture. */
+  /** The source as its plan transforms it, or untransformed when it exceeds a limit and {@link onLimit} permits that. */
   async function transformed(
     source: Asset & { sha256: string },
     work: {
@@ -151,14 +151,12 @@ export function createRemotePictures({
       notes,
     }
     if (planned.steps.length === 0) return original
-    const failure = `${client.id} ${source.sha256} ${planned.variant}`
-    try {
-      failures.check(failure)
-      const rendered = await run(planned, source, {
+    async function render(current: Plan): Promise<RemotePicture> {
+      const rendered = await run(current, source, {
         clientId: client.id,
         caller,
         rates: client.rules?.rates,
-        asset: await assets.of(client, planned),
+        asset: await assets.of(client, current),
         async storePart() {
           throw new Error('a picture has no parts')
         },
@@ -172,15 +170,27 @@ export function createRemotePictures({
         +source.lastModified,
       )
       const newFormat = otherFormat(asset, input.format)
-      const allNotes = [...notes, ...sourceNotes(source)]
-      return { ...original, asset, newFormat, notes: allNotes, etag: `${original.etag}_${planned.variant}` }
-    } catch (error) {
-      failures.remember(failure, error)
-      const tooSmall = tooSmallFormat(error)
-      if (tooSmall !== undefined) {
-        const next = { ...input, tooSmall: [...(input.tooSmall ?? []), tooSmall] }
-        if (plan(next).variant !== planned.variant) return transformed(source, { ...work, input: next })
+      return {
+        ...original,
+        asset,
+        newFormat,
+        variesByAccept: current.variesByAccept,
+        notes: [...current.notes, ...sourceNotes(source)],
+        etag: `${original.etag}_${current.variant}`,
       }
+    }
+    try {
+      return await withFallback(plan, { plan: planned, input }, async (current) => {
+        const failure = `${client.id} ${source.sha256} ${current.variant}`
+        try {
+          failures.check(failure)
+          return await render(current)
+        } catch (error) {
+          failures.remember(failure, error)
+          throw error
+        }
+      })
+    } catch (error) {
       if (onLimit === 'refuse' || !isOfLimit(error) || noOriginalFallback(planned)) throw error
       return { ...original, notes: [], fallbackReason: error.code }
     }

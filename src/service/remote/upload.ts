@@ -46,7 +46,7 @@ export function createRemoteUpload({
     }
     try {
       const [stored] = await upload({ ...request, folder, files: files() })
-      if (!stored) throw new Error('one file was to be stored, and none was')
+      if (!stored) throw new Error('no file was stored')
       return stored
     } catch (error) {
       throw error instanceof Problem && error.code === 'empty_file' ? emptyRemote() : error

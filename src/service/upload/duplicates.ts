@@ -1,7 +1,7 @@
 import type { Client } from '../../core/clients/client.ts'
 import { parseKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import type { FileLists, FileLookup, OriginalRecord } from '../../core/ports/file-index.ts'
 
 /**
  * Of each file of an upload the original that its client has already: with the same bytes, of the same type, in the same
@@ -15,7 +15,7 @@ export type Duplicates = (
 // Equal bytes of another type beside it, by their names: text formats.
 const CANDIDATES = 10
 
-export function createDuplicates({ index, buckets }: { index: FileIndex; buckets: Buckets }): Duplicates {
+export function createDuplicates({ index, buckets }: { index: FileLists; buckets: Buckets }): Duplicates {
   async function stored(client: Client, record: OriginalRecord): Promise<OriginalRecord | undefined> {
     const place = record.key.slice(0, record.key.lastIndexOf('/') + 1)
     const { files } = await index.page(client.id, {
@@ -45,7 +45,7 @@ export function createDuplicates({ index, buckets }: { index: FileIndex; buckets
 }
 
 /** Finds the places of those that are not stored any more. */
-export function createDeletedTwins({ index }: { index: FileIndex }) {
+export function createDeletedTwins({ index }: { index: FileLookup }) {
   return async (client: Client, duplicates: ReadonlyArray<OriginalRecord | undefined>): Promise<number[]> => {
     const deleted: number[] = []
     for (const [i, twin] of duplicates.entries()) {

@@ -5,7 +5,7 @@ import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import { sniffDepth } from '../../core/media/sniff/depth.ts'
 import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileLookup } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem, retryAfter } from '../../core/problem.ts'
 import type { Removals } from '../originals/delete.ts'
 import type { Originals } from '../originals/originals.ts'
@@ -52,7 +52,7 @@ export function createResumableOriginals({
   signedLinks,
 }: {
   pieces: ResumablePieces
-  index: FileIndex
+  index: FileLookup
   buckets: Buckets
   originals: Originals
   upload: Upload
@@ -114,7 +114,7 @@ export function isStillStoring(error: unknown): boolean {
 
 /** 503 */
 function stillStoring(): Problem {
-  const detail = 'the upload is complete and will be stored within two minutes'
+  const detail = 'The upload is complete and will be stored within two minutes.'
   return new Problem({ status: 503, code: STORING, detail, ...retryAfter(30) })
 }
 

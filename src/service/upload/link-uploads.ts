@@ -65,7 +65,7 @@ export function createLinkUploads({
         const others: BegunUpload[] = []
         for (const one of begun) if (begun.length < left || (await isUnderWay(one))) others.push(one)
         if (others.length >= left)
-          throw linkBusy('an upload that was begun by this link has not ended: go on with it, or delete it', {
+          throw linkBusy('An upload by this link is not complete. Resume it, or delete it.', {
             retryAfterSeconds: RETRY_AFTER_SECONDS,
           })
         return [...others, { id, at: now() }]

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type { FileIndex } from '../../core/ports/file-index.ts'
+import type { FileLookup } from '../../core/ports/file-index.ts'
 import type { Ledger } from '../../core/ports/ledger.ts'
 import { Problem, retryAfter } from '../../core/problem.ts'
 import { linkEnd, type SignedLink } from '../../core/signing/upload-link.ts'
@@ -52,7 +52,7 @@ export function createLinkUses({
   now = Date.now,
 }: {
   ledger: Ledger
-  index: FileIndex
+  index: FileLookup
   removals: Removals
   now?: () => number
 }): LinkUses {
@@ -164,12 +164,12 @@ function parse(text: string | undefined, uses: number): Slot[] {
 }
 
 function used({ uses }: SignedLink): Problem {
-  const often = uses === 1 ? 'once, and has been' : `${uses} times, and has been`
-  return new Problem({ status: 409, code: 'link_used', detail: `this link may be used ${often}` })
+  const often = uses === 1 ? 'already used' : `already used ${uses} times, its limit`
+  return new Problem({ status: 409, code: 'link_used', detail: `This link was ${often}.` })
 }
 
 function busy(): Problem {
-  return linkBusy('an upload by this link is running: the link is free again if that fails', {
+  return linkBusy('Another upload by this link is in progress. If it fails, the link can be used again.', {
     retryAfterSeconds: 5,
   })
 }

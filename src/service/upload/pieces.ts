@@ -204,7 +204,7 @@ async function eachChunk(
 }
 
 function pieceMissing(): Problem {
-  return unavailable('a part of this upload cannot be read at the moment')
+  return unavailable('A part of this upload cannot be read at the moment. Retry.')
 }
 
 /** 460, as tus has it: what came is discarded. */
@@ -212,7 +212,6 @@ function checksumMismatch(): Problem {
   return new Problem({
     status: 460,
     code: 'checksum_mismatch',
-    detail:
-      'expected the bytes of Upload-Checksum but received others; what this request has sent was discarded',
+    detail: 'The received bytes do not match Upload-Checksum. The bytes of this request were discarded.',
   })
 }

@@ -5,7 +5,7 @@ export function uploadNotFound(): Problem {
   return new Problem({
     status: 404,
     code: 'upload_not_found',
-    detail: 'there is no such upload, or not any more',
+    detail: 'Upload not found or expired.',
   })
 }
 
@@ -13,7 +13,7 @@ export function notComplete(): Problem {
   return new Problem({
     status: 409,
     code: 'upload_incomplete',
-    detail: 'expected all bytes of this upload first',
+    detail: 'The upload is not complete.',
   })
 }
 

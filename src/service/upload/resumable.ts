@@ -75,7 +75,11 @@ export function createResumables({
     if (link === undefined) return parseFolder(folderWithin(folder, grant), 'folder')
     const { folder: own } = signedLinks.read(link).link
     if (folder === undefined || folder === own) return own
-    throw badParameter({ param: 'folder', expected: "none, or the link's own,", received: folder })
+    throw badParameter({
+      param: 'folder',
+      expected: 'no folder, or the folder of the link,',
+      received: folder,
+    })
   }
 
   function upTo(offset: number, { size, metadata, createdAt, stored }: ResumableRecord): ResumableUpload {
@@ -180,7 +184,7 @@ export function createResumables({
 
     async append({ client }, id, { offset, bytes, checksum }) {
       const check = async () => {
-        if (!(await admits(client))) throw unauthorized('but its client has been removed meanwhile')
+        if (!(await admits(client))) throw unauthorized('but its client was removed during the upload')
       }
       const ref = { clientId: client.id, id }
       if (checksum) return pieces.appendChecked(ref, { offset, bytes, check, checksum })
@@ -206,7 +210,7 @@ export function createResumables({
     },
 
     async stop() {
-      end.abort(unavailable('the service is ending; ask again in a few seconds'))
+      end.abort(unavailable('The service is stopping. Retry in a few seconds.'))
       await Promise.allSettled(storing)
     },
   }

@@ -93,7 +93,7 @@ export function createSweepResumables({
       if (!hasEnded) seen.set(key, now())
       return hasEnded
     } catch (error) {
-      log.warn({ err: error, client: ref.clientId }, 'a sweep leaves an upload for the next one')
+      log.warn({ err: error, client: ref.clientId }, 'the sweep of an upload failed; the next sweep retries')
       return false
     }
   }
@@ -125,7 +125,7 @@ export function createSweepResumables({
       if (hasEnded) ended += 1
     lookedAt = seen
     await endStrayPieces()
-    if (ended > 0) log.info({ ended }, 'ended uploads in several requests')
+    if (ended > 0) log.info({ ended }, 'cleaned up resumable uploads')
     return ended
   }
 

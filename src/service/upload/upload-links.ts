@@ -107,7 +107,11 @@ export function createSignedLinks({
   /** What counts the uses may have been emptied; the file is there. */
   async function refuseStored(client: Client, name: OriginalName): Promise<void> {
     if (await originals.resolve(client, { full: name }))
-      throw new Problem({ status: 409, code: 'link_used', detail: 'the file of this link is stored already' })
+      throw new Problem({
+        status: 409,
+        code: 'link_used',
+        detail: 'The file of this link is already stored.',
+      })
   }
 
   return {
@@ -190,7 +194,7 @@ function checkInteger(
 
 function checkedFolder(folder: string | undefined): string {
   if (folder === NO_FOLDER)
-    throw badParameter({ param: 'folder', expected: `another folder than "${NO_FOLDER}"`, received: folder })
+    throw badParameter({ param: 'folder', expected: `a folder other than "${NO_FOLDER}"`, received: folder })
   return parseFolder(folder, 'folder')
 }
 
@@ -201,7 +205,7 @@ function checkType({ types }: SignedLink, { name, group, mediaType }: Format): v
   throw new Problem({
     status: 415,
     code: 'type_not_allowed',
-    detail: `expected a file of ${expected.join(' or ')}, which this link is for, but its bytes are ${mediaType}`,
+    detail: `expected a file of type ${expected.join(' or ')} for this link but its bytes are ${mediaType}`,
     members: { expected: expected.join(', '), received: mediaType },
   })
 }
@@ -210,7 +214,7 @@ function tooLong(url: string): Problem {
   return badParameter({
     param: 'folder',
     expected: `a folder and types that fit into a link of ${LINK_MAX_LENGTH} characters`,
-    received: `what makes ${url.length}`,
+    received: `${url.length} characters`,
   })
 }
 
@@ -218,7 +222,7 @@ function invalidLink(): Problem {
   return new Problem({
     status: 403,
     code: 'link_invalid',
-    detail: 'expected a signed link as it was made, every character of it',
+    detail: 'Invalid upload link: it was changed or is incomplete.',
   })
 }
 
@@ -226,6 +230,6 @@ function expiredLink(end: number): Problem {
   return new Problem({
     status: 403,
     code: 'link_expired',
-    detail: `this link ended at ${new Date(end).toISOString()}: ask for a new one`,
+    detail: `This link expired at ${new Date(end).toISOString()}. Request a new one.`,
   })
 }

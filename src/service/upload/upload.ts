@@ -14,7 +14,7 @@ import {
 import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
-import type { FileIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import type { FileLists, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import { Problem, unavailable } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 import { unauthorized } from '../clients/access.ts'
@@ -49,7 +49,7 @@ export function createUpload({
   maxBytes,
   now = Date.now,
 }: {
-  index: FileIndex
+  index: OriginalIndex & FileLists
   buckets: Buckets
   events: EventBus
   removals: Removals
@@ -159,7 +159,7 @@ export function createUpload({
       await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
       signal.throwIfAborted()
       if (!(await admits(client)))
-        throw unauthorized('but its client has been removed meanwhile; nothing was kept')
+        throw unauthorized('but its client was removed during the upload; nothing was stored')
       finished = await finish(client.id, fresh)
       // A twin may have been deleted since it was found: then its double is stored.
       const again = finished ? await deletedTwins(client, twins) : []
@@ -170,7 +170,7 @@ export function createUpload({
         await storeRecords(late, { bucket, signal, begun: context.begun.filter(isAgain) })
         finished = await finish(client.id, late)
       }
-      if (finished === false) throw unavailable('the upload took too long to finish; send it again')
+      if (finished === false) throw unavailable('The upload took too long to finish. Send it again.')
     } catch (error) {
       await takeBack(client, context.begun)
       throw error
@@ -179,7 +179,7 @@ export function createUpload({
     }
     // All of it is there, and the index may know it by now: a sweep finishes what it does not, and tells of it.
     if (finished === undefined)
-      throw unavailable('a part of the service does not answer; send the upload again in a few seconds')
+      throw unavailable('The storage backend did not respond. Send the upload again in a few seconds.')
     // After the answer: while it waited, a delete of the twin could be acknowledged first.
     const doubles = context.begun.filter((_, i) => twins[i])
     if (doubles.length > 0) void removals.abandon(client, doubles)
@@ -195,7 +195,7 @@ export function createUpload({
 
 /** 400: nobody means to keep nothing for ever; a form whose file was not chosen sends this, or a full disk. */
 function emptyFile(name: string): Problem {
-  const received = name === '' ? 'no file: none was chosen' : `${JSON.stringify(truncate(name))} of 0 bytes`
+  const received = name === '' ? 'no file' : `${JSON.stringify(truncate(name))} of 0 bytes`
   return new Problem({
     status: 400,
     code: 'empty_file',

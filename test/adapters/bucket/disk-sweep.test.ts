@@ -15,7 +15,7 @@ describe('disk: sweep', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('removes what has not been written to for so long, and leaves what is under way', async () => {
+  it('removes temporary files that were not written to for the given time, and no others', async () => {
     const buckets = await diskBuckets({ folder, urlOf: (key) => key })
     const bucket = buckets.of({ id: 'first', token: 'pub_1' })
     const key = storedKey('a/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')

@@ -68,7 +68,7 @@ describe('s3: outages', function () {
     },
   }
   for (const [what, outage] of Object.entries(outages)) {
-    it(`${what}: each use is a 503 in time, alone and with others, and all is well again after`, async () => {
+    it(`${what}: each operation is a 503 in time, alone and concurrently, and works again afterwards`, async () => {
       // Straight to the server where that itself is out of order.
       const { endpoint } = /stopped|frozen/.test(what) ? s3.server.connection : s3.proxy
       const open = () => s3.open({ endpoint })
@@ -108,7 +108,7 @@ describe('s3: outages', function () {
     })
   }
 
-  it('S3 is frozen: what cleans up after a failure is over in time, too', async () => {
+  it('S3 is frozen: the cleanup after a failure ends in time, too', async () => {
     const bucket = (await s3.open({ endpoint: s3.server.connection.endpoint })).of(first)
     await put(bucket, KEY, 'x')
     await s3.server.freeze()
@@ -123,7 +123,7 @@ describe('s3: outages', function () {
     expect(await text(bucket, KEY)).to.equal('x')
   })
 
-  it('S3 is slow: it has its time again as soon as it has answered once', async () => {
+  it('S3 is slow: it gets the full time limit again after its first response', async () => {
     await put(s3.bucket, KEY, 'x')
     const slow: Fate = { kind: 'pass', delayMs: 600 }
     s3.proxy.decide(() => slow)
@@ -140,23 +140,23 @@ describe('s3: outages', function () {
     expect(await text(s3.bucket, KEY)).to.equal('x')
   })
 
-  describe('S3 refuses', () => {
+  describe('S3 refuses a request', () => {
     const refusals: Record<string, { options(): Partial<S3BucketOptions>; text: RegExp }> = {
       'a wrong secret': {
         options: () => ({ credentials: { accessKeyId: 'testkey', secretAccessKey: 'wrong' } }),
-        text: /refuses the credentials of the service: SignatureDoesNotMatch/,
+        text: /refused the credentials of the service .SignatureDoesNotMatch/,
       },
       'an unknown key': {
         options: () => ({ credentials: { accessKeyId: 'nobody', secretAccessKey: 'wrong' } }),
-        text: /refuses the credentials of the service: InvalidAccessKeyId/,
+        text: /refused the credentials of the service .InvalidAccessKeyId/,
       },
       'a bucket that is not there': {
         options: () => ({ bucket: 'no-such-bucket' }),
-        text: /refuses a request of the service: NoSuchBucket/,
+        text: /refused a request of the service .NoSuchBucket/,
       },
     }
     for (const [what, { options, text }] of Object.entries(refusals)) {
-      it(`${what}, and says so`, async () => {
+      it(`${what}: the error says so`, async () => {
         const buckets = await s3.open(options())
         const bucket = buckets.of(first)
         const errors = [
@@ -175,7 +175,7 @@ describe('s3: outages', function () {
       })
     }
 
-    it('a HEAD without a word: it is no miss', async () => {
+    it('a HEAD without an error code: it is not taken for a missing object', async () => {
       s3.proxy.decide(() => ({ kind: 'answer', status: 403 }))
       expect(await rejection(s3.bucket.find(KEY)))
         .to.have.property('message')

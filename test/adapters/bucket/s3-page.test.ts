@@ -6,7 +6,7 @@ import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, put, VIDEO } from './s3-
 
 const FIRST = { id: FIRST_CLIENT_ID, token: '' }
 
-describe('s3: a portal that answers 200 with a page', function () {
+describe('s3: a captive portal that answers 200 with a page', function () {
   this.timeout(30_000)
   const s3 = onS3()
   const page = {
@@ -21,7 +21,7 @@ describe('s3: a portal that answers 200 with a page', function () {
     ['a part', 'PUT', PART + MIB],
     ['the end of a multipart upload', 'POST', PART + MIB],
   ] as const)
-    it(`is not believed to have stored ${what}`, async () => {
+    it(`does not count as success: ${what}`, async () => {
       const key = size > PART ? VIDEO : KEY
       s3.proxy.decide((request) => {
         const isBegin = request.query.has('uploads')
@@ -34,7 +34,7 @@ describe('s3: a portal that answers 200 with a page', function () {
       expect(await s3.openUploads()).to.deep.equal([])
     })
 
-  it('is not believed to have deleted objects', async () => {
+  it('does not count as a successful delete', async () => {
     await s3.fill(FIRST, [KEY, BESIDE])
     s3.proxy.decide(({ method }) => (method === 'POST' ? page : undefined))
     const { failed } = await s3.bucket.delete([KEY, BESIDE])
@@ -52,19 +52,19 @@ describe('s3: a portal that answers 200 with a page', function () {
     'a list without unfinished uploads': () => s3.buckets.sweep(0),
   }
   for (const [what, read] of Object.entries(readings))
-    it(`is not believed to be ${what}`, async () => {
+    it(`does not count as ${what}`, async () => {
       s3.proxy.decide(() => page)
       expect(await rejection(read())).to.include({ status: 503 })
     })
 
-  it('is not believed to be the bytes of a file', async () => {
+  it('does not count as the bytes of a file', async () => {
     await s3.fill(FIRST, [KEY])
     const asset = await s3.bucket.find(KEY)
     s3.proxy.decide(() => page)
     expect(await rejection((asset as Asset).open())).to.include({ status: 503 })
   })
 
-  it('is not read to its end when that never comes', async () => {
+  it('is not read without end', async () => {
     s3.proxy.decide(() => ({ ...page, body: `<ListBucketResult>${' '.repeat(9 * MIB)}</ListBucketResult>` }))
     expect(await rejection(listed(s3.bucket, ''))).to.include({ status: 503 })
   })

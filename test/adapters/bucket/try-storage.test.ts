@@ -6,7 +6,7 @@ import { Problem } from '../../../src/core/problem.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Remote, remote } from '../../support/requests/remote.ts'
 
-describe('trying a storage', () => {
+describe('trying the settings of a bucket', () => {
   let server: Remote
   before(async () => {
     server = await remote((_req, res) => res.end())
@@ -25,7 +25,7 @@ describe('trying a storage', () => {
   const isRefused = (address: string) => ['127.0.0.1', '::1'].includes(address)
 
   for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])
-    it(`connects to no refused address, however it is named: ${host}`, async () => {
+    it(`connects to no refused address, in any notation: ${host}`, async () => {
       const refused = host.startsWith('[') ? (address: string) => address.startsWith('::ffff:') : isRefused
       const error = await rejection(tryStorage(settings(server.url('', host)), { isRefused: refused }))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'storage_unusable' })

@@ -35,7 +35,7 @@ describe('bucket: the records of clients', () => {
   })
   afterEach(() => opened.close())
 
-  it('are one object each, and hold no secret', async () => {
+  it('are one object per client, without any secret', async () => {
     const { store, records } = opened
     const all = [newClient(), newClient()]
     for (const { client, secret } of all)
@@ -90,7 +90,7 @@ describe('bucket: the records of clients', () => {
       '{"id":"x","token":"t","secretDigests":["short"],"createdAt":1}',
     'not an object': 'null',
   })) {
-    it(`stop the start with their name when one is ${what}`, async () => {
+    it(`prevent the start, with their name in the error, when one is ${what}`, async () => {
       const { store, records, reopen } = opened
       await store.save(newClient().client)
       await writeFile(join(records, 'broken.json'), text)
@@ -99,7 +99,7 @@ describe('bucket: the records of clients', () => {
     })
   }
 
-  it('are read as they were before secrets could end', async () => {
+  it('are read in the format without expiry of secrets', async () => {
     const { records, reopen, store } = opened
     const { client, secret } = newClient()
     const { secrets, ...rest } = client
@@ -111,7 +111,7 @@ describe('bucket: the records of clients', () => {
     expect(reopened.findBySecret(secret)?.client).to.deep.equal(client)
   })
 
-  it('may vanish between being listed and being read', async () => {
+  it('may be deleted between being listed and being read', async () => {
     const { bucket, store } = opened
     const { client } = newClient()
     await store.save(client)
@@ -125,7 +125,7 @@ describe('bucket: the records of clients', () => {
     expect((await bucketClientStore(vanishing)).list()).to.deep.equal([client])
   })
 
-  it('lie beside other records of the service, which are none', async () => {
+  it('are next to other records of the service, which are ignored', async () => {
     const { bucket, reopen } = opened
     await bucket.put(storedKey('.sluice/meta/a.json'), Readable.from(['{}']), {
       mediaType: 'application/json',

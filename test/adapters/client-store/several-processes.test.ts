@@ -74,7 +74,7 @@ describe('bucket: the clients of several processes', () => {
     return count
   }
 
-  it('hears of a new client, a change and a removal when it looks', async () => {
+  it('knows a new, changed or removed client after a refresh', async () => {
     const { client, secret } = newClient()
     await here.save(client)
     expect(elsewhere.find(client.id)).to.equal(undefined)
@@ -90,7 +90,7 @@ describe('bucket: the clients of several processes', () => {
     expect(elsewhere.list()).to.deep.equal([])
   })
 
-  it('reads nothing while nothing has changed, and all again after five minutes', async () => {
+  it('reads no record while nothing has changed, and all records again after five minutes', async () => {
     await elsewhere.refresh()
     clock.now += FIVE_MINUTES - 1
     await elsewhere.refresh()
@@ -102,7 +102,7 @@ describe('bucket: the clients of several processes', () => {
     expect(readings).to.equal(1)
   })
 
-  it('checks a change against what others have changed meanwhile', async () => {
+  it('checks a change against changes by other processes', async () => {
     const { client } = newClient()
     await here.save(client)
     const rival = { ...newClient().client, token: client.token }
@@ -110,7 +110,7 @@ describe('bucket: the clients of several processes', () => {
     expect(await recordCount()).to.equal(1)
   })
 
-  it('has one change of a client after the other, each of what the one before has left', async () => {
+  it('runs changes of one client one after the other, each on the result of the one before', async () => {
     const { client } = newClient()
     await here.save(client)
     const added = Array.from({ length: 10 }, () => ({ digest: digestSecret(newSecretToken()) }))
@@ -126,7 +126,7 @@ describe('bucket: the clients of several processes', () => {
     expect(here.find(client.id)?.secrets).to.have.deep.members([...client.secrets, ...added])
   })
 
-  it('changes what there is, also when whoever made it died before it could tell', async () => {
+  it('changes the present record, even when the process that wrote it died before it announced it', async () => {
     const { client } = newClient()
     await here.save(client)
     await elsewhere.refresh()
@@ -157,7 +157,7 @@ describe('bucket: the clients of several processes', () => {
     expect(elsewhere.find(client.id)).to.deep.equal(client)
   })
 
-  it('notices a change whose version Redis has lost before anyone looked, also the first one', async () => {
+  it('notices a change whose version Redis has lost before any process read it, also the first one', async () => {
     const { client, secret } = newClient()
     await here.save(client)
     await redis.client.flushall()
@@ -172,7 +172,7 @@ describe('bucket: the clients of several processes', () => {
     expect(readings, 'while nothing changes').to.equal(0)
   })
 
-  it('reads all again when Redis was emptied', async () => {
+  it('reads all records again when Redis was emptied', async () => {
     await here.save(newClient().client)
     await elsewhere.refresh()
     readings = 0
@@ -181,7 +181,7 @@ describe('bucket: the clients of several processes', () => {
     expect(readings).to.equal(1)
   })
 
-  it('keeps what it knows while the bucket is away, and reads it when that is back', async () => {
+  it('uses its cached clients while the bucket is down, and reads the records after the outage', async () => {
     const { client } = newClient()
     await here.save(client)
     bucketIsAway = true
@@ -192,7 +192,7 @@ describe('bucket: the clients of several processes', () => {
     expect(elsewhere.list()).to.deep.equal([client])
   })
 
-  it('is stored, and says so, when the others cannot be told any more', async () => {
+  it('stores a change, and reports it, when other processes cannot be notified', async () => {
     const deaf: ClientChanges = {
       ...changes,
       announce: async () => {
@@ -223,7 +223,7 @@ describe('bucket: the clients of several processes', () => {
       await redis.ready()
     })
 
-    it('is neither saved nor removed, with a 503', async () => {
+    it('neither saves nor removes a client: 503', async () => {
       const { client, secret } = newClient()
       for (const change of [here.save(client), here.remove(first.id)])
         expect(await rejection(change))
@@ -234,7 +234,7 @@ describe('bucket: the clients of several processes', () => {
       expect(here.list()).to.deep.equal([first])
     })
 
-    it('goes on with what it knows, says that it cannot hear, and still reads all every five minutes', async () => {
+    it('uses its cached clients, reports that it gets no updates, and reads all records every five minutes', async () => {
       const { client } = newClient()
       const alone = await bucketClientStore(bucket)
       await alone.save(client)
@@ -247,7 +247,7 @@ describe('bucket: the clients of several processes', () => {
       expect(elsewhere.list()).to.have.deep.members([first, client])
     })
 
-    it('can be opened, and hears of changes when Redis is back', async () => {
+    it('can be opened, and gets updates when Redis is back', async () => {
       const late = await open('elsewhere')
       await server.start()
       await redis.ready()

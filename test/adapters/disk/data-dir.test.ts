@@ -15,7 +15,7 @@ describe('the data folder', () => {
   })
   afterEach(() => rm(above, { recursive: true }))
 
-  it('is made for its owner only, with the folders above it, and may be there already', async () => {
+  it('is created for its owner only, with its parent folders, and may exist already', async () => {
     await makeDataDir(folder)
     expect((await stat(folder)).mode & 0o777).to.equal(0o700)
     await writeFile(join(folder, 'kept'), 'x')
@@ -23,7 +23,7 @@ describe('the data folder', () => {
     expect(await readFile(join(folder, 'kept'), 'utf8')).to.equal('x')
   })
 
-  it('is named when it cannot be made', async () => {
+  it('is named when it cannot be created', async () => {
     await writeFile(join(above, 'a'), 'a file')
     const error = (await rejection(makeDataDir(folder))) as Error
     expect(error).to.be.instanceOf(DataDirError)
@@ -31,7 +31,7 @@ describe('the data folder', () => {
     expect(error.cause).to.have.property('code', 'ENOTDIR')
   })
 
-  it('names its holder to whoever finds it taken', async () => {
+  it('names the process that uses it to a second process', async () => {
     await makeDataDir(folder)
     const start = Date.now()
     await signDataDir(folder, 'http://localhost:3000')
@@ -45,7 +45,7 @@ describe('the data folder', () => {
     expect(Date.parse(since)).to.be.within(start - 1000, Date.now() + 1000)
   })
 
-  it('is signed anew by each holder, in a file for its owner only', async () => {
+  it('is signed by each process that uses it, in a file for its owner only', async () => {
     await makeDataDir(folder)
     await signDataDir(folder, 'http://localhost:3000')
     await signDataDir(folder, 'http://localhost:4000')
@@ -59,7 +59,7 @@ describe('the data folder', () => {
     'is just signing': '{"pid": 12',
     'has signed with nothing': 'null',
   })) {
-    it(`says "another process" when that one ${what}`, async () => {
+    it(`names "another process" when the file of that process ${what}`, async () => {
       await makeDataDir(folder)
       if (text !== undefined) await writeFile(join(folder, 'holder.json'), text)
       const { message } = await dataDirTaken(folder, undefined)

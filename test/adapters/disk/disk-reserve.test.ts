@@ -37,13 +37,13 @@ describe('the reserve of a disk', () => {
   }
   const noSpace = (words = 'write') => Object.assign(new Error(words), { code: 'ENOSPC' })
 
-  it('is made in the background, and completed when a part of it is there', async () => {
+  it('is filled in the background, and completed when a part of it exists', async () => {
     await writeFile(path, Buffer.alloc(MIB))
     await begin({ bytes: 3 * MIB + 5 })
     await filled(3 * MIB + 5)
   })
 
-  it('is given up in steps until the work succeeds, and restored before the next ordinary write', async () => {
+  it('is shrunk in steps until the work succeeds, and restored before the next ordinary write', async () => {
     const log = await begin()
     await filled()
     let attempts = 0
@@ -61,7 +61,7 @@ describe('the reserve of a disk', () => {
     expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn', 'warn', 'info'])
   })
 
-  it('gives up one step for all works that fail at once', async () => {
+  it('is shrunk by one step for all calls that fail at the same time', async () => {
     await begin()
     await filled()
     const work = async () => {
@@ -71,7 +71,7 @@ describe('the reserve of a disk', () => {
     expect(await size()).to.equal(8 * MIB)
   })
 
-  it('is a 503 once it is used up, and leaves any other error as it is', async () => {
+  it('is a 503 when it is used up, and does not change other errors', async () => {
     await begin()
     await filled()
     const levelDb = new Error('not open', { cause: new Error('IO error: No space left on device') })
@@ -83,7 +83,7 @@ describe('the reserve of a disk', () => {
     expect(await rejection(reserve.forced(() => Promise.reject(other)))).to.equal(other)
   })
 
-  it('lets ordinary writes begin while it is being made for the first time', async () => {
+  it('lets ordinary writes begin while it is filled for the first time', async () => {
     await begin()
     await reserve.restored()
     expect(await size()).to.equal(0)

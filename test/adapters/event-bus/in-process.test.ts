@@ -8,8 +8,8 @@ eventBusContract('in process', async ({ log, limitMs }) => ({
   close: async () => {},
 }))
 
-describe('in process: what the log tells of a listener that fails', () => {
-  it('is the error, the event and the plugin', async () => {
+describe('in process: the log line of a listener that fails', () => {
+  it('has the error, the event and the plugin', async () => {
     const log = keptLog()
     const bus = inProcessEventBus(log)
     const err = new Error('broken')

@@ -25,7 +25,7 @@ describe('guarded fetcher: headers and methods', () => {
       ...more,
     })
 
-  it('says who asks, wants everything as it is, and keeps no connection', async () => {
+  it('sends a user agent, accepts any type without encoding, and keeps no connection open', async () => {
     ;(await ask()).body.destroy()
     expect(server.requests.at(-1)?.headers).to.deep.equal({
       host: `127.0.0.1:${server.port}`,
@@ -36,7 +36,7 @@ describe('guarded fetcher: headers and methods', () => {
     })
   })
 
-  it('sends the headers that it is given, and none that would change where the request goes or how', async () => {
+  it('sends the given headers, except those that would change the target or the framing', async () => {
     const headers = {
       'X-Own': '1',
       'USER-AGENT': 'mine',
@@ -57,14 +57,14 @@ describe('guarded fetcher: headers and methods', () => {
     })
   })
 
-  it('hands on the headers of the answer, without cookies', async () => {
+  it('returns the headers of the response, without cookies', async () => {
     const { headers, body } = await ask()
     body.destroy()
     expect(headers).to.include({ 'x-twice': 'a, b' })
     expect(headers).to.not.have.property('set-cookie')
   })
 
-  it('sends no cookie that an earlier answer has set', async () => {
+  it('sends no cookie that an earlier response has set', async () => {
     for (let i = 0; i < 2; i += 1) (await ask()).body.destroy()
     expect(server.requests.at(-1)?.headers).to.not.have.property('cookie')
   })
@@ -79,7 +79,7 @@ describe('guarded fetcher: headers and methods', () => {
     })
   }
 
-  it('is not led astray by names of headers that objects have', async () => {
+  it('handles header names that are members of every object', async () => {
     const odd = await rawRemote((socket) =>
       socket.end('HTTP/1.1 200 OK\r\n__proto__: x\r\nconstructor: y\r\nContent-Length: 2\r\n\r\nok'),
     )

@@ -7,7 +7,7 @@ import { bytesOf, expectProblem } from './outcome.ts'
 
 const MIB = 1024 * 1024
 
-describe('guarded fetcher: answers that cost much', () => {
+describe('guarded fetcher: expensive responses', () => {
   const open: Remote[] = []
   after(() => Promise.all(open.map((each) => each.close())))
 
@@ -23,7 +23,7 @@ describe('guarded fetcher: answers that cost much', () => {
   const interim = (count: number, header = '') =>
     rawRemote((socket) => socket.write(`HTTP/1.1 103 Early Hints\r\n${header}\r\n`.repeat(count) + OK))
 
-  it('ends interim responses (1xx) without end at once', async () => {
+  it('aborts endless interim responses (1xx) at once', async () => {
     for (const status of ['100 Continue', '102 Processing', '103 Early Hints']) {
       const began = Date.now()
       const server = await rawRemote((socket) => endless(socket, `HTTP/1.1 ${status}\r\n\r\n`, 5))
@@ -32,12 +32,12 @@ describe('guarded fetcher: answers that cost much', () => {
     }
   })
 
-  it('takes ten of them, and not eleven', async () => {
+  it('accepts ten of them, but not eleven', async () => {
     expect(String(await bytesOf(await get(await interim(10))))).to.equal('ok')
     await expectProblem(get(await interim(11)), 502, 'remote_failed')
   })
 
-  it('takes no more than 16 KB of them', async () => {
+  it('accepts at most 16 KB of them', async () => {
     const link = `Link: <${'a'.repeat(6000)}>\r\n`
     expect(String(await bytesOf(await get(await interim(2, link))))).to.equal('ok')
     await expectProblem(get(await interim(3, link)), 502, 'remote_failed')
@@ -59,7 +59,7 @@ describe('guarded fetcher: answers that cost much', () => {
     expect(bytes).to.be.below(8 * MIB)
   })
 
-  it('takes one of a MiB, however small it was, and text that compresses well', async () => {
+  it('accepts a body of 1 MiB at any ratio, and text that compresses well', async () => {
     const small = Buffer.alloc(MIB)
     expect((await bytesOf(await get(await encoded(gzipSync(small))))).length).to.equal(MIB)
     const lines = Array.from({ length: 60_000 }, (_, i) => `${i * 7919} GET /healthz HTTP/1.1 200 OK - - -\n`)

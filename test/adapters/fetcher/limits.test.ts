@@ -50,18 +50,18 @@ describe('guarded fetcher: limits', () => {
       expect(Date.now() - start).to.be.below(5000)
     }
 
-    it('answers 504 for a server that does not get through its TLS greeting', async () => {
+    it('answers 504 for a server that does not finish the TLS handshake', async () => {
       const silent = await silentRemote()
       const url = `https://127.0.0.1:${silent.port}/`
       await soon(get(silent, { url, limits: { connectMs: 100 } }))
     })
 
-    it('answers 504 for one that says nothing', async () => {
+    it('answers 504 for a server that sends nothing', async () => {
       const silent = await silentRemote()
       await soon(get(silent, { limits: { headersMs: 100 } }))
     })
 
-    it('answers 504 for headers that come drop by drop', async () => {
+    it('answers 504 for headers that arrive slowly', async () => {
       const drip = await rawRemote((socket) => {
         socket.write(`${HEAD}X: `)
         endless(socket, 'x', 20)
@@ -69,7 +69,7 @@ describe('guarded fetcher: limits', () => {
       await soon(get(drip, { limits: { headersMs: 300 } }))
     })
 
-    it('answers 502 for a status line without end, before its time is over', async () => {
+    it('answers 502 for an endless status line, before the time limit', async () => {
       const chatty = await rawRemote((socket) => {
         socket.write('HTTP/1.1 200 ')
         endless(socket, 'x'.repeat(1000))
@@ -84,7 +84,7 @@ describe('guarded fetcher: limits', () => {
       await soon(bytesOf(answer))
     })
 
-    it('fails with 504 when the body comes drop by drop for longer than the whole may take', async () => {
+    it('fails with 504 when a slow body exceeds the time limit of the whole fetch', async () => {
       const drip = await rawRemote((socket) => {
         socket.write(`${HEAD}\r\n`)
         endless(socket, 'x', 20)
@@ -94,7 +94,7 @@ describe('guarded fetcher: limits', () => {
       expect(Date.now() - start).to.be.within(280, 4000)
     })
 
-    it('counts redirects into the time of the whole', async () => {
+    it('includes redirects in the time limit of the whole fetch', async () => {
       const slow = await remote((_, res) =>
         setTimeout(() => res.writeHead(302, { location: '/' }).end(), 100),
       )
@@ -103,7 +103,7 @@ describe('guarded fetcher: limits', () => {
       expect(Date.now() - start).to.be.within(240, 4000)
     })
 
-    it('waits for a reader that is slow itself, within the time of the whole', async () => {
+    it('waits for a slow reader, within the time limit of the whole fetch', async () => {
       const large = Buffer.alloc(400_000, 'x')
       const quick = await remote((_, res) => res.end(large))
       const answer = await get(quick, { maxBytes: large.length, limits: { bodyIdleMs: 100 } })
@@ -111,7 +111,7 @@ describe('guarded fetcher: limits', () => {
       expect((await bytesOf(answer)).length).to.equal(large.length)
     })
 
-    it('takes the connection back when nobody reads or destroys the body', async () => {
+    it('closes the connection when the body is neither read nor destroyed', async () => {
       // More than the sockets of both sides hold for a reader.
       const large = await remote((_, res) => res.end(Buffer.alloc(40_000_000)))
       const answer = await get(large, { timeoutMs: 2000, maxBytes: 40_000_000 })
@@ -121,13 +121,13 @@ describe('guarded fetcher: limits', () => {
   })
 
   describe('bytes', () => {
-    it('takes a body of exactly maxBytes, and answers 413 for one more', async () => {
+    it('accepts a body of exactly maxBytes, and answers 413 for one more byte', async () => {
       const sized = await remote((req, res) => res.end(Buffer.alloc(Number(req.url?.slice(1)))))
       expect((await read(sized, { url: sized.url('/1000') })).length).to.equal(1000)
       await expectProblem(get(sized, { url: sized.url('/1001') }), 413, 'too_large')
     })
 
-    it('refuses a length that is told as too much before anything is read', async () => {
+    it('refuses a Content-Length above the limit before reading the body', async () => {
       const huge = await rawRemote((socket) => socket.write(`${HEAD}Content-Length: 99999999999999\r\n\r\n`))
       const problem = await expectProblem(get(huge), 413, 'too_large')
       expect(problem.members).to.deep.equal({ maxBytes: 1000 })
@@ -138,7 +138,7 @@ describe('guarded fetcher: limits', () => {
       'in chunks': ['Transfer-Encoding: chunked\r\n\r\n', `64\r\n${'x'.repeat(100)}\r\n`],
       'in chunks of one byte': ['Transfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
     } as const)) {
-      it(`cuts an endless body ${framing}`, async () => {
+      it(`stops reading an endless body ${framing}`, async () => {
         const source = await rawRemote((socket) => {
           socket.write(`${HEAD}${headers}`)
           endless(socket, piece)
@@ -156,12 +156,12 @@ describe('guarded fetcher: limits', () => {
       })
     }
 
-    it('fails with 502 for a body that is shorter than was told', async () => {
+    it('fails with 502 for a body that is shorter than its Content-Length', async () => {
       const lying = await rawRemote((socket) => socket.end(`${HEAD}Content-Length: 100\r\n\r\nhalf`))
       await expectProblem(read(lying), 502, 'remote_failed')
     })
 
-    it('takes no more of a longer one than was told', async () => {
+    it('reads no more of a longer body than its Content-Length', async () => {
       const lying = await rawRemote((socket) => socket.end(`${HEAD}Content-Length: 4\r\n\r\nfour and more`))
       expect(String(await read(lying))).to.equal('four')
     })
@@ -180,7 +180,7 @@ describe('guarded fetcher: limits', () => {
       })
     }
 
-    it('fails with 502 for chunks that break off', async () => {
+    it('fails with 502 for truncated chunks', async () => {
       const broken = await rawRemote((socket) =>
         socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\n8\r\nhalf`),
       )
@@ -192,7 +192,7 @@ describe('guarded fetcher: limits', () => {
       ['a 304', 'GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 5000\r\nContent-Encoding: x\r\n\r\n'],
       ['an answer to HEAD', 'HEAD', `${HEAD}Content-Length: 5000\r\nContent-Encoding: gzip\r\n\r\n`],
     ] as const) {
-      it(`finds ${what} empty, whatever length and encoding it tells`, async () => {
+      it(`returns an empty body for ${what}, whatever its length and encoding headers say`, async () => {
         const source = await rawRemote((socket) => socket.end(head))
         expect((await read(source, { method })).length).to.equal(0)
       })
@@ -208,7 +208,7 @@ describe('guarded fetcher: limits', () => {
       })
     }
 
-    it('answers 502 for headers without end', async () => {
+    it('answers 502 for endless headers', async () => {
       const flooding = await rawRemote((socket) => {
         socket.write(HEAD)
         endless(socket, `X: ${'x'.repeat(1000)}\r\n`)
@@ -217,7 +217,7 @@ describe('guarded fetcher: limits', () => {
     })
   })
 
-  describe('encodings that were not asked for', () => {
+  describe('encodings that were not requested', () => {
     const plain = Buffer.from('plain text, '.repeat(50))
     const encodings: Record<string, Buffer> = {
       gzip: gzipSync(plain),
@@ -232,7 +232,7 @@ describe('guarded fetcher: limits', () => {
       )
 
     for (const [encoding, bytes] of Object.entries(encodings)) {
-      it(`undoes ${encoding}, and no longer tells of it`, async () => {
+      it(`decodes ${encoding}, and removes the headers of the encoding`, async () => {
         const answer = await get(await encoded(encoding, bytes))
         expect(answer.headers).to.not.have.any.keys('content-encoding', 'content-length')
         expect((await bytesOf(answer)).equals(plain)).to.equal(true)
@@ -250,7 +250,7 @@ describe('guarded fetcher: limits', () => {
       deflate: deflateSync,
       br: brotliCompressSync,
     })) {
-      it(`cuts a bomb of ${encoding} where the decoded bytes are too many`, async () => {
+      it(`stops a ${encoding} bomb when too many bytes were decoded`, async () => {
         const bomb = compress(Buffer.alloc(10_000_000))
         expect(bomb.length).to.be.below(20_000)
         const answer = await get(await encoded(encoding, bomb), { maxBytes: 20_000 })
@@ -263,7 +263,7 @@ describe('guarded fetcher: limits', () => {
       })
     }
 
-    it('cuts a stream that decodes to nothing for ever', async () => {
+    it('stops a stream that decodes to nothing without end', async () => {
       const nothing = await rawRemote((socket) => {
         socket.write(`${HEAD}Content-Encoding: gzip\r\n\r\n`)
         endless(socket, gzipSync(''))
@@ -282,13 +282,13 @@ describe('guarded fetcher: limits', () => {
   })
 
   describe('connections', () => {
-    it('answers 502 when nobody listens, without saying where', async () => {
+    it('answers 502 when no server listens, without the address', async () => {
       const gone = await remote(() => {})
       await gone.close()
       const fetcher = guardedFetcher({ access: { ports: [gone.port], addresses: ['127.0.0.1/32'] } })
       const outcome = fetcher.fetch({ url: gone.url(), timeoutMs: 1000, maxBytes: 1 })
       const problem = await expectProblem(outcome, 502, 'remote_failed')
-      expect(problem.message).to.equal('the remote server could not be reached, or broke off')
+      expect(problem.message).to.equal('the remote server could not be reached, or closed the connection')
     })
 
     for (const [what, said] of Object.entries({
@@ -313,7 +313,7 @@ describe('guarded fetcher: limits', () => {
       'an HTTP that does not exist': 'HTTP/9.9 200 OK\r\n\r\n',
       'a protocol that it changes to':
         'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
-      'a 100 that was not asked for': 'HTTP/1.1 100 Continue\r\n\r\n',
+      'a 100 that was not requested': 'HTTP/1.1 100 Continue\r\n\r\n',
     })) {
       it(`answers 502 for ${what}`, async () => {
         await expectProblem(get(await rawRemote((socket) => socket.end(said))), 502, 'remote_failed')
@@ -324,7 +324,7 @@ describe('guarded fetcher: limits', () => {
       ['with a length', `${HEAD}Content-Length: 3000000\r\n\r\n`],
       ['without one', `${HEAD}\r\n`],
     ] as const) {
-      it(`keeps all of a body ${framing} whose server has closed while nobody read it`, async () => {
+      it(`returns a whole body ${framing} whose server closes before it is read`, async () => {
         const hasty = await rawRemote((socket) => socket.end(head + 'x'.repeat(3_000_000)))
         const answer = await get(hasty, { maxBytes: 3_000_000 })
         await pause(200)
@@ -332,7 +332,7 @@ describe('guarded fetcher: limits', () => {
       })
     }
 
-    it('gives nobody a crash when a body breaks that nobody reads yet; who reads later is told', async () => {
+    it('does not crash when a body fails before it is read; a later reader gets the error', async () => {
       const rude = await rawRemote((socket) => {
         socket.write(`${HEAD}Content-Length: 100\r\n\r\nhalf`, () =>
           setTimeout(() => socket.resetAndDestroy(), 20),
@@ -343,7 +343,7 @@ describe('guarded fetcher: limits', () => {
       await expectProblem(bytesOf(answer), 502, 'remote_failed')
     })
 
-    it('ends the connection when the reader leaves', async () => {
+    it('closes the connection when the reader disconnects', async () => {
       const source = await rawRemote((socket) => {
         socket.write(`${HEAD}\r\n`)
         endless(socket, 'x'.repeat(1000))
@@ -362,7 +362,7 @@ describe('guarded fetcher: limits', () => {
       'is too large': (answer) => rejection(bytesOf(answer)),
       'is no longer wanted': (_, leave) => leave(),
     } satisfies Record<string, (answer: Fetched, leave: () => void) => unknown>)) {
-      it(`connects once when a body ${what}, and not again for nothing`, async () => {
+      it(`connects once when a body ${what}, and does not retry`, async () => {
         const source = await rawRemote((socket) => socket.write(`${HEAD}\r\n${'x'.repeat(2000)}`))
         const maxBytes = what === 'is too large' ? 1000 : 1e9
         const leave = new AbortController()
@@ -375,16 +375,16 @@ describe('guarded fetcher: limits', () => {
     }
   })
 
-  describe('a caller that leaves', () => {
+  describe('a caller that disconnects', () => {
     const reason = new Error('left')
 
-    it('before it has begun: nothing is asked', async () => {
+    it('before the start: no request is sent', async () => {
       const source = await remote((_, res) => res.end())
       expect(await rejection(get(source, { signal: AbortSignal.abort(reason) }))).to.equal(reason)
       expect(source.connections.made).to.equal(0)
     })
 
-    it('while the name is resolved', async () => {
+    it('during the name resolution', async () => {
       const source = await remote((_, res) => res.end())
       const resolve = () => new Promise<string[]>(() => {})
       const leave = new AbortController()
@@ -401,7 +401,7 @@ describe('guarded fetcher: limits', () => {
       headers: '',
       body: `${HEAD}Content-Length: 100\r\n\r\nhalf`,
     })) {
-      it(`while it waits for the ${what}`, async () => {
+      it(`during the ${what}`, async () => {
         const source = await rawRemote((socket) => socket.write(said))
         const leave = new AbortController()
         setTimeout(() => leave.abort(reason), 50)
@@ -409,7 +409,7 @@ describe('guarded fetcher: limits', () => {
       })
     }
 
-    it('after the end: nothing happens, and nothing is left on its signal', async () => {
+    it('after the end: nothing happens, and no listener remains on its signal', async () => {
       const source = await remote((_, res) => res.end('all'))
       const leave = new AbortController()
       let listening = 0

@@ -19,7 +19,7 @@ const within = async (maxMs: number, work: Promise<unknown>) => {
   return outcome
 }
 
-describe('lookups of names', () => {
+describe('name lookups', () => {
   let folder: string
   let nameServer: Socket
   let answer: (query: Buffer) => Buffer | undefined
@@ -55,7 +55,7 @@ describe('lookups of names', () => {
       ...more,
     })
 
-  it('that are never answered stop no other fetch, and nothing that the system looks up', async () => {
+  it('without a response block no other fetch, and no lookup of the system', async () => {
     const web = await remote((_, res) => res.end('ok'))
     server = web
     const resolve = names()
@@ -72,7 +72,7 @@ describe('lookups of names', () => {
     await within(4000, Promise.all(silent))
   })
 
-  it('end at their limit, and give their place back', async () => {
+  it('end at their time limit, and release their slot', async () => {
     const resolve = names({ atOnce: 1, limitMs: 300 })
     const first = rejection(resolve('slow.example'))
     await new Promise((done) => setTimeout(done, 50))
@@ -82,7 +82,7 @@ describe('lookups of names', () => {
     expect(await resolve('next.example')).to.deep.equal(['127.0.0.5'])
   })
 
-  it('ask the hosts file, then DNS by the search list, and never for reserved names', async () => {
+  it('use the hosts file, then DNS with the search list, and never send reserved names', async () => {
     const resolve = names()
     expect(await resolve('HERE.example')).to.deep.equal(['127.0.0.1', '::1'])
     expect(await resolve('here.example.')).to.deep.equal(['127.0.0.1', '::1'])
@@ -94,7 +94,7 @@ describe('lookups of names', () => {
     expect(new Set(asked)).to.deep.equal(new Set(['none.example', 'none.example.inner.example']))
   })
 
-  it('try a name with enough dots as it is first', () => {
+  it('try a name with enough dots unchanged first', () => {
     const conf = 'search a.test b.test.\noptions edns0 ndots:2 # x\n'
     expect(namesToAsk(conf, 'x')).to.deep.equal(['x.a.test', 'x.b.test', 'x'])
     expect(namesToAsk(conf, 'x.y.z')).to.deep.equal(['x.y.z', 'x.y.z.a.test', 'x.y.z.b.test'])

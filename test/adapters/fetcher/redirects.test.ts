@@ -50,7 +50,7 @@ describe('guarded fetcher: redirects', () => {
     }).fetch({ url, timeoutMs: 3000, maxBytes: 1000, ...more })
 
   for (const code of [301, 302, 303, 307, 308]) {
-    it(`follows a ${code}, and says where the answer came from`, async () => {
+    it(`follows a ${code}, and returns the final URL`, async () => {
       status = code
       location = plain.url('/there?x=1', 'b.test')
       const answer = await get(plain.url('/go', 'a.test'))
@@ -66,7 +66,7 @@ describe('guarded fetcher: redirects', () => {
     './a/../b': '/b',
     '': '/go',
   })) {
-    it(`reads the Location ${JSON.stringify(relative)} as one of the same server`, async () => {
+    it(`resolves the Location ${JSON.stringify(relative)} against the same server`, async () => {
       location = relative
       if (relative === '') return expectProblem(get(plain.url('/go')), 502, 'remote_failed')
       const answer = await get(plain.url('/go'))
@@ -76,7 +76,7 @@ describe('guarded fetcher: redirects', () => {
   }
 
   for (const code of [300, 304, 305, 306, 399]) {
-    it(`takes a ${code} as it is`, async () => {
+    it(`returns a ${code} unchanged`, async () => {
       status = code
       location = plain.url('/there')
       const answer = await get(plain.url('/go'))
@@ -93,7 +93,7 @@ describe('guarded fetcher: redirects', () => {
   })
 
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PURGE'] as const) {
-    it(`does not follow one of ${method}: the answer is the redirect`, async () => {
+    it(`does not follow a redirect of ${method}: it is returned as the response`, async () => {
       location = plain.url('/there')
       for (status of [301, 302, 303, 307, 308]) {
         const answer = await get(plain.url('/go'), { method, body: 'x' })
@@ -124,15 +124,15 @@ describe('guarded fetcher: redirects', () => {
     'another port': 'http://a.test:22/',
     'a user name': 'http://user:secret@a.test:<port>/',
   })) {
-    it(`refuses one to ${what}`, async () => {
+    it(`refuses a redirect to ${what}`, async () => {
       location = target.replace('<port>', String(plain.port))
       const problem = await expectProblem(get(plain.url('/go', 'a.test')), 400, 'url_not_allowed')
-      expect(problem.message).to.match(/^the URL redirects to one that may not be fetched: expected /)
+      expect(problem.message).to.match(/^the URL redirects to a URL that may not be fetched: expected /)
       expect(problem.message).to.not.include('169').and.not.include('127').and.not.include('inside')
     })
   }
 
-  it('checks a name again that has changed since the hop before', async () => {
+  it('resolves and checks a name again at each hop', async () => {
     const rebinding = names({ 'rebind.test': [['127.0.0.1'], ['127.0.0.2']] })
     const fetcher = guardedFetcher({
       access: { ports: [plain.port], addresses: ['127.0.0.1/32'] },
@@ -157,7 +157,7 @@ describe('guarded fetcher: redirects', () => {
     })
   }
 
-  it('answers 502 for two Locations, and takes a redirect without any as it is', async () => {
+  it('answers 502 for two Locations, and returns a redirect without Location unchanged', async () => {
     const two = await rawRemote((socket) =>
       socket.end('HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n'),
     )
@@ -173,7 +173,7 @@ describe('guarded fetcher: redirects', () => {
     }
   })
 
-  it('reads nothing of what comes with one, however much that is', async () => {
+  it('reads no body of a redirect, whatever its size', async () => {
     const chatty = await rawRemote((socket) => {
       if (chatty.connections.made > 1) return socket.end('HTTP/1.1 200 OK\r\n\r\nall')
       socket.write('HTTP/1.1 302 Found\r\nLocation: /there\r\n\r\n')
@@ -189,7 +189,7 @@ describe('guarded fetcher: redirects', () => {
     }
   })
 
-  it('follows five, and no sixth', async () => {
+  it('follows five redirects, but not six', async () => {
     const answer = await get(plain.url('/hops/5'))
     expect(answer.url).to.equal(plain.url('/hops/0'))
     answer.body.destroy()
@@ -198,7 +198,7 @@ describe('guarded fetcher: redirects', () => {
     expect(plain.requests.length - asked).to.equal(6)
   })
 
-  it('follows as many as it is told, none included', async () => {
+  it('follows as many redirects as configured, also none', async () => {
     await expectProblem(get(plain.url('/hops/1'), { maxRedirects: 0 }), 502, 'remote_failed')
     await expectProblem(get(plain.url('/hops/3'), { maxRedirects: 2 }), 502, 'remote_failed')
     const answer = await get(plain.url('/hops/2'), { maxRedirects: 2 })
@@ -206,7 +206,7 @@ describe('guarded fetcher: redirects', () => {
     answer.body.destroy()
   })
 
-  it('goes from http to https, and never back', async () => {
+  it('follows from http to https, but not back', async () => {
     location = secure.url('/there', 'secure.test')
     const answer = await get(plain.url('/go', 'a.test'))
     expect(String(await bytesOf(answer))).to.equal('GET /there')
@@ -222,7 +222,7 @@ describe('guarded fetcher: redirects', () => {
     const secretsOf = (server: Remote) =>
       JSON.stringify(server.requests.at(-1)?.rawHeaders).match(/secret/g) ?? []
 
-    it('go on to the same origin, cookies apart', async () => {
+    it('are sent to the same origin, except cookies', async () => {
       location = '/there'
       ;(await get(plain.url('/go', 'a.test'), { headers })).body.destroy()
       expect(plain.requests.at(-1)?.url).to.equal('/there')
@@ -235,7 +235,7 @@ describe('guarded fetcher: redirects', () => {
       scheme: () => secure.url('/there', 'secure.test'),
       port: () => plain.url('/there', '127.0.0.1'),
     })) {
-      it(`do not go on to another ${what}`, async () => {
+      it(`are not sent to another ${what}`, async () => {
         location = target()
         ;(await get(plain.url('/go', 'a.test'), { headers })).body.destroy()
         const server = what === 'scheme' ? secure : plain
@@ -245,7 +245,7 @@ describe('guarded fetcher: redirects', () => {
       })
     }
 
-    it('do not come back when a detour leads home', async () => {
+    it('are not sent after a redirect to another origin and back', async () => {
       const detour = await remote((_, res) =>
         res.writeHead(302, { location: plain.url('/home', 'a.test') }).end(),
       )
@@ -260,7 +260,7 @@ describe('guarded fetcher: redirects', () => {
       }
     })
 
-    it('hold no cookie that an earlier hop has set', async () => {
+    it('contain no cookie that an earlier hop has set', async () => {
       location = '/there'
       ;(await get(plain.url('/go'), { headers })).body.destroy()
       expect(plain.requests.at(-1)?.headers).to.not.have.property('cookie')

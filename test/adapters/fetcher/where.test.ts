@@ -7,7 +7,7 @@ import { bytesOf, expectProblem } from './outcome.ts'
 
 const NOT_PUBLIC = 'the URL may not be fetched: expected a host with a public address'
 
-describe('guarded fetcher: where it goes', () => {
+describe('guarded fetcher: allowed targets', () => {
   let inside: Remote
   let outside: Remote
 
@@ -27,14 +27,14 @@ describe('guarded fetcher: where it goes', () => {
     }).fetch({ url, timeoutMs: 3000, maxBytes: 1000 })
 
   describe('names', () => {
-    it('connects to the address that it has checked, and asks for it once', async () => {
+    it('connects to the checked address, and resolves the name once', async () => {
       const { resolve, asked } = names({ 'rebind.test': [['127.0.0.1'], ['127.0.0.2']] })
       const answer = await get(outside.url('/', 'rebind.test'), { resolve })
       expect(String(await bytesOf(answer))).to.equal('public')
       expect(asked).to.deep.equal(['rebind.test'])
     })
 
-    it('checks again for each request, with nothing kept from the one before', async () => {
+    it('checks again for each request, without a cache', async () => {
       const { resolve } = names({ 'rebind.test': [['127.0.0.1'], ['127.0.0.2']] })
       const fetcher = guardedFetcher({
         access: { ports: [outside.port], addresses: ['127.0.0.1/32'] },
@@ -45,7 +45,7 @@ describe('guarded fetcher: where it goes', () => {
       await expectProblem(fetcher.fetch(request), 400, 'url_not_allowed')
     })
 
-    it('leaves out the addresses that are not public, and takes the others', async () => {
+    it('ignores addresses that are not public, and uses the others', async () => {
       const { resolve } = names({
         'mixed.test': [['127.0.0.2', '10.0.0.1', '::1', '127.0.0.1', '169.254.169.254']],
       })
@@ -67,9 +67,9 @@ describe('guarded fetcher: where it goes', () => {
         ['localhost', '', '127.1'],
         'localhost: not an address, : not an address, 127.1: not an address',
       ],
-      ['nothing', [], 'there is no such name, or it has no address'],
+      ['nothing', [], 'the host name does not exist or has no address'],
     ] as const) {
-      it(`refuses a name that has ${what}, and says what it has to the log only`, async () => {
+      it(`refuses a name that has ${what}, with the reason only in the log`, async () => {
         const { resolve } = names({ 'evil.test': [addresses] })
         const made = outside.connections.made
         const problem = await expectProblem(
@@ -83,7 +83,7 @@ describe('guarded fetcher: where it goes', () => {
       })
     }
 
-    it('says the same of a name that does not exist: names of the inside cannot be found out', async () => {
+    it('gives the same error for a name that does not exist, so that internal names cannot be discovered', async () => {
       for (const code of ['ENOTFOUND', 'ENODATA']) {
         const resolve = () => Promise.reject(dnsError(code))
         const problem = await expectProblem(
@@ -95,7 +95,7 @@ describe('guarded fetcher: where it goes', () => {
       }
     })
 
-    it('answers 502 when names cannot be resolved at the moment, 504 when that takes too long', async () => {
+    it('answers 502 when names cannot be resolved, 504 when that takes too long', async () => {
       const url = outside.url('/', 'slow.test')
       const failing = () => Promise.reject(dnsError('EAI_AGAIN'))
       await expectProblem(get(url, { resolve: failing }), 502, 'remote_failed')
@@ -105,7 +105,7 @@ describe('guarded fetcher: where it goes', () => {
       expect(Date.now() - start).to.be.below(2500)
     })
 
-    it('resolves as the system does unless told otherwise: localhost is not public', async () => {
+    it('resolves as the system does by default: localhost is not public', async () => {
       const fetcher = guardedFetcher({ access: { ports: [outside.port] } })
       const request = { url: outside.url('/', 'localhost'), timeoutMs: 3000, maxBytes: 1000 }
       await expectProblem(fetcher.fetch(request), 400, 'url_not_allowed')
@@ -115,7 +115,7 @@ describe('guarded fetcher: where it goes', () => {
   })
 
   describe('literal addresses', () => {
-    it('takes an allowed one without asking for a name', async () => {
+    it('connects to an allowed one without name resolution', async () => {
       const { resolve, asked } = names()
       expect((await get(outside.url(), { resolve })).status).to.equal(200)
       expect(asked).to.deep.equal([])
@@ -212,14 +212,14 @@ describe('guarded fetcher: where it goes', () => {
       })
     }
 
-    it('takes port 80 and 443 of both schemes without being told', async () => {
+    it('accepts ports 80 and 443 of both schemes by default', async () => {
       const { resolve: refusing, asked } = names({ 'ok.test': [['10.0.0.1']] })
       for (const url of ['http://ok.test/', 'https://ok.test/', 'http://ok.test:443/', 'https://ok.test:80/'])
         await expectProblem(get(url, { resolve: refusing }), 400, 'url_not_allowed')
       expect(asked).to.have.length(4)
     })
 
-    it('sends path and query as they are, and no fragment', async () => {
+    it('sends path and query unchanged, without the fragment', async () => {
       const url = outside.url('/a%20b/../c?q=%2f&x#part')
       const answer = await get(url)
       expect(outside.requests.at(-1)?.url).to.equal('/c?q=%2f&x')
@@ -247,7 +247,7 @@ describe('guarded fetcher: where it goes', () => {
       ],
     ]
     for (const [what, access, taken] of cases) {
-      it(`takes ${what}, whether the list is the fetcher's or the request's`, async () => {
+      it(`accepts ${what}, whether the list is the fetcher's or the request's`, async () => {
         const base = { ports: [outside.port], addresses: ['127.0.0.1/32'] }
         for (const host of ['a.test', 'b.a.test', 'c.test']) {
           const request = { url: outside.url('/', host), timeoutMs: 3000, maxBytes: 1000 }
@@ -263,7 +263,7 @@ describe('guarded fetcher: where it goes', () => {
       })
     }
 
-    it("lets no request allow itself a host that the fetcher's list has not", async () => {
+    it("does not let a request allow a host that is not in the fetcher's list", async () => {
       const fetcher = guardedFetcher({
         access: { ports: [outside.port], addresses: ['127.0.0.1/32'], allowHosts: ['a.test'] },
         resolve,
@@ -291,13 +291,13 @@ describe('guarded fetcher: where it goes', () => {
         ...options,
       })
 
-    it('names the host to the server and checks its certificate for that name', async () => {
+    it('sends the host name to the server and checks its certificate for that name', async () => {
       const answer = await request('secure.test', { ca: CERTIFICATE.cert })
       expect(String(await bytesOf(answer))).to.equal('over TLS')
       await expectProblem(request('wrong.test', { ca: CERTIFICATE.cert }), 502, 'remote_failed')
     })
 
-    it('trusts nobody that Node does not trust', async () => {
+    it('trusts only the certificate authorities of Node', async () => {
       await expectProblem(request('secure.test', {}), 502, 'remote_failed')
     })
   })

@@ -1,7 +1,7 @@
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { derivativeKey } from '../../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
-import { createIndexModel } from '../../contracts/file-index-model.ts'
+import { createIndexModel } from '../../contracts/file-index/file-index-model.ts'
 import type { Random } from '../../contracts/random.ts'
 
 type Model = ReturnType<typeof createIndexModel>

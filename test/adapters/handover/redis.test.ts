@@ -33,7 +33,7 @@ async function two({ leaseMs = 5000 } = {}) {
 handoverContract('on Redis', two)
 
 describe('a handover on Redis', () => {
-  it('takes from a dead process what it held, once its lease is over, and tells it so', async () => {
+  it('takes over from a dead process when its lease has expired, and notifies it', async () => {
     const { handover, elsewhere, die, close } = await two({ leaseMs: 1000 })
     let lost = 0
     const tell = () => {
@@ -47,7 +47,7 @@ describe('a handover on Redis', () => {
     await close()
   })
 
-  it('is not taken back by one that was frozen for too long, and is told so', async () => {
+  it('is lost by a process that was frozen for too long, which is notified', async () => {
     const { handover, elsewhere, expire, close } = await two()
     let lost = 0
     const tell = () => {
@@ -71,7 +71,7 @@ describe('a handover on Redis', () => {
     await close()
   })
 
-  it('is kept for longer than a lease by one who lives', async () => {
+  it('lasts longer than a lease for a live process', async () => {
     const { handover, elsewhere, close } = await two({ leaseMs: 1000 })
     const release = await handover.take('a name', { wanted, waitMs: 0, signal })
     expect(await rejection(elsewhere.take('a name', { wanted, waitMs: 2500, signal }))).to.have.property(
@@ -82,7 +82,7 @@ describe('a handover on Redis', () => {
     await close()
   })
 
-  it('is a 503 while Redis is away', async () => {
+  it('is a 503 while Redis is down', async () => {
     const redis = await startRedis()
     const connection = connectRedis({ url: redis.url })
     await connection.ready()

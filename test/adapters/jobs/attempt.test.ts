@@ -7,7 +7,7 @@ import { type KeptLog, keptLog } from '../../support/service.ts'
 
 const JOB = { kind: 'make', id: 'one', data: null, attempt: 1 }
 
-describe('an attempt', () => {
+describe('an attempt of a job', () => {
   let log: KeptLog
   let told: number[]
   let stop: AbortController
@@ -26,7 +26,7 @@ describe('an attempt', () => {
     }
   })
 
-  it('is over soon after its time, even when the handler does not listen, and takes no notice of it any more', async () => {
+  it('ends soon after its time limit, even when the handler ignores the signal, and ignores its later result', async () => {
     let run: JobRun | undefined
     let end: () => void = () => {}
     const since = Date.now()
@@ -50,7 +50,7 @@ describe('an attempt', () => {
     expect(log.lines).to.have.length(2)
   })
 
-  it('is put back soon after it is stopped, even when the handler does not listen', async () => {
+  it('is put back soon after it is stopped, even when the handler ignores the signal', async () => {
     const since = Date.now()
     const going = runAttempt(JOB, () => new Promise(() => {}), {
       ...options,
@@ -62,7 +62,7 @@ describe('an attempt', () => {
     expect(Date.now() - since).to.be.within(65, 5000)
   })
 
-  it('does not begin when it is stopped already, or when its job has died too often', async () => {
+  it('does not begin when it was already stopped, or when its process has died too often', async () => {
     let called = false
     const handler = async () => {
       called = true
@@ -73,14 +73,14 @@ describe('an attempt', () => {
     expect(called).to.equal(false)
   })
 
-  it('is put back when it is stopped after its time was over', async () => {
+  it('is put back when it is stopped after its time limit', async () => {
     const going = runAttempt(JOB, () => pause(80).then(() => Promise.reject(new Error('late'))), options)
     await pause(60)
     stop.abort()
     expect(await going).to.deep.equal({ next: 'putBack' })
   })
 
-  it('tells each hundredth once', async () => {
+  it('reports each hundredth of its progress once', async () => {
     await runAttempt(
       JOB,
       async (_, { progress }) => {
@@ -91,7 +91,7 @@ describe('an attempt', () => {
     expect(told).to.deep.equal(Array.from({ length: 100 }, (_, i) => (i + 1) / 100))
   })
 
-  it('is one of many at once, without a word of a leak', async () => {
+  it('runs many at a time without a warning about leaking listeners', async () => {
     const warned: Error[] = []
     const warn = (warning: Error) => warned.push(warning)
     process.on('warning', warn)
@@ -102,7 +102,7 @@ describe('an attempt', () => {
     expect(warned).to.deep.equal([])
   })
 
-  it('leaves no timer and no listener behind', async () => {
+  it('leaves no timer and no listener', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     // Mocha's own stands from the first wait on.
     await pause(1)

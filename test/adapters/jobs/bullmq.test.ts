@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { bullmqJobs } from '../../../src/adapters/jobs/bullmq.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import type { Job, JobHandler, Jobs, WorkOptions } from '../../../src/core/ports/jobs.ts'
-import { jobsContract } from '../../contracts/jobs.ts'
+import { jobsContract } from '../../contracts/jobs/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
@@ -32,7 +32,7 @@ jobsContract('BullMQ', async () => {
   }
 })
 
-const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'jobs-worker.ts')]
+const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'programs', 'jobs-worker.ts')]
 const WORK: WorkOptions = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 
@@ -96,7 +96,7 @@ describe('BullMQ: jobs of several processes', function () {
   const prints = (worker: Running, text: string) =>
     eventually(() => expect(worker.output()).to.include(text), { withinMs: 10_000 })
 
-  it('has another worker do the job of one that was killed, soon, and counts that as an attempt', async () => {
+  it('runs the job of a killed worker in another one, soon, and counts that as an attempt', async () => {
     const worker = await startWorker()
     await enqueue('one')
     await prints(worker, 'begin one 1')
@@ -117,7 +117,7 @@ describe('BullMQ: jobs of several processes', function () {
     expect(await jobs.status(ONE)).to.deep.equal({ state: 'done', attempts: 2, progress: 1 })
   })
 
-  it('gives up a job that has killed its worker at every attempt', async () => {
+  it('fails a job that has killed its worker at every attempt', async () => {
     await enqueue('one')
     for (const attempt of [1, 2]) {
       const worker = await startWorker({ ATTEMPTS: '2' })
@@ -131,7 +131,7 @@ describe('BullMQ: jobs of several processes', function () {
     expect(begun).to.deep.equal([])
   })
 
-  it('shares the work among processes, each job done once, and asked for 200 times is one', async () => {
+  it('distributes jobs among processes: each runs once, and 200 requests for the same job are one', async () => {
     const workers = await Promise.all([startWorker(), startWorker()])
     const ids = Array.from({ length: 40 }, (_, i) => `job-${i}`)
     const elsewhere = open()
@@ -152,7 +152,7 @@ describe('BullMQ: jobs of several processes', function () {
     await elsewhere.close({ graceMs: 0 })
   })
 
-  it('shows how far a job is in another process', async () => {
+  it('shows the progress of a job in another process', async () => {
     const worker = await startWorker()
     await enqueue('one')
     await prints(worker, 'begin one 1')
@@ -161,7 +161,7 @@ describe('BullMQ: jobs of several processes', function () {
     )
   })
 
-  it('closes a whole process in the middle of a job, which another does at once, as its first attempt', async () => {
+  it('closes a process in the middle of a job, which another process runs at once, as its first attempt', async () => {
     const worker = await startWorker()
     await enqueue('one')
     await prints(worker, 'begin one 1')
@@ -174,7 +174,7 @@ describe('BullMQ: jobs of several processes', function () {
     expect(begun.map(({ attempt }) => attempt)).to.deep.equal([1])
   })
 
-  it('stops a worker that was out of touch for too long before its job is done elsewhere, and heeds only that', async () => {
+  it('stops a worker that lost its connection for too long before its job runs elsewhere, and ignores its result', async () => {
     const worker = await startWorker()
     await enqueue('one', 3000)
     await prints(worker, 'begin one 1')
@@ -190,8 +190,8 @@ describe('BullMQ: jobs of several processes', function () {
     await until('done', 'two')
   })
 
-  describe('while Redis is away', () => {
-    it('does a job to its end when Redis is restarted in the middle, and only once', async () => {
+  describe('while Redis is down', () => {
+    it('finishes a job when Redis is restarted in the middle, and runs it only once', async () => {
       jobs = open(8000)
       work(() => pause(1500))
       await enqueue('one')
@@ -208,7 +208,7 @@ describe('BullMQ: jobs of several processes', function () {
       ])
     })
 
-    it('tells a job to end before its lock runs out, and does it again later', async () => {
+    it('aborts a job before its lock expires, and runs it again later', async () => {
       let abortedAfterMs = Number.NaN
       work(async ({ attempt }, { signal }) => {
         if (attempt > 1 || begun.length > 1) return
@@ -231,7 +231,7 @@ describe('BullMQ: jobs of several processes', function () {
       ['stopped', () => server.stop(), () => server.start()],
       ['frozen', async () => server.freeze(), async () => server.thaw()],
     ] as const) {
-      it(`says 503 in time when it is ${how}, and goes on when it is back`, async () => {
+      it(`fails with 503 in time when Redis is ${how}, and continues when it is back`, async () => {
         work()
         await enqueue('zero')
         await until('done', 'zero')
@@ -254,7 +254,7 @@ describe('BullMQ: jobs of several processes', function () {
         expect(await jobs.status({ kind: 'new', id: 'one' })).to.include({ state: 'waiting' })
       })
 
-      it(`closes within seconds when it is ${how}, with a job that runs and after an end of its process`, async () => {
+      it(`closes within seconds when Redis is ${how}, with a running job and after the process begins to exit`, async () => {
         const worker = await startWorker()
         await enqueue('one')
         await prints(worker, 'begin one 1')
@@ -267,7 +267,7 @@ describe('BullMQ: jobs of several processes', function () {
       })
     }
 
-    it('begins to work when Redis comes, if it was away at the start', async () => {
+    it('begins to work when Redis becomes available after the start', async () => {
       await server.stop()
       jobs = open()
       work()
@@ -278,7 +278,7 @@ describe('BullMQ: jobs of several processes', function () {
       await until('done')
     })
 
-    it('closes at once when nothing runs and Redis never came', async () => {
+    it('closes at once when no job runs and Redis was never available', async () => {
       await server.stop()
       jobs = open()
       work()
@@ -287,7 +287,7 @@ describe('BullMQ: jobs of several processes', function () {
       expect(Date.now() - since).to.be.below(5000)
     })
 
-    it('goes on with an emptied Redis, which has forgotten its jobs', async () => {
+    it('continues with an emptied Redis, which has lost its jobs', async () => {
       const ended: string[] = []
       work(async ({ id }) => {
         await pause(id === 'one' ? 300 : 0)
@@ -304,7 +304,7 @@ describe('BullMQ: jobs of several processes', function () {
     })
   })
 
-  it('keeps to its key prefix, and leaves no connection behind', async () => {
+  it('uses only its key prefix, and leaves no connection open', async () => {
     work()
     await enqueue('one')
     await until('done')
@@ -314,7 +314,7 @@ describe('BullMQ: jobs of several processes', function () {
     expect(connections).to.have.length(1)
   })
 
-  it('closes the workers of many kinds at once, busy or not', async () => {
+  it('closes the workers of many kinds at the same time, busy or not', async () => {
     const kinds = Array.from({ length: 8 }, (_, i) => `make-${i}`)
     let busy = 0
     const handler = async () => {
@@ -332,14 +332,14 @@ describe('BullMQ: jobs of several processes', function () {
       expect(await jobs.status({ kind, id: 'one' })).to.include({ state: 'done' })
   })
 
-  it('tells the log of trouble once, not with every attempt to connect', async () => {
+  it('logs a connection problem once, not with every attempt', async () => {
     work()
     await until(undefined)
     await server.stop()
     await pause(2500)
     await server.start()
     await enqueue('one').catch(() => {})
-    const lines = log.lines.filter(({ message }) => message.includes('the worker has trouble'))
+    const lines = log.lines.filter(({ message }) => message.includes('the worker has a Redis error'))
     expect(lines.length).to.be.within(1, 3)
   })
 })

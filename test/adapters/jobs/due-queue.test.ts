@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { createDueQueue, type Due } from '../../../src/adapters/jobs/due-queue.ts'
 import { seededRandom } from '../../contracts/random.ts'
 
-describe('a queue of what is due', () => {
-  it('has nothing first when it is empty', () => {
+describe('a queue of due items', () => {
+  it('has no first item when it is empty', () => {
     const queue = createDueQueue()
     expect(queue.first()).to.equal(undefined)
     queue.add({ dueAt: 1, turn: 1 })
@@ -11,7 +11,7 @@ describe('a queue of what is due', () => {
     expect(queue.first()).to.equal(undefined)
   })
 
-  it('is in order at every moment, whatever is added and taken', () => {
+  it('is always in order, whatever is added and removed', () => {
     const random = seededRandom(7)
     const queue = createDueQueue()
     let model: Due[] = []
@@ -28,7 +28,7 @@ describe('a queue of what is due', () => {
     }
   })
 
-  it('takes a hundred thousand in no time', function () {
+  it('handles a hundred thousand items quickly', function () {
     this.timeout(2000)
     const queue = createDueQueue()
     for (let turn = 0; turn < 100_000; turn += 1) queue.add({ dueAt: turn % 1000, turn })

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { ClassicLevel } from 'classic-level'
 import { embeddedJobs } from '../../../src/adapters/jobs/embedded.ts'
 import type { Job, Jobs } from '../../../src/core/ports/jobs.ts'
-import { jobsContract } from '../../contracts/jobs.ts'
+import { jobsContract } from '../../contracts/jobs/jobs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
@@ -20,11 +20,11 @@ jobsContract('embedded', async () => {
   }
 })
 
-const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'jobs-worker.ts')]
+const WORKER = ['--import=tsx', join(PROJECT, 'test', 'support', 'programs', 'jobs-worker.ts')]
 const WORK = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 
-describe('embedded: the jobs from one process to the next', function () {
+describe('embedded: jobs after a restart', function () {
   this.timeout(60_000)
   let folder: string
   let log: KeptLog
@@ -75,7 +75,7 @@ describe('embedded: the jobs from one process to the next', function () {
     expect(await ended).to.equal('SIGKILL')
   }
 
-  it('does at the next start what was running when the process was killed', async () => {
+  it('runs the jobs again that were running when the process was killed', async () => {
     await (await open()).enqueue({ ...ONE, data: { ms: 60_000 } })
     await dieInTheMiddle(1)
     const reopened = await open()
@@ -88,7 +88,7 @@ describe('embedded: the jobs from one process to the next', function () {
     expect(begun).to.deep.equal([{ ...ONE, data: { ms: 60_000 }, attempt: 2 }])
   })
 
-  it('gives up a job that has killed its process at every attempt', async () => {
+  it('fails a job that has killed its process at every attempt', async () => {
     await (await open()).enqueue({ ...ONE, data: { ms: 60_000 } })
     await dieInTheMiddle(1)
     await dieInTheMiddle(2)
@@ -102,7 +102,7 @@ describe('embedded: the jobs from one process to the next', function () {
       failure: {
         status: 500,
         code: 'internal',
-        detail: 'the process that did this ended before it was done, at every attempt',
+        detail: 'The worker process died on every attempt.',
       },
     })
     expect(begun).to.deep.equal([])
@@ -120,7 +120,7 @@ describe('embedded: the jobs from one process to the next', function () {
     expect(begun.slice(0, added).map(({ id }) => id)).to.deep.equal(ids)
   })
 
-  it('closes a whole process in the middle of a job, which the next one does', async () => {
+  it('closes a process in the middle of a job, which the next process runs', async () => {
     await (await open()).enqueue({ ...ONE, data: { ms: 60_000 } })
     await jobs?.close({ graceMs: 0 })
     jobs = undefined
@@ -139,7 +139,7 @@ describe('embedded: the jobs from one process to the next', function () {
     expect(error.cause).to.include({ code: 'LEVEL_LOCKED' })
   })
 
-  it('sets no timer but the one for the next job that is due', async () => {
+  it('sets only the timer for the next due job', async () => {
     const opened = await open()
     await work()
     const real = globalThis.setTimeout
@@ -184,7 +184,7 @@ describe('embedded: the jobs from one process to the next', function () {
       } as typeof batch
     }
 
-    it('adds nothing and says 503, to all who asked', async () => {
+    it('adds no job: 503 for all callers', async () => {
       const opened = await open()
       failFrom(1)
       const refused = [1, 2].map(() => rejection(opened.enqueue({ ...ONE, data: null })))
@@ -201,7 +201,7 @@ describe('embedded: the jobs from one process to the next', function () {
       [2, 'begun', []],
       [3, 'ended', [1]],
     ] as const) {
-      it(`begins nothing while a job cannot be noted as ${what}, and goes on when it can`, async () => {
+      it(`begins no job while it cannot be stored as ${what}, and continues when it can`, async () => {
         const opened = await open()
         // Due when all of the first one's writes are counted, also on a busy machine.
         await opened.enqueue({ kind: 'make', id: 'two', data: null, delayMs: 500 })

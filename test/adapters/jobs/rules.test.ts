@@ -17,12 +17,12 @@ describe('the rules of jobs', () => {
     // A power of two that no number can hold.
     [5000, 0, 60_000],
   ] as const) {
-    it(`wait ${expected} ms after attempt ${attempts} when chance says ${random}`, () => {
+    it(`wait ${expected} ms after attempt ${attempts} with the random number ${random}`, () => {
       expect(retryDelayMs(attempts, { retryMs: 1000, retryMaxMs: 60_000 }, random)).to.equal(expected)
     })
   }
 
-  it('wait between half the time and all of it', () => {
+  it('wait between half the time and the whole time', () => {
     const waits = Array.from({ length: 500 }, () => retryDelayMs(1, { retryMs: 1000, retryMaxMs: 60_000 }))
     expect(Math.min(...waits)).to.be.within(500, 600)
     expect(Math.max(...waits)).to.be.within(900, 1000)
@@ -43,7 +43,7 @@ describe('the rules of jobs', () => {
     })
   }
 
-  it('tell nothing of an error that is not for the public', () => {
+  it('reveal nothing of an error that is not public', () => {
     for (const error of [new Error('secret'), 'secret', undefined, { detail: 'secret' }])
       expect(JSON.stringify(failureOf(error))).not.to.include('secret')
   })

@@ -19,7 +19,7 @@ ledgerContract('embedded', async () => {
 })
 
 describe('embedded ledger', () => {
-  it('keeps its texts, and what is forgotten takes no room', async () => {
+  it('stores texts after a restart, and removes expired ones', async () => {
     const folder = await temporaryFolder()
     let time = 1_000_000
     const now = () => time

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const ALL = { gt: '', lt: '\xff' }
 
-describe('a LevelDB that outlives a failed write', () => {
+describe('a LevelDB after a failed write', () => {
   const { batch, open } = ClassicLevel.prototype
   let folder: string
   let level: ResilientLevel
@@ -35,7 +35,7 @@ describe('a LevelDB that outlives a failed write', () => {
     } as never
   }
 
-  it('keeps its folder for its owner, also one that an earlier version has made', async () => {
+  it('makes its folder readable by its owner only, also one of an earlier version', async () => {
     const earlier = join(folder, 'jobs')
     await mkdir(earlier, { mode: 0o755 })
     const second = await lastingLevel(earlier)
@@ -44,7 +44,7 @@ describe('a LevelDB that outlives a failed write', () => {
     await second.close()
   })
 
-  it('flushes what it writes, unless that need not outlive a power cut', async () => {
+  it('flushes its writes, unless they are not durable', async () => {
     const flushed: unknown[] = []
     ClassicLevel.prototype.batch = async function (this: unknown, ...args: unknown[]) {
       flushed.push((args[1] as { sync: boolean }).sync)
@@ -56,7 +56,7 @@ describe('a LevelDB that outlives a failed write', () => {
     expect(await level.names(ALL)).to.deep.equal(['a', 'b', 'c'])
   })
 
-  it('is opened anew, and writes what had failed', async () => {
+  it('is reopened, and repeats the failed write', async () => {
     breakNext('batch')
     await put('b')
     expect(await level.rows(ALL)).to.deep.equal([
@@ -66,7 +66,7 @@ describe('a LevelDB that outlives a failed write', () => {
     expect(await readdir(join(folder, 'index'))).to.not.include('room')
   })
 
-  it('is opened anew for the next write as well when this one fails again', async () => {
+  it('is reopened for the next write as well when the repeated write fails', async () => {
     breakNext('batch', 2)
     expect(await rejection(put('b'))).to.have.property('code', 'LEVEL_IO_ERROR')
     let openings = 0
@@ -80,7 +80,7 @@ describe('a LevelDB that outlives a failed write', () => {
     expect(await level.names(ALL)).to.deep.equal(['a', 'c'])
   })
 
-  it('is opened anew once for many, and lets nobody who reads meanwhile fail', async () => {
+  it('is reopened once for many callers, and no concurrent read fails', async () => {
     let openings = 0
     const real = ClassicLevel.prototype.open as () => Promise<void>
     ClassicLevel.prototype.open = async function (this: unknown) {
@@ -102,7 +102,7 @@ describe('a LevelDB that outlives a failed write', () => {
     expect(openings).to.equal(1)
   })
 
-  it('is a 503 when it cannot be opened, until it can', async () => {
+  it('fails with 503 until it can be reopened', async () => {
     breakNext('batch')
     breakNext('open', 2)
     for (const attempt of [() => put('b'), () => level.get(['a'])])
@@ -118,7 +118,7 @@ describe('a LevelDB that outlives a failed write', () => {
       expect(await rejection(attempt())).to.have.property('code', 'LEVEL_DATABASE_NOT_OPEN')
   })
 
-  describe('that can be filled again', () => {
+  describe('that can be filled again from the bucket', () => {
     let store: ResilientLevel
     let log: KeptLog
     const opened = async () => {
@@ -149,7 +149,7 @@ describe('a LevelDB that outlives a failed write', () => {
       } as never
     }
 
-    it('is replaced by an empty one when its reopening after a failed write finds damage', async () => {
+    it('is replaced by an empty one when its reopening after a failed write detects damage', async () => {
       breakNext('batch')
       beforeNextOpening(cutManifest)
       expect(store.replacements()).to.equal(0)
@@ -167,7 +167,7 @@ describe('a LevelDB that outlives a failed write', () => {
       'a folder that has disappeared': (path) => `IO error: ${path}/LOCK: No such file or directory`,
     }
     for (const [what, message] of Object.entries(failures))
-      it(`stays where it is when ${what} prevents its opening`, async () => {
+      it(`is not replaced when ${what} prevents its opening`, async () => {
         await store.close()
         // LevelDB makes a table of its log when it is opened again.
         await opened()

@@ -1,5 +1,5 @@
 import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
-import { locksContract } from '../../contracts/locks.ts'
+import { locksContract } from '../../contracts/locks/locks.ts'
 
 locksContract('in process', async () => {
   const locks = inProcessLocks()

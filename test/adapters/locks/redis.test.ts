@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type RedisLocks, redisLocks } from '../../../src/adapters/locks/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
-import { locksContract } from '../../contracts/locks.ts'
-import { locksAcrossProcesses } from '../../contracts/locks-across-processes.ts'
+import { locksContract } from '../../contracts/locks/locks.ts'
+import { locksAcrossProcesses } from '../../contracts/locks/locks-across-processes.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import {
@@ -142,7 +142,7 @@ describe('redis: a lock', () => {
     }
   }
 
-  describe('of another process', () => {
+  describe('shared with another process', () => {
     /** A process that holds a lock; the test kills it. */
     interface Holder {
       child: ChildProcess
@@ -159,7 +159,7 @@ describe('redis: a lock', () => {
     })
 
     async function holder(name: string, leaseMs: number): Promise<Holder> {
-      const script = join(PROJECT, 'test', 'support', 'lock-holder.ts')
+      const script = join(PROJECT, 'test', 'support', 'programs', 'lock-holder.ts')
       const child = spawn(process.execPath, [
         '--import=tsx',
         script,
@@ -180,7 +180,7 @@ describe('redis: a lock', () => {
       return started
     }
 
-    it('passes to one who waits within its lease when the process is killed', async function () {
+    it('passes to a waiter within its lease when the process of the holder is killed', async function () {
       this.timeout(40_000)
       const { child } = await holder('k', 1000)
       const asked = locksOn(redis, 1000).share('k', async () => 'taken over', { limitMs })
@@ -193,7 +193,7 @@ describe('redis: a lock', () => {
       expect(Date.now() - leaseUntil).to.be.within(0, 3000)
     })
 
-    it('is lost when the process is frozen for longer: its work is aborted when it goes on', async function () {
+    it('is lost when the process is frozen for longer than the lease: its work is aborted when it continues', async function () {
       this.timeout(40_000)
       const { child, output } = await holder('k', 1000)
       child.kill('SIGSTOP')
@@ -222,7 +222,7 @@ describe('redis: a lock', () => {
     })
   })
 
-  it('has a lease of ten seconds, renewed three times in that time, and leaves nothing behind', async function () {
+  it('has a lease of ten seconds, renewed three times in that time, and leaves no key', async function () {
     this.timeout(30_000)
     const begunAfter = Date.now()
     const [locks, elsewhere] = [redisLocks(redis, { keyPrefix }), redisLocks(other, { keyPrefix })]
@@ -255,7 +255,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('is free again, and no work was begun, when all leave while it is asked for', async () => {
+  it('is released without work when all callers leave while it is being requested', async () => {
     const patience = new AbortController()
     const runs: string[] = []
     const does = async (name: string) => {
@@ -275,7 +275,7 @@ describe('redis: a lock', () => {
     await eventually(async () => expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([]))
   })
 
-  it('tells its outcome to those who wait though every message is lost', async () => {
+  it('passes its outcome to waiters though every message is lost', async () => {
     const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
     const one = work()
     const asked = locks.share('k', one.does, { limitMs })
@@ -291,7 +291,7 @@ describe('redis: a lock', () => {
     expect(await asked).to.equal('done')
   })
 
-  it('hears of an end again after its subscription was cut', async () => {
+  it('receives messages again after its subscription was interrupted', async () => {
     const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
     const one = work()
     const asked = locks.share('k', one.does, { limitMs })
@@ -308,7 +308,7 @@ describe('redis: a lock', () => {
     expect(await asked).to.equal('done')
   })
 
-  it('works for a user who may not publish or subscribe', async () => {
+  it('works for a Redis user who may not publish or subscribe', async () => {
     await redis.client.acl('SETUSER', 'quiet', 'on', '>secret', '~*', 'resetchannels', '+@all')
     const url = server.url.replace('//', '//quiet:secret@')
     const connections = [connectRedis({ url }), connectRedis({ url })] as const
@@ -327,7 +327,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('outlives the loss of its right to subscribe', async () => {
+  it('works after its user loses the right to subscribe', async () => {
     const acl = (...rules: string[]) => redis.client.acl('SETUSER', 'fickle', ...rules)
     await acl('on', '>secret', '~*', '&*', '+@all')
     const third = connectRedis({ url: server.url.replace('//', '//fickle:secret@') })
@@ -347,7 +347,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('is a 503 in time for all who ask while Redis is frozen or stopped', async function () {
+  it('fails with 503 in time for all callers while Redis is frozen or stopped', async function () {
     this.timeout(40_000)
     const locks = locksOn(redis)
     for (const how of ['freeze', 'stop'] as const) {
@@ -366,7 +366,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('is a 503 in time for those who wait when Redis stops', async () => {
+  it('fails with 503 in time for waiters when Redis stops', async () => {
     const one = work()
     const asked = rejection(locksOn(redis).share('k', one.does, { limitMs }))
     await one.begun()
@@ -381,7 +381,7 @@ describe('redis: a lock', () => {
     one.end('too late')
   })
 
-  it('gives the holder its result when Redis is away at the end', async () => {
+  it('returns the result to the holder when Redis is down at the end', async () => {
     const one = work()
     const asked = locksOn(redis, 10_000).share('k', one.does, { limitMs })
     await one.begun()
@@ -390,7 +390,7 @@ describe('redis: a lock', () => {
     expect(await asked).to.equal('done')
   })
 
-  it('outlives a Redis that is away for a moment and has kept its data', async () => {
+  it('survives a short outage of a Redis with persistence', async () => {
     const keeping = await startRedis({ appendOnly: true })
     const connections = [connectRedis({ url: keeping.url }), connectRedis({ url: keeping.url })] as const
     await Promise.all(connections.map((one) => one.ready()))
@@ -413,7 +413,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('is lost when Redis comes back empty, soon, and its late end releases no other', async () => {
+  it('is lost soon when Redis comes back empty, and its late end releases no other lock', async () => {
     const [locks, elsewhere] = [locksOn(redis, 6000), locksOn(other, 6000)]
     const [old, next] = [work(), work()]
     const lost = rejection(locks.share('k', old.does, { limitMs }))
@@ -434,7 +434,7 @@ describe('redis: a lock', () => {
     expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
   })
 
-  it('tells its limit to those who ask after it nothing, though one before them has not heard of it yet', async () => {
+  it('does not pass its timeout to later callers, though an earlier one has not received it yet', async () => {
     const third = connectRedis({ url: server.url })
     await third.ready()
     try {
@@ -458,7 +458,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('tells no abort to one whose place had run out: it works itself', async () => {
+  it('passes no abort to a caller whose place has expired: it works itself', async () => {
     const third = connectRedis({ url: server.url })
     await third.ready()
     try {
@@ -491,7 +491,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('asks seldom while it waits', async () => {
+  it('polls rarely while it waits', async () => {
     const [locks, elsewhere] = [locksOn(redis, 10_000), locksOn(other, 10_000)]
     const one = work()
     const asked = [locks.share('k', one.does, { limitMs })]

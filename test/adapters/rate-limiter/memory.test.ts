@@ -8,7 +8,7 @@ rateLimiterContract('memory', async (limit) => {
 })
 
 describe('memory: two rate limiters', () => {
-  it('share no counts', async () => {
+  it('have separate counts', async () => {
     const [first, second] = [1, 2].map(() => memoryRateLimiter({ points: 1, seconds: 60 }))
     expect(await first?.consume('k')).to.include({ allowed: true })
     expect(await second?.consume('k')).to.include({ allowed: true })

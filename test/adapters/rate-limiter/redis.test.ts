@@ -48,7 +48,7 @@ describe('redis: rate limiters', () => {
   const limiterOn = (connection: RedisConnection, name = 'zip', points = 3) =>
     redisRateLimiter(connection, { keyPrefix, name, points, seconds: 60 })
 
-  it('count apart when their names differ, and leave nothing for ever', async () => {
+  it('have separate counts when their names differ, and all keys expire', async () => {
     for (const name of ['zip', 'sign'])
       expect(await limiterOn(redis, name, 1).consume('k')).to.include({ allowed: true, remaining: 0 })
     const keys = await redis.client.keys(`${keyPrefix}*`)
@@ -57,7 +57,7 @@ describe('redis: rate limiters', () => {
   })
 
   for (const how of ['freeze', 'stop'] as const) {
-    it(`count in memory while Redis is away (${how}), each point once, and nobody waits long`, async function () {
+    it(`count in memory while Redis is down (${how}), each point once, without long waits`, async function () {
       this.timeout(40_000)
       const limiter = limiterOn(redis)
       expect(await limiter.consume('k')).to.include({ allowed: true, remaining: 2 })
@@ -92,7 +92,7 @@ describe('redis: rate limiters', () => {
     }
   })
 
-  it('answer from memory before the first contact', async () => {
+  it('count in memory before the first connection', async () => {
     await server.stop()
     const early = connectRedis({ url: server.url })
     try {

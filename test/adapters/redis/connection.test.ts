@@ -28,17 +28,17 @@ describe('the address of Redis', () => {
     ['rediss://h:6380', { host: 'h', port: 6380, db: 0, tls: { rejectUnauthorized: true } }],
   ]
   for (const [url, expected] of addresses) {
-    it(`is read: ${url}`, () => expect(redisOptions({ url })).to.deep.equal(expected))
+    it(`is parsed: ${url}`, () => expect(redisOptions({ url })).to.deep.equal(expected))
   }
 
-  it('brings the authority to trust with TLS', () => {
+  it('includes the certificate authority for TLS', () => {
     expect(redisOptions({ url: 'rediss://h', ca: 'PEM' })).to.have.deep.property('tls', {
       rejectUnauthorized: true,
       ca: 'PEM',
     })
   })
 
-  it('takes no options of the client along', () => {
+  it('accepts no options of the client', () => {
     expect(redisOptions({ url: 'redis://h/0?enableOfflineQueue=true&db=5' })).to.deep.equal({
       host: 'h',
       port: 6379,
@@ -55,7 +55,7 @@ describe('the address of Redis', () => {
     'hidden',
     '',
   ]) {
-    it(`is refused, and not shown: ${url}`, () => {
+    it(`is refused, and not shown in the error: ${url}`, () => {
       expect(() => redisOptions({ url })).to.throw(Error, /^expected redis:\/\//)
       try {
         redisOptions({ url })
@@ -99,7 +99,7 @@ describe('a connection to Redis', () => {
   }
 
   for (const how of ['freeze', 'stop'] as const) {
-    it(`fails with 503 in time, then at once, and comes back (${how})`, async function () {
+    it(`fails with 503 in time, then at once, and reconnects (${how})`, async function () {
       this.timeout(40_000)
       const redis = connect()
       await redis.ready()
@@ -125,7 +125,7 @@ describe('a connection to Redis', () => {
     })
   }
 
-  it('tells why there is no connection', async () => {
+  it('reports why there is no connection', async () => {
     const redis = connect()
     await redis.ready()
     await server.stop()
@@ -135,7 +135,7 @@ describe('a connection to Redis', () => {
     })
   })
 
-  it('sends nothing again that had no answer when the connection broke', async () => {
+  it('does not send a command again that had no response when the connection was lost', async () => {
     const redis = connect()
     const other = connect()
     await Promise.all([redis.ready(), other.ready()])
@@ -149,7 +149,7 @@ describe('a connection to Redis', () => {
     expect(await other.client.del('queue')).to.equal(1)
   })
 
-  it('waits for the first contact, and says why there is none', async () => {
+  it('waits for the first connection, and reports why there is none', async () => {
     await server.stop()
     const redis = connect()
     const { failure, milliseconds } = await timed(redis.ready())
@@ -162,7 +162,7 @@ describe('a connection to Redis', () => {
     await ask(redis)
   })
 
-  it('logs once that Redis is away, and once that it is back', async () => {
+  it('logs an outage once, and its end once', async () => {
     const log = keptLog()
     const redis = connect({ log })
     await redis.ready()
@@ -180,7 +180,7 @@ describe('a connection to Redis', () => {
     expect(log.lines).to.have.length(2)
   })
 
-  it('is made anew on a primary that has become a replica', async () => {
+  it('is opened again on a primary that has become a replica', async () => {
     const redis = connect()
     const other = connect()
     await Promise.all([redis.ready(), other.ready()])
@@ -201,7 +201,7 @@ describe('a connection to Redis', () => {
     await eventually(() => ask(redis))
   })
 
-  it('is made a second time by another, which lives by itself', async () => {
+  it('can open another connection, which works independently', async () => {
     const redis = connect()
     const other = redis.another()
     await other.ready()
@@ -211,7 +211,7 @@ describe('a connection to Redis', () => {
     expect((await timed(ask(other))).failure).to.include({ status: 503 })
   })
 
-  it('closes in time when Redis is frozen, and does not come back', async () => {
+  it('closes in time when Redis is frozen, and does not reconnect', async () => {
     const redis = connect()
     await redis.ready()
     server.freeze()
@@ -245,13 +245,13 @@ describe('a connection to Redis', () => {
     })
     const withUser = (password: string) => server.url.replace('//', `//someone:${password}@`)
 
-    it('logs in', async () => {
+    it('authenticates', async () => {
       const redis = connect({ url: withUser(secret) })
       await redis.ready()
       expect(await redis.client.acl('WHOAMI')).to.equal('someone')
     })
 
-    it('says that a wrong one is wrong, and shows it nowhere', async () => {
+    it('reports a wrong password, and shows it nowhere', async () => {
       const log = keptLog()
       const wrong = 'wrong-and-hidden'
       const redis = connect({ url: withUser(wrong), log })
@@ -265,7 +265,7 @@ describe('a connection to Redis', () => {
   })
 
   describe('with a database', () => {
-    it('uses that one', async () => {
+    it('selects that database', async () => {
       const redis = connect({ url: `${server.url}/3` })
       await redis.ready()
       await redis.send((client) => client.set('in', 'three'))
@@ -274,7 +274,7 @@ describe('a connection to Redis', () => {
       expect(await other.client.get('in')).to.equal(null)
     })
 
-    it('uses no other when there is no such one', async () => {
+    it('selects no other database when it does not exist', async () => {
       const redis = connect({ url: `${server.url}/99999` })
       const { failure } = await timed(redis.ready())
       expect(inspect(failure.cause)).to.include('DB index is out of range')
@@ -305,7 +305,7 @@ describe('rediss://', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('talks to a server whose certificate it trusts', async () => {
+  it('connects to a server whose certificate it trusts', async () => {
     const redis = connectRedis({ url: server.url, ca })
     try {
       await redis.ready()
@@ -315,7 +315,7 @@ describe('rediss://', () => {
     }
   })
 
-  it('talks to any when it is told not to look', async () => {
+  it('connects to any server when verification is off', async () => {
     const redis = connectRedis({ url: server.url, verify: false })
     try {
       await redis.ready()
@@ -325,7 +325,7 @@ describe('rediss://', () => {
     }
   })
 
-  it('talks to no other', async () => {
+  it('connects to no other server', async () => {
     const redis = connectRedis({ url: server.url })
     try {
       const failure = (await rejection(redis.ready())) as Problem
@@ -336,7 +336,7 @@ describe('rediss://', () => {
     }
   })
 
-  it('ends no process when it is closed in the middle of a handshake', async () => {
+  it('does not end the process when it is closed during a handshake', async () => {
     // Mocha fails the test, and stops, for an error that nobody hears.
     for (let i = 0; i < 100; i += 1) {
       const redis = connectRedis({ url: server.url })
@@ -362,13 +362,13 @@ describe('warnings about Redis', () => {
   }
   const noeviction = ['--maxmemory-policy', 'noeviction']
 
-  it('are none for one that keeps all, by its log or by snapshots', async () => {
+  it('are empty for a Redis with persistence, by log or snapshots', async () => {
     expect(await warningsOf({ appendOnly: true, options: noeviction })).to.deep.equal([])
     expect(await warningsOf({ options: [...noeviction, '--save', '3600 1'] })).to.deep.equal([])
   })
 
   for (const policy of ['allkeys-lru', 'volatile-ttl']) {
-    it(`name a policy that forgets: ${policy}`, async () => {
+    it(`name an eviction policy that loses keys: ${policy}`, async () => {
       const [warning, ...more] = await warningsOf({
         appendOnly: true,
         options: ['--maxmemory-policy', policy],
@@ -378,24 +378,24 @@ describe('warnings about Redis', () => {
     })
   }
 
-  it('tell that nothing is kept on disk', async () => {
+  it('report missing persistence', async () => {
     const [warning, ...more] = await warningsOf({ options: noeviction })
     expect(more).to.deep.equal([])
-    expect(warning).to.match(/keeps nothing on disk/)
+    expect(warning).to.match(/stores nothing on disk/)
   })
 
-  it('tell that it could not look where CONFIG is forbidden', async () => {
+  it('report that CONFIG is forbidden', async () => {
     for (const forbidden of [
       await warningsOf({ appendOnly: true }, ['-config']),
       await warningsOf({ options: ['--rename-command', 'CONFIG', ''] }),
     ]) {
       expect(forbidden).to.have.length(2)
-      expect(forbidden[0]).to.match(/does not tell.*maxmemory-policy/)
-      expect(forbidden[1]).to.match(/does not tell.*disk/)
+      expect(forbidden[0]).to.match(/does not return.*maxmemory-policy/)
+      expect(forbidden[1]).to.match(/does not return.*disk/)
     }
   })
 
-  it('fail when Redis is not there', async () => {
+  it('fail while Redis is down', async () => {
     const server = await startRedis()
     const redis = connectRedis({ url: server.url })
     await redis.ready()

@@ -20,7 +20,7 @@ usageStoreContract('embedded', async () => {
 })
 
 describe('embedded usage', () => {
-  it('is there after a restart, as long as days are kept, and not for ever', async () => {
+  it('has its counts after a restart, for the retention time only', async () => {
     const folder = await temporaryFolder()
     let now = Date.parse('2026-11-22T12:00:00Z')
     const days = [daysBefore(dayOf(now), 1), dayOf(now)]

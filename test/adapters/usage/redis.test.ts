@@ -31,7 +31,7 @@ describe('usage in Redis', () => {
   })
   after(() => redis.close())
 
-  it('keeps its days for their time, and leaves nothing for ever', async () => {
+  it('has its counts for the retention time, and all keys expire', async () => {
     const keyPrefix = newKeyPrefix()
     const day = daysBefore(dayOf(Date.now()), 1)
     await redisUsage(redis, { keyPrefix }).add([

@@ -11,7 +11,7 @@ describe('a joined signal', () => {
   })
   const listeners = () => [one, two].map(({ signal }) => getEventListeners(signal, 'abort').length)
 
-  it('aborts with the first of the others, once, for its reason', () => {
+  it('aborts once, with the reason of the first signal that aborts', () => {
     const { signal } = anySignal([one.signal, two.signal])
     let times = 0
     signal.addEventListener('abort', () => {
@@ -23,13 +23,13 @@ describe('a joined signal', () => {
     expect([signal.aborted, signal.reason, times]).to.deep.equal([true, 'second', 1])
   })
 
-  it('is aborted from the beginning when one of the others is', () => {
+  it('is aborted from the start when one of the signals is aborted already', () => {
     two.abort('before')
     expect(anySignal([one.signal, two.signal]).signal.reason).to.equal('before')
     expect(listeners()).to.deep.equal([0, 0])
   })
 
-  it('is held by none of the others when it has aborted, or has left them', () => {
+  it('removes its listeners from the other signals after an abort, or after leave()', () => {
     const { signal, leave } = anySignal([one.signal, two.signal])
     anySignal([one.signal])
     expect(listeners()).to.deep.equal([2, 1])

@@ -5,8 +5,8 @@ import { withExclusiveLock } from '../../../src/core/async/cross-process-mutex.t
 
 const limitMs = 10_000
 
-describe('work that is done alone', () => {
-  it('is done by everyone, one after the other, and each gets what is its own', async () => {
+describe('work under an exclusive lock', () => {
+  it('runs for each caller, one after the other, and each gets its own result', async () => {
     const locks = inProcessLocks()
     let atWork = 0
     let most = 0
@@ -27,7 +27,7 @@ describe('work that is done alone', () => {
     expect(most).to.equal(1)
   })
 
-  it('does not wait for what has another name', async () => {
+  it('does not wait for locks of other names', async () => {
     const locks = inProcessLocks()
     const inner = () => withExclusiveLock(locks, 'b', async () => 'done', { limitMs })
     expect(await withExclusiveLock(locks, 'a', inner, { limitMs })).to.equal('done')

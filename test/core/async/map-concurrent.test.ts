@@ -12,10 +12,10 @@ async function all<R>(outcomes: AsyncIterable<R>): Promise<R[]> {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-describe('mapping several at once', () => {
+describe('mapConcurrent', () => {
   failOnUnhandledRejection()
 
-  it('gives every outcome in the order of the items, whichever ends first', async () => {
+  it('yields the results in the order of the items, whichever ends first', async () => {
     const work = async (n: number) => {
       await pause((n * 7) % 5)
       return n * 2
@@ -27,7 +27,7 @@ describe('mapping several at once', () => {
         )
   })
 
-  it('works on as many as it may, and takes no more before they are read', async () => {
+  it('runs up to the limit, and reads no more items before a result is consumed', async () => {
     let taken = 0
     let running = 0
     let most = 0
@@ -52,7 +52,7 @@ describe('mapping several at once', () => {
     expect(read).to.equal(20)
   })
 
-  it('fails with the first failure in order, after all that runs has ended', async () => {
+  it('throws the first error in order, after all running work has ended', async () => {
     let running = 0
     const work = async (n: number) => {
       running += 1
@@ -65,7 +65,7 @@ describe('mapping several at once', () => {
     expect(running).to.equal(0)
   })
 
-  it('closes its source and waits for what runs when it is left early', async () => {
+  it('closes its source and awaits running work when the consumer stops early', async () => {
     let closed = false
     let running = 0
     function* items() {
@@ -84,7 +84,7 @@ describe('mapping several at once', () => {
     expect({ closed, running }).to.deep.equal({ closed: true, running: 0 })
   })
 
-  it('ends with the reason when it is aborted', async () => {
+  it('throws the reason when it is aborted', async () => {
     const abort = new AbortController()
     const worked: number[] = []
     const work = async (n: number) => {

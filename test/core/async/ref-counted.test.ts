@@ -3,7 +3,7 @@ import { createRefCounted, type RefCounted } from '../../../src/core/async/ref-c
 import { singleFlight } from '../../../src/core/async/single-flight.ts'
 import { rejection } from '../../support/rejection.ts'
 
-describe('work whose outcome has to be given back', () => {
+describe('shared work with a result that must be released', () => {
   let uses: RefCounted<number>
   let begun: Array<{ answer: (value: number) => void; fail: (error: Error) => void; signal: AbortSignal }>
   let ended: number
@@ -39,7 +39,7 @@ describe('work whose outcome has to be given back', () => {
     )
   const turn = () => new Promise((done) => setTimeout(done, 5))
 
-  it('is done once, and ended when the last one has let go of it', async () => {
+  it('runs once, and is released by its last user', async () => {
     const asked = [hold('a'), hold('a'), hold('a')]
     await turn()
     expect(begun).to.have.length(1)
@@ -56,7 +56,7 @@ describe('work whose outcome has to be given back', () => {
     expect(ended).to.equal(1)
   })
 
-  it('is done anew for who comes after its answer, while others still use it', async () => {
+  it('runs again for a caller after its end, while others still use the result', async () => {
     const first = hold('a')
     await turn()
     begun[0]?.answer(1)
@@ -72,7 +72,7 @@ describe('work whose outcome has to be given back', () => {
     expect(ended).to.equal(1)
   })
 
-  it('is done for each name by itself', async () => {
+  it('runs once per name', async () => {
     const asked = [hold('a'), hold('b')]
     await turn()
     expect(begun).to.have.length(2)
@@ -80,7 +80,7 @@ describe('work whose outcome has to be given back', () => {
     expect((await Promise.all(asked)).map(({ value }) => value)).to.deep.equal([0, 1])
   })
 
-  it('is ended when it fails, which all are told', async () => {
+  it('is released when it fails, and all callers get the error', async () => {
     const asked = [rejection(hold('a')), rejection(hold('a'))]
     await turn()
     begun[0]?.fail(new Error('broken'))
@@ -90,7 +90,7 @@ describe('work whose outcome has to be given back', () => {
     expect(ended).to.equal(1)
   })
 
-  it('is aborted and ended when the last one has left, and done anew for the next', async () => {
+  it('is aborted and released when its last caller leaves, and runs again for the next', async () => {
     const [one, two] = [new AbortController(), new AbortController()]
     const asked = [rejection(hold('a', one.signal)), rejection(hold('a', two.signal))]
     await turn()
@@ -108,7 +108,7 @@ describe('work whose outcome has to be given back', () => {
     expect(ended).to.equal(1)
   })
 
-  it('is not begun for one who has left', async () => {
+  it('does not start for a caller that has aborted already', async () => {
     await rejection(hold('a', AbortSignal.abort()))
     expect(begun).to.have.length(0)
   })

@@ -45,7 +45,7 @@ const settle = async () => {
   for (let i = 0; i < 5; i += 1) await setImmediate()
 }
 
-describe('shared work', () => {
+describe('a single flight', () => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)
   before(() => process.on('unhandledRejection', note))
@@ -55,7 +55,7 @@ describe('shared work', () => {
     expect(unhandled.splice(0), 'unhandled rejections').to.be.empty
   })
 
-  it('gives all waiters the same answer, those who come after it as well', async () => {
+  it('gives all callers the same result, including those that join after it', async () => {
     const work = controlled<object>()
     const answers = [work.shared.join(), work.shared.join(), work.shared.join()]
     await settle()
@@ -67,7 +67,7 @@ describe('shared work', () => {
     expect(await work.shared.join()).to.equal(answer)
   })
 
-  it('is done once, however many wait', async () => {
+  it('runs once for any number of callers', async () => {
     let times = 0
     const shared = singleFlight<number>(
       async (_, answer) => {
@@ -82,7 +82,7 @@ describe('shared work', () => {
     expect(times).to.equal(1)
   })
 
-  it('begins without being waited for, but not before the first caller can have joined', async () => {
+  it('starts at once, but not before the first caller has joined', async () => {
     let begun = false
     const shared = singleFlight<number>(
       async (_, answer) => {
@@ -97,7 +97,7 @@ describe('shared work', () => {
     await shared.ended
   })
 
-  it('answers before it ends', async () => {
+  it('can give its result before its end', async () => {
     const work = controlled<string>()
     const waiting = work.shared.join()
     let ended = false
@@ -114,7 +114,7 @@ describe('shared work', () => {
     expect(ended).to.equal(true)
   })
 
-  it('keeps its first answer', async () => {
+  it('ignores a second result', async () => {
     const work = controlled<number>()
     const waiting = work.shared.join()
     await settle()
@@ -125,7 +125,7 @@ describe('shared work', () => {
     work.finish()
   })
 
-  it('gives all waiters the same failure', async () => {
+  it('gives all callers the same error', async () => {
     const work = controlled<number>()
     const waiting = [work.shared.join(), work.shared.join()].map(rejection)
     await settle()
@@ -136,7 +136,7 @@ describe('shared work', () => {
     expect(work.lateFailures).to.be.empty
   })
 
-  it('fails for its waiters also when it throws at once', async () => {
+  it('rejects its callers when the work throws at once', async () => {
     const error = new Error('broken')
     const shared = singleFlight<number>(
       () => {
@@ -148,12 +148,12 @@ describe('shared work', () => {
     await shared.ended
   })
 
-  it("fails without a waiter as nobody's failure", async () => {
+  it('does not cause an unhandled rejection without callers', async () => {
     const shared = singleFlight<number>(() => Promise.reject(new Error('broken')), { limitMs: 1000 })
     await shared.ended
   })
 
-  it('hands a failure after the answer to onLateFailure, and keeps the answer', async () => {
+  it('passes an error after the result to onLateFailure, and the result stays valid', async () => {
     const work = controlled<number>()
     const waiting = work.shared.join()
     await settle()
@@ -167,7 +167,7 @@ describe('shared work', () => {
     expect(work.shared.abandoned).to.equal(false)
   })
 
-  it('forgets a failure after the answer when nobody wants to know', async () => {
+  it('ignores an error after the result without onLateFailure', async () => {
     const shared = singleFlight<number>(
       async (_, answer) => {
         answer(1)
@@ -179,8 +179,8 @@ describe('shared work', () => {
     await shared.ended
   })
 
-  describe('when callers leave', () => {
-    it('goes on for the others, and rejects who leaves with the reason', async () => {
+  describe('when callers abort', () => {
+    it('continues for the others, and rejects the aborted caller with its reason', async () => {
       const work = controlled<number>()
       const first = new AbortController()
       const left = rejection(work.shared.join(first.signal))
@@ -197,7 +197,7 @@ describe('shared work', () => {
       work.finish()
     })
 
-    it('is aborted when the last one has left', async () => {
+    it('is aborted when its last caller aborts', async () => {
       const work = controlled<number>()
       const callers = [new AbortController(), new AbortController()]
       const waiting = callers.map(({ signal }) => rejection(work.shared.join(signal)))
@@ -215,7 +215,7 @@ describe('shared work', () => {
       expect(work.lateFailures).to.be.empty
     })
 
-    it('is not aborted by the end of waiting for its answer', async () => {
+    it('is not aborted after its callers have the result', async () => {
       const work = controlled<number>()
       const waiting = work.shared.join(new AbortController().signal)
       await settle()
@@ -227,7 +227,7 @@ describe('shared work', () => {
       await work.shared.ended
     })
 
-    it('is not aborted when one leaves between the answer and the end', async () => {
+    it('is not aborted when a caller aborts between result and end', async () => {
       const work = controlled<number>()
       const caller = new AbortController()
       const waiting = work.shared.join(caller.signal)
@@ -243,7 +243,7 @@ describe('shared work', () => {
       expect(work.lateFailures).to.be.empty
     })
 
-    it('takes no notice of one who had left before coming', async () => {
+    it('does not count a caller that has aborted before it joins', async () => {
       const work = controlled<number>()
       const stayed = work.shared.join()
       const reason = new Error('gone already')
@@ -254,7 +254,7 @@ describe('shared work', () => {
       work.finish()
     })
 
-    it('leaves no listener on the signals of those who have waited', async () => {
+    it('removes its listeners from the signals of its callers', async () => {
       const caller = new AbortController()
       let listeners = 0
       const { addEventListener: add, removeEventListener: remove } = AbortSignal.prototype
@@ -273,8 +273,8 @@ describe('shared work', () => {
     })
   })
 
-  describe('when its time is over', () => {
-    it('rejects its waiters with a 503, also when it cannot be stopped', async () => {
+  describe('at its time limit', () => {
+    it('rejects its callers with a 503, even when the work cannot be stopped', async () => {
       const work = controlled<number>({ limitMs: 20, deaf: true })
       const waiting = [work.shared.join(), work.shared.join()].map(rejection)
       for (const one of waiting) {
@@ -289,7 +289,7 @@ describe('shared work', () => {
       await work.shared.ended
     })
 
-    it('is not answered any more by work that does not know it yet', async () => {
+    it('ignores a result that comes after the limit', async () => {
       const work = controlled<number>({ limitMs: 20, deaf: true })
       const waiting = rejection(work.shared.join())
       expect(await waiting).to.have.property('status', 503)
@@ -302,7 +302,7 @@ describe('shared work', () => {
       expect(work.lateFailures).to.be.empty
     })
 
-    it('is aborted also past the answer, which stands', async () => {
+    it('is aborted even after the result, which stays valid', async () => {
       const work = controlled<number>({ limitMs: 20 })
       const waiting = work.shared.join()
       await settle()
@@ -314,7 +314,7 @@ describe('shared work', () => {
       expect(work.lateFailures).to.have.length(1)
     })
 
-    it('is not aborted once it has ended', async () => {
+    it('is not aborted after its end', async () => {
       const work = controlled<number>({ limitMs: 20 })
       const waiting = work.shared.join()
       await settle()
@@ -325,7 +325,7 @@ describe('shared work', () => {
       expect(work.signal.aborted).to.equal(false)
     })
 
-    it('leaves no timer behind', async () => {
+    it('clears its timer', async () => {
       const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
       const before = timers()
       const endings = [
@@ -343,7 +343,7 @@ describe('shared work', () => {
   })
 })
 
-describe('shared works by name', () => {
+describe('single flights by name', () => {
   /** Starts controlled works, and remembers them. */
   function starter(options: Parameters<typeof controlled>[0] = {}) {
     const started: Array<ReturnType<typeof controlled<number>>> = []
@@ -355,7 +355,7 @@ describe('shared works by name', () => {
     return { started, start }
   }
 
-  it('joins a work that is going on, and starts one of another name', async () => {
+  it('join running work of the same name, and start work of another name', async () => {
     const works = createSingleFlights<number>()
     const { started, start } = starter()
     const answers = [works.join('a', start), works.join('a', start), works.join('b', start)]
@@ -367,7 +367,7 @@ describe('shared works by name', () => {
     for (const work of started) work.finish()
   })
 
-  it('joins a work that has answered and still goes on', async () => {
+  it('join work that has a result but has not ended', async () => {
     const works = createSingleFlights<number>()
     const { started, start } = starter()
     const first = works.join('a', start)
@@ -379,7 +379,7 @@ describe('shared works by name', () => {
     started[0]?.finish()
   })
 
-  it('starts anew after the end, and after a failure', async () => {
+  it('start again after the end, and after a failure', async () => {
     const works = createSingleFlights<number>()
     const { started, start } = starter()
     for (const end of [0, 1, 2]) {
@@ -398,7 +398,7 @@ describe('shared works by name', () => {
     }
   })
 
-  it('starts anew for one who asks again as soon as the answer has come, when that was the end', async () => {
+  it('start again for a caller that asks directly after a result that was the end', async () => {
     const works = createSingleFlights<number>()
     let times = 0
     const start = () =>
@@ -413,7 +413,7 @@ describe('shared works by name', () => {
     expect(await works.join('a', start)).to.equal(2)
   })
 
-  it('lets one who comes while an abandoned work is ending wait for its end and start another', async () => {
+  it('let a caller wait for the end of abandoned work, then start again', async () => {
     const works = createSingleFlights<number>()
     const { started, start } = starter({ deaf: true })
     const caller = new AbortController()
@@ -432,7 +432,7 @@ describe('shared works by name', () => {
     started[1]?.finish()
   })
 
-  it('lets one leave who waits for the end of an abandoned work', async () => {
+  it('let a caller abort while it waits for the end of abandoned work', async () => {
     const works = createSingleFlights<number>()
     const { started, start } = starter({ deaf: true })
     const callers = [new AbortController(), new AbortController()] as const
@@ -450,7 +450,7 @@ describe('shared works by name', () => {
     expect(started).to.have.length(1)
   })
 
-  it('starts nothing for one who had left before coming', async () => {
+  it('start nothing for a caller that has aborted already', async () => {
     const works = createSingleFlights<number>()
     const { started, start } = starter()
     const reason = new Error('gone already')
@@ -459,7 +459,7 @@ describe('shared works by name', () => {
     expect(started).to.be.empty
   })
 
-  it('is idle when the last work has ended, those that were started meanwhile among them', async () => {
+  it('are idle when all work has ended, including work that was started in the meantime', async () => {
     const works = createSingleFlights<number>()
     await works.idle()
     const { started, start } = starter()
@@ -482,7 +482,7 @@ describe('shared works by name', () => {
     expect(idle).to.equal(true)
   })
 
-  it('survives a crowd that comes, waits and leaves', async () => {
+  it('survive many callers that join, wait and abort', async () => {
     const works = createSingleFlights<number>()
     let running = 0
     let most = 0

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { throttled } from '../../../src/core/async/throttle-log.ts'
 
-describe('a report that comes rarely', () => {
+describe('a throttled report', () => {
   const { now } = Date
   afterEach(() => {
     Date.now = now
   })
 
-  it('is made of the same message once a minute, and of another at once', () => {
+  it('reports the same message once a minute, and another message at once', () => {
     let at = 1000
     Date.now = () => at
     const reported: string[] = []

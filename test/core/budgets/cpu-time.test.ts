@@ -16,8 +16,8 @@ const stranger = (host: number, clientId = 'a'): CpuPayer => ({
 })
 const owner: CpuPayer = { clientId: 'a', caller: { address: '127.0.0.1', isTrusted: true } }
 
-describe('CPU time', () => {
-  it('is refused to an address that has used it up, whichever clients it names, and to no other', async () => {
+describe('CPU time limits', () => {
+  it('refuse an address that has used up its time, for every client, and no other address', async () => {
     const budget = cpuTime()
     await budget.check(stranger(1))
     await budget.charge(stranger(1), 499.2)
@@ -38,13 +38,13 @@ describe('CPU time', () => {
     await budget.check(stranger(2))
   })
 
-  it('is not refused while a millisecond is left, however much the next work takes', async () => {
+  it('allow work while a millisecond is left, whatever it costs', async () => {
     const budget = cpuTime()
     await budget.charge(stranger(1), 499)
     await budget.check(stranger(1))
   })
 
-  it('of a client is used up by all strangers together, which leaves that of trusted callers alone', async () => {
+  it('of a client: all untrusted callers share one account, trusted callers another', async () => {
     const budget = cpuTime()
     for (const host of [1, 2, 3]) await budget.charge(stranger(host), 400)
     expect(await rejection(budget.check(stranger(4)))).to.have.nested.property('members.limit', 'cpu')
@@ -54,14 +54,14 @@ describe('CPU time', () => {
     expect(await rejection(budget.check(owner))).to.have.nested.property('members.limit', 'cpu')
   })
 
-  it('of a trusted caller takes nothing from its address', async () => {
+  it('charge nothing to the address of a trusted caller', async () => {
     const budget = cpuTime()
     await budget.charge(owner, 600)
     await budget.check(owner)
     await budget.check(stranger(1))
   })
 
-  it('of a client may have a limit of its own, or none', async () => {
+  it('can be set or disabled per client', async () => {
     const budget = cpuTime()
     const few = { ...owner, rates: { cpu: 10 } }
     await budget.charge(few, 10)
@@ -71,7 +71,7 @@ describe('CPU time', () => {
     await budget.check(none)
   })
 
-  it('is unlimited with 0 points', async () => {
+  it('are disabled by 0 points', async () => {
     const budget = cpuTime({ points: 0, addressPoints: 0, seconds: 60 })
     await budget.charge(stranger(1), 1e6)
     await budget.check(stranger(1))

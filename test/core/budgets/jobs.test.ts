@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { jobShares } from '../../../src/core/budgets/jobs.ts'
 
 describe('places for media jobs', () => {
-  it('are all for trusted callers, three quarters or half for strangers, and a quarter for one address', () => {
+  it('are all for trusted callers, three quarters or half for untrusted ones, and a quarter for one address', () => {
     expect(jobShares(20)).to.deep.equal({
       all: 20,
       strangersByClientChoice: 15,
@@ -11,7 +11,7 @@ describe('places for media jobs', () => {
     })
   })
 
-  it('are at least one for each', () => {
+  it('are at least one for each kind of caller', () => {
     expect(jobShares(1)).to.deep.equal({ all: 1, strangersByClientChoice: 1, strangers: 1, perAddress: 1 })
   })
 })

@@ -15,7 +15,7 @@ describe('places', () => {
     }
   }
 
-  it('are refused by the first limit that has none left, which takes none of the others', () => {
+  it('are refused by the first full limit, and none of the other limits counts the attempt', () => {
     const take = taker()
     const giveBack = take(of('one'), all)
     take(of('one'), all)
@@ -28,7 +28,7 @@ describe('places', () => {
     expect(() => take(of('two'))).to.throw('two is full')
   })
 
-  it('are free again when they are given back', () => {
+  it('are free again after giveBack()', () => {
     const take = taker()
     for (let i = 0; i < 5; i += 1) {
       const both = [take(of('one'), all), take(of('one'), all)]

@@ -4,7 +4,7 @@ import { bytesOfDerivatives, derivativeShares, mayEvict } from '../../../src/cor
 const LIMITS = { variantLimit: 1000, derivativesMaxBytes: 0, derivativesMaxTimes: 50 }
 
 describe('the storage of derivatives', () => {
-  it('has the limits of the installation unless the client has its own', () => {
+  it('uses the configured limits unless the client has its own', () => {
     expect(derivativeShares(LIMITS, undefined)).to.deep.equal({ variants: 1000, bytes: undefined })
     const limits = { ...LIMITS, derivativesMaxBytes: 5000 }
     expect(derivativeShares(limits, {})).to.deep.equal({ variants: 1000, bytes: 5000 })
@@ -20,7 +20,7 @@ describe('the storage of derivatives', () => {
     expect(bytesOfDerivatives(10_000_000, 50)).to.equal(500_000_000)
   })
 
-  it('lets strangers evict nothing that is held', () => {
+  it('does not evict held derivatives for untrusted callers', () => {
     const [held, other] = [{ isHeld: true }, { isHeld: false }]
     expect([mayEvict(held, held), mayEvict(held, other), mayEvict(other, other)]).to.deep.equal([
       true,

@@ -13,11 +13,11 @@ const lastModified = new Date(1_700_000_000_000)
 describe('assets over bytes', () => {
   const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
 
-  it('know size, media type and date', () => {
+  it('have size, media type and date', () => {
     expect(asset).to.include({ size: 10, mediaType: 'text/plain', lastModified })
   })
 
-  it('can be opened again and again', async () => {
+  it('can be opened repeatedly', async () => {
     for (let i = 0; i < 3; i += 1) expect(await buffer(await asset.open())).to.deep.equal(BYTES)
   })
 
@@ -38,7 +38,7 @@ describe('assets over bytes', () => {
     expect(chunks).to.have.length(1)
   })
 
-  it('are not opened for those who have left', async () => {
+  it('are not opened with an aborted signal', async () => {
     const reason = new Error('left')
     expect(await rejection(asset.open({ signal: AbortSignal.abort(reason) }))).to.equal(reason)
   })
@@ -74,8 +74,8 @@ const NOT_WHOLE = [
   ['ends within its range', ['ab'], { range: { start: 0, end: 2 } }, 3],
 ] as const
 
-describe('opening an asset to its end', () => {
-  it('gives the bytes as they come', async () => {
+describe('openWhole', () => {
+  it('returns the bytes unchanged', async () => {
     expect(String(await buffer(await openWhole(assetOf(['ab', 'cd'], 4))))).to.equal('abcd')
     const range = { start: 3, end: 5 }
     const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
@@ -90,14 +90,14 @@ describe('opening an asset to its end', () => {
     })
   }
 
-  it('passes range and signal on', async () => {
+  it('passes on range and signal', async () => {
     const asset = assetOf(['abc'], 9)
     const options = { range: { start: 0, end: 2 }, signal: new AbortController().signal }
     await buffer(await openWhole(asset, options))
     expect(asset.options).to.deep.equal([options])
   })
 
-  it('tells the reader of a source that has failed before it was read', async () => {
+  it('reports an error of the source that comes before the first read', async () => {
     const asset = assetOf(['ab', 'cd'], 4)
     const stream = await openWhole(asset)
     const failed = once(stream, 'error')
@@ -109,7 +109,7 @@ describe('opening an asset to its end', () => {
     ['in the middle', async (stream: Readable) => void (await stream[Symbol.asyncIterator]().next())],
     ['before it was read', async () => {}],
   ] as const) {
-    it(`lets go of the source when it is dropped ${when}`, async () => {
+    it(`destroys the source when its stream is destroyed ${when}`, async () => {
       const asset = assetOf(Array(1000).fill('x'.repeat(1000)), 1_000_000)
       const stream = await openWhole(asset)
       await read(stream)
@@ -120,17 +120,17 @@ describe('opening an asset to its end', () => {
   }
 })
 
-describe('reading all of an asset', () => {
-  it('puts its chunks together', async () => {
+describe('readWhole', () => {
+  it('concatenates the chunks', async () => {
     expect(String(await readAll(assetOf(['ab', 'cd'], 4)))).to.equal('abcd')
   })
 
-  it('takes an only chunk as it is, without a copy', async () => {
+  it('returns a single chunk without a copy', async () => {
     const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
     expect(await readWhole(asset)).to.equal(BYTES)
   })
 
-  it('takes a range of it', async () => {
+  it('reads a range', async () => {
     const asset = assetFromBytes(BYTES, { mediaType: 'text/plain', lastModified })
     expect(String(await readWhole(asset, { range: { start: 3, end: 5 } }))).to.equal('345')
   })
@@ -143,7 +143,7 @@ describe('reading all of an asset', () => {
     })
   }
 
-  it('stops when the reader leaves, and lets go of the stream', async () => {
+  it('stops when the caller aborts, and destroys the stream', async () => {
     const controller = new AbortController()
     const endless = Readable.from(
       (async function* () {
@@ -158,7 +158,7 @@ describe('reading all of an asset', () => {
     await eventually(() => expect(endless.destroyed).to.equal(true))
   })
 
-  it('passes the signal on to the opening, and that all is wanted at once', async () => {
+  it('passes on the signal, and requests all bytes at once', async () => {
     const { signal } = new AbortController()
     const asset = assetOf([], 0)
     await readAll(asset, signal)

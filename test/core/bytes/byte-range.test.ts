@@ -37,7 +37,7 @@ describe('byte ranges', () => {
     ['bytes=10000-,0-1', [range(0, 1)]],
     ['bytes=-0,0-1', [range(0, 1)]],
   ] as const) {
-    it(`reads ${header}`, () => {
+    it(`parses ${header}`, () => {
       expect(parseRange(header, 10_000)).to.deep.equal(expected)
     })
   }
@@ -52,12 +52,12 @@ describe('byte ranges', () => {
     ['bytes=0-0', 0],
     ['bytes=-1', 0],
   ] as const) {
-    it(`finds nothing in ${header} of ${size} bytes that could be satisfied`, () => {
+    it(`finds no satisfiable range in ${header} of ${size} bytes`, () => {
       expect(parseRange(header, size)).to.equal('unsatisfiable')
     })
   }
 
-  it('reads a long header in no time', () => {
+  it('parses a long header quickly', () => {
     const longest = 64 * 1024
     for (const header of [' ', '\t', ',', '1', '-', ' ,', '1-,'].map(
       (part) => `bytes=${part.repeat(longest)}x`,

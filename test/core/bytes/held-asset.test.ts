@@ -13,8 +13,8 @@ async function collected(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-describe('assets that are held in memory until they are stored', () => {
-  it('are read from memory, all or a part', async () => {
+describe('assets in memory that are being stored', () => {
+  it('are read from memory, completely or in part', async () => {
     const { asset } = heldAsset(assetFromBytes(bytes, ABOUT))
     expect((await readAll(asset)).equals(bytes)).to.equal(true)
     expect((await collected(await asset.open({ newPiece }))).equals(bytes)).to.equal(true)
@@ -22,7 +22,7 @@ describe('assets that are held in memory until they are stored', () => {
     expect(part.equals(bytes.subarray(500, 4322))).to.equal(true)
   })
 
-  it('continue in the bucket, where they are, when the bytes are released', async () => {
+  it('continue from the bucket at the same position when the bytes are released', async () => {
     const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
     const stream = await asset.open({ newPiece, range: { start: 500, end: 9000 } })
     const chunks = stream[Symbol.asyncIterator]()
@@ -36,7 +36,7 @@ describe('assets that are held in memory until they are stored', () => {
     expect((await readAll(asset)).equals(stored)).to.equal(true)
   })
 
-  it('keep none of the bytes in memory for slow readers', async () => {
+  it('hold no bytes in memory for slow readers after the release', async () => {
     const { asset, letGo } = heldAsset(assetFromBytes(Buffer.from(bytes), ABOUT))
     const streams = await Promise.all(Array.from({ length: 3 }, () => asset.open({ newPiece })))
     const readers = streams.map((stream) => stream[Symbol.asyncIterator]())
@@ -50,14 +50,14 @@ describe('assets that are held in memory until they are stored', () => {
     }
   })
 
-  it('end with a 404 when they are deleted', async () => {
+  it('fail with a 404 when they are deleted', async () => {
     const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
     letGo(async () => undefined)
     const failure = await asset.open({ newPiece }).catch((error) => error)
     expect(failure).to.have.property('status', 404)
   })
 
-  it('tell their readers when they could not be stored, also those that come later', async () => {
+  it('notify readers, including later ones, when they could not be stored', async () => {
     const { asset, notStored } = heldAsset(assetFromBytes(bytes, ABOUT))
     const told: string[] = []
     asset.onNotStored?.(() => told.push('reader'))
@@ -70,7 +70,7 @@ describe('assets that are held in memory until they are stored', () => {
     expect((await collected(await asset.open({ newPiece }))).equals(bytes)).to.equal(true)
   })
 
-  it('tell their readers nothing once they are stored', () => {
+  it('do not notify readers once they are stored', () => {
     const { asset, letGo } = heldAsset(assetFromBytes(bytes, ABOUT))
     let told = 0
     asset.onNotStored?.(() => {

@@ -47,7 +47,7 @@ function assetOf(fates: readonly (Fate | Error)[], bytes = BYTES) {
 }
 
 describe('assets whose streams are resumed', () => {
-  it('are as they were when nothing breaks', async () => {
+  it('are unchanged without errors', async () => {
     const { asset, ranges } = assetOf([])
     const lasting = resumed(asset)
     expect(lasting).to.include({ size: 1000, mediaType: 'text/plain', lastModified: asset.lastModified })
@@ -57,7 +57,7 @@ describe('assets whose streams are resumed', () => {
   })
 
   for (const ending of ['end', 'fail'] as const) {
-    it(`go on where a stream did ${ending}, three times`, async () => {
+    it(`continue where a stream did ${ending}, up to three times`, async () => {
       const { asset, ranges, streams } = assetOf([250, 0, 450].map((bytes) => ({ bytes, ending })))
       const breaks: number[] = []
       const stream = await resumed(asset, { ...QUICK, onBreak: (_, times) => breaks.push(times) }).open()
@@ -68,7 +68,7 @@ describe('assets whose streams are resumed', () => {
       expect(streams.every(({ destroyed }) => destroyed)).to.equal(true)
     })
 
-    it(`fail when a fourth one did ${ending}, and leave none open`, async () => {
+    it(`fail when a fourth stream did ${ending}, and close all streams`, async () => {
       const { asset, streams } = assetOf(Array(4).fill({ bytes: 10, ending }))
       const error = await rejection(resumed(asset, QUICK).open().then(buffer))
       expect(error)
@@ -78,7 +78,7 @@ describe('assets whose streams are resumed', () => {
     })
   }
 
-  it('go on within the range that was asked for', async () => {
+  it('continue within the requested range', async () => {
     const { asset, ranges } = assetOf([{ bytes: 3, ending: 'fail' }])
     const stream = await resumed(asset, QUICK).open({ range: { start: 5, end: 14 } })
     expect(String(await buffer(stream))).to.equal('5678901234')
@@ -88,7 +88,7 @@ describe('assets whose streams are resumed', () => {
     ])
   })
 
-  it('count an opening that fails on the way as a break, and not the first', async () => {
+  it('retry after a failed reopen, but not after a failed first open', async () => {
     const gone = new Error('no such file')
     const later = assetOf([{ bytes: 10, ending: 'fail' }, gone, gone])
     expect((await buffer(await resumed(later.asset, QUICK).open())).equals(BYTES)).to.equal(true)
@@ -98,7 +98,7 @@ describe('assets whose streams are resumed', () => {
   })
 
   for (const size of [950, 900])
-    it(`fail when there is more than the ${size} bytes that there should be`, async () => {
+    it(`fail when there are more than the expected ${size} bytes`, async () => {
       const { asset } = assetOf([])
       const stream = await resumed({ ...asset, size }, QUICK).open()
       expect(await rejection(buffer(stream)))
@@ -112,7 +112,7 @@ describe('assets whose streams are resumed', () => {
     expect(ranges).to.deep.equal([undefined])
   })
 
-  it('wait before they try again', async () => {
+  it('wait before they retry', async () => {
     const { asset } = assetOf([{ bytes: 10, ending: 'fail' }])
     const start = Date.now()
     await buffer(await resumed(asset, { pausesMs: [120] }).open())
@@ -123,7 +123,7 @@ describe('assets whose streams are resumed', () => {
     ['between two tries', { bytes: 10, ending: 'fail' }, { pausesMs: [60_000] }],
     ['while the source hangs', { bytes: 10, ending: 'hang' }, QUICK],
   ] as const) {
-    it(`end at once when their reader leaves ${what}`, async () => {
+    it(`end at once when the reader aborts ${what}`, async () => {
       const { asset, streams, ranges } = assetOf([fate])
       const controller = new AbortController()
       const told: number[] = []
@@ -144,7 +144,7 @@ describe('assets whose streams are resumed', () => {
     })
   }
 
-  it('close what they do not read', async () => {
+  it('close streams that they do not read', async () => {
     const { asset, streams } = assetOf([])
     const unread = await resumed(asset).open()
     unread.destroy()
@@ -153,7 +153,7 @@ describe('assets whose streams are resumed', () => {
     await eventually(() => expect(streams.map(({ destroyed }) => destroyed)).to.deep.equal([true, true]))
   })
 
-  it('let go of the source while their reader waits, as often as it does, and lose nothing', async () => {
+  it('close the source while the reader is idle, and lose no bytes', async () => {
     const { asset, ranges, streams } = assetOf([], Buffer.concat(Array(400).fill(BYTES)))
     const stream = await resumed(asset, { pausesMs: [], idleMs: 20 }).open()
     const chunks: Buffer[] = []
@@ -171,7 +171,7 @@ describe('assets whose streams are resumed', () => {
     expect(streams.filter(({ destroyed }) => !destroyed)).to.have.length(0)
   })
 
-  it('keep their source while it is read', async () => {
+  it('do not close the source while it is read', async () => {
     const { asset, ranges } = assetOf([], Buffer.concat(Array(100).fill(BYTES)))
     const stream = await resumed(asset, { idleMs: 40 }).open()
     let reads = 0

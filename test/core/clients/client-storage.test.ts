@@ -30,11 +30,11 @@ describe('roots of clients', () => {
     ['https://a b', 'http://a b'],
     ['? b', 'http://a c'],
   ] as const)
-    it(`are apart: ${one} and ${other}`, () => {
+    it(`are separate: ${one} and ${other}`, () => {
       expect([overlap(root(one), root(other)), overlap(root(other), root(one))]).to.deep.equal([false, false])
     })
 
-  it('are the same when they begin at the same place', () => {
+  it('are equal when they begin at the same place', () => {
     expect(isSameRoot(undefined, undefined)).to.equal(true)
     expect(isSameRoot(root('http://a b x/'), root('http://a:80 b x/'))).to.equal(true)
     for (const other of [undefined, root('http://a b'), root('http://a c x/'), root('http://c b x/')])

@@ -12,14 +12,14 @@ describe('clients', () => {
     ['a public token of 128 random bits', newClientToken, /^pub_[1-9A-HJ-NP-Za-km-z]{16,22}$/],
     ['a secret token of 256 random bits', newSecretToken, /^sec_[1-9A-HJ-NP-Za-km-z]{32,44}$/],
   ] as const) {
-    it(`get ${what}, each another`, () => {
+    it(`get ${what}, each a different one`, () => {
       const made = new Set(Array.from({ length: 1000 }, make))
       expect(made.size).to.equal(1000)
       for (const text of made) expect(text).to.match(form)
     })
   }
 
-  it('are known by a digest of the secret that does not hold it', () => {
+  it('are stored with a digest of their secret, which does not contain it', () => {
     const secret = newSecretToken()
     expect(digestSecret(secret)).to.match(/^[0-9a-f]{64}$/)
     expect(digestSecret(secret)).to.equal(digestSecret(secret))
@@ -27,7 +27,7 @@ describe('clients', () => {
     expect(digestSecret(secret)).to.not.include(secret.slice(4))
   })
 
-  it('keep their digest from one version to the next, or nobody could log in any more', () => {
+  it('have the same digest in every version, so that secrets stay valid', () => {
     expect(digestSecret('sec_example')).to.equal(
       '868c3a857732e2dd5818188c2c51e17575150fce38eb814bbd47a8f7e9e471d5',
     )

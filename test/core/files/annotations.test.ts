@@ -63,11 +63,11 @@ describe('the tags of a file', () => {
     ['with half a character', ['a\ud83d'], 'tags[0]'],
     ['with what XML cannot carry', ['a\uffff'], 'tags[0]'],
   ] as const)
-    it(`may not be ${what}`, () => {
+    it(`must not be ${what}`, () => {
       expect(refused(() => checkTags(received)).param).to.equal(param)
     })
 
-  it('are told what is wrong, and no more of it than fits', () => {
+  it('are refused with the reason, and a truncated value', () => {
     expect(refused(() => checkTags('red')).detail).to.equal(
       'expected an array of at most 50 texts for tags but received "red"',
     )
@@ -119,7 +119,7 @@ describe('the metadata of a file', () => {
     ['51 pairs', pairs(51), 'metadata'],
     ['a byte more than 16 KiB', full(1), 'metadata'],
   ] as const)
-    it(`may not be ${what}`, () => {
+    it(`must not be ${what}`, () => {
       expect(refused(() => checkMetadata(received)).param).to.equal(param)
     })
 
@@ -155,11 +155,11 @@ describe('the metadata of a file', () => {
     ['nothing, where there is too much', pairs(51), {}],
     ['a wrong one among right ones', present, { a: 'x', b: null, c: 1 }],
   ] as const)
-    it(`may not be changed by ${what}`, () => {
+    it(`must not be changed by ${what}`, () => {
       refused(() => mergeMetadata(before, change))
     })
 
-  it('are told what is wrong', () => {
+  it('is refused with the reason', () => {
     expect(refused(() => checkMetadata(pairs(51, 'ä'))).detail).to.equal(
       'expected at most 50 names and 16384 bytes in all for metadata but received "51 names and 245 bytes"',
     )
@@ -168,7 +168,7 @@ describe('the metadata of a file', () => {
     )
   })
 
-  it('change nothing of what all objects have', () => {
+  it('cannot change the prototype of objects', () => {
     expect(() => mergeMetadata({}, named('__proto__', { polluted: 'yes' }))).to.throw(Problem)
     const merged = mergeMetadata({}, { constructor: 'a' })
     expect(Object.getPrototypeOf(merged)).to.equal(Object.prototype)

@@ -47,7 +47,7 @@ describe('names in an archive', () => {
     ['x'.repeat(1025), 'at most 1024 bytes'],
     ['é'.repeat(513), 'at most 1024 bytes'],
   ] as const) {
-    it(`may not be ${shown(name)}`, () => {
+    it(`must not be ${shown(name)}`, () => {
       expect(() => checkEntryName(name, 'files[7].name'))
         .to.throw(Problem)
         .that.includes({ status: 400, code: 'bad_path' })
@@ -128,13 +128,13 @@ describe('names in an archive', () => {
       ['x/a', 'x/a (2)/b', 'a/b'],
     ],
   ] as const) {
-    it(`are told apart: ${names.join(', ')}`, () => {
+    it(`are made distinct: ${names.join(', ')}`, () => {
       const taken = new TakenNames()
       expect(names.map((name) => distinctName(name, taken))).to.deep.equal(expected)
     })
   }
 
-  it('leave a name alone that was taken before', () => {
+  it('include earlier names', () => {
     const taken = new TakenNames(['_manifest.json'])
     expect(distinctName('_manifest.json', taken)).to.equal('_manifest (2).json')
     expect(distinctName('_MANIFEST.json', taken)).to.equal('_MANIFEST (3).json')

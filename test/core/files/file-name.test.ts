@@ -3,7 +3,7 @@ import { cleanFileName, nameInFormat } from '../../../src/core/files/file-name.t
 import { knownFormat } from '../../../src/core/media/formats.ts'
 import { shown } from '../shown.ts'
 
-describe('file names as they are kept', () => {
+describe('stored file names', () => {
   for (const [name, kept] of [
     ['photo.png', 'photo.png'],
     ['Grüße aus 東京 🏯.png', 'Grüße aus 東京 🏯.png'],
@@ -36,7 +36,7 @@ describe('file names as they are kept', () => {
     [`.${'x'.repeat(300)}`, `.${'x'.repeat(254)}`],
     [`x${'🏯'.repeat(64)}`, `x${'🏯'.repeat(63)}`],
   ] as const) {
-    it(`makes ${shown(kept)} of ${shown(name)}`, () => {
+    it(`are ${shown(kept)} for ${shown(name)}`, () => {
       expect(cleanFileName(name)).to.equal(kept)
       expect(Buffer.byteLength(kept)).to.be.at.most(255)
     })

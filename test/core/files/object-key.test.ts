@@ -82,7 +82,7 @@ const HOSTILE: ReadonlyArray<readonly [what: string, path: string, reason: strin
 
 describe('object keys', () => {
   describe('newFileId', () => {
-    it('is 22 characters of base58, each time others', () => {
+    it('returns 22 characters of base58, different each time', () => {
       const ids = new Set(Array.from({ length: 10_000 }, newFileId))
       expect(ids.size).to.equal(10_000)
       for (const id of ids) expect(id).to.match(/^[1-9A-HJ-NP-Za-km-z]{22}$/)
@@ -90,7 +90,7 @@ describe('object keys', () => {
   })
 
   describe('newOriginal', () => {
-    it('puts folder, group, format and name behind each other', () => {
+    it('joins folder, group, format and name', () => {
       expect(newOriginal({ folder: 'a/b', format: knownFormat('jpeg'), id: ID })).to.deep.equal({
         key: `a/b/image/jpeg/${ID}.jpg`,
         folder: 'a/b',
@@ -99,7 +99,7 @@ describe('object keys', () => {
       })
     })
 
-    it('starts with the group when there is no folder', () => {
+    it('starts with the group without a folder', () => {
       expect(newOriginal({ folder: '', format: knownFormat('png'), id: ID }).key).to.equal(KEY)
     })
   })
@@ -110,7 +110,7 @@ describe('object keys', () => {
     })
 
     for (const format of FORMATS) {
-      it(`takes apart what newOriginal makes of ${format.name}`, () => {
+      it(`parses a key of newOriginal in the format ${format.name}`, () => {
         for (const folder of ['', 'a', 'photos/2024/märz']) {
           const name = newOriginal({ folder, format, id: newFileId() })
           expect(parseKey(name.key)).to.deep.equal(name)
@@ -119,7 +119,7 @@ describe('object keys', () => {
     }
 
     for (const sample of SAMPLES) {
-      it(`takes apart the derivatives of ${sample}`, () => {
+      it(`parses derivatives of ${sample}`, () => {
         for (const folder of ['', 'a/b']) {
           const name = newOriginal({ folder, format: knownFormat(sample), id: ID })
           for (const variant of ['h=200&w=100', '~0123456789abcdef', 'w=1&~89abcdef', 'a_b=1']) {
@@ -129,7 +129,7 @@ describe('object keys', () => {
       })
     }
 
-    it('takes apart the files of a bundle, which lie in a folder of their own', () => {
+    it('parses the files of a bundle, which are in a folder of their own', () => {
       const name = newOriginal({ folder: 'a/b', format: knownFormat('mp4'), id: ID })
       const entry = derivativeKey(name.key, 'hls&start=1/master.m3u8')
       expect(parseKey(entry)).to.deep.equal({ ...name, variant: 'hls&start=1/master.m3u8' })
@@ -152,7 +152,7 @@ describe('object keys', () => {
       expect(provisionalKey(derivativeKey(name.key, 'w=16'))).to.equal(undefined)
     })
 
-    it('knows of which bundle a file is a part', () => {
+    it('finds the bundle of a part', () => {
       const name = newOriginal({ folder: '', format: knownFormat('mp4'), id: ID })
       const entry = derivativeKey(name.key, 'storyboard/storyboard.vtt')
       const sprite = partKey(entry, '0a1b2c3d-sprite.jpg')
@@ -177,7 +177,7 @@ describe('object keys', () => {
       `0a1b2c3d-${'a'.repeat(17)}.mp4`,
       '../master.m3u8',
     ]) {
-      it(`makes no part of ${file}`, () => {
+      it(`does not accept ${file} as a part`, () => {
         const key = newOriginal({ folder: '', format: knownFormat('mp4'), id: ID }).key
         const entry = derivativeKey(key, 'hls/master.m3u8')
         expect(() => partKey(entry, file)).to.throw('not a part of')
@@ -187,13 +187,13 @@ describe('object keys', () => {
       })
     }
 
-    it('has no bundle beside an original', () => {
+    it('does not accept a bundle next to an original', () => {
       const { key } = newOriginal({ folder: '', format: knownFormat('mp4'), id: ID })
       expect(parseKey(`${key}/master.m3u8`)).to.equal(undefined)
       expect(parseKey('video/mp4/master.m3u8')).to.equal(undefined)
     })
 
-    it('leaves a folder that looks like group and format a folder', () => {
+    it('accepts a folder that looks like group and format', () => {
       const name = newOriginal({ folder: 'image/png', format: knownFormat('png'), id: ID })
       expect(name.key).to.equal(`image/png/image/png/${ID}.png`)
       expect(parseKey(name.key)).to.deep.equal(name)
@@ -229,7 +229,7 @@ describe('object keys', () => {
       })
     }
 
-    it("knows the service's folder by its whole name at the start only", () => {
+    it("reserves the service's folder by its complete name at the start only", () => {
       for (const folder of ['.sluices', 'a/.sluice', 'sluice']) {
         expect(parseKey(`${folder}/${KEY}`)?.folder).to.equal(folder)
       }
@@ -239,7 +239,7 @@ describe('object keys', () => {
   describe('classifyKey', () => {
     for (const folder of ['', 'a/b/', 'image/png/']) {
       const key = storedKey(`${folder}${KEY}`)
-      it(`names the original of what belongs to ${key}`, () => {
+      it(`finds the original of ${key}`, () => {
         const original = parseKey(key)
         expect(classifyKey(key)).to.deep.equal({ kind: 'original', original })
         expect(classifyKey(derivativeKey(key, 'w=1'))).to.deep.equal({ kind: 'derivative', original })
@@ -255,7 +255,7 @@ describe('object keys', () => {
       `${KEY}.json`,
       'photo.png',
     ])
-      it(`finds none in ${text}`, () => expect(classifyKey(storedKey(text))).to.equal(undefined))
+      it(`finds no original in ${text}`, () => expect(classifyKey(storedKey(text))).to.equal(undefined))
   })
 
   describe('parsePath', () => {
@@ -270,7 +270,7 @@ describe('object keys', () => {
       })
     }
 
-    it('calls the parameter "path" unless told otherwise, and shows what came', () => {
+    it('uses the parameter name "path" by default, and shows the received value', () => {
       expect(() => parsePath('../x'))
         .to.throw('expected a relative path without a ".." segment for path but received "../x"')
         .with.deep.property('members', {
@@ -286,7 +286,7 @@ describe('object keys', () => {
       expect(parsePath(path).short?.key).to.equal(`${'a'.repeat(485)}/${KEY}`)
     })
 
-    it('accepts the longest key there can be', () => {
+    it('accepts the longest possible key', () => {
       const [longest] = FORMATS.map((format) =>
         newOriginal({ folder: 'ä'.repeat(100), format, id: ID }),
       ).sort((a, b) => b.key.length - a.key.length)
@@ -295,7 +295,7 @@ describe('object keys', () => {
       expect(parsePath(key).full?.key).to.equal(longest?.key)
     })
 
-    it('accepts dots, per cent signs, colons and blanks that mean nothing', () => {
+    it('accepts dots, percent signs, colons and spaces without a special meaning', () => {
       for (const folder of [
         '..a',
         'a..',
@@ -312,7 +312,7 @@ describe('object keys', () => {
       }
     })
 
-    it('takes a full key as such, and as the short form of a file in a folder of that name', () => {
+    it('reads a full key also as the short path of a file in a folder of that name', () => {
       const { full, short } = parsePath(KEY)
       expect(full).to.deep.equal({
         key: KEY,
@@ -324,13 +324,13 @@ describe('object keys', () => {
       expect(short?.folder).to.equal('image/png')
     })
 
-    it('takes the key of a derivative as that alone', () => {
+    it('reads the key of a derivative only as that', () => {
       const { full, short } = parsePath(`a/${KEY}_h=200&w=100`)
       expect(full).to.include({ key: `a/${KEY}`, folder: 'a', variant: 'h=200&w=100' })
       expect(short).to.equal(undefined)
     })
 
-    it('takes a name alone as the short form', () => {
+    it('reads a name alone as a short path', () => {
       expect(parsePath(`${ID}.jpg`)).to.deep.equal({
         short: {
           key: `image/jpeg/${ID}.jpg`,
@@ -349,12 +349,12 @@ describe('object keys', () => {
       })
     }
 
-    it('makes nothing of a short path of another group than the URL names', () => {
+    it('ignores a short path of another group than the URL', () => {
       expect(parsePath(`${ID}.png`, { group: 'video' })).to.deep.equal({})
       expect(parsePath(`${ID}.mp4`, { group: 'video' }).short?.format.name).to.equal('mp4')
     })
 
-    it('takes any other extension for that of an unknown file, by short and by full paths', () => {
+    it('reads any other extension as that of an unknown file, in short and full paths', () => {
       for (const path of [`${ID}.step`, `a/b/${ID}.7zz`]) {
         const { short, full } = parsePath(path, { group: 'application' })
         const key = path.replace(ID, `application/bin/${ID}`)
@@ -367,19 +367,19 @@ describe('object keys', () => {
       }
     })
 
-    it('finds an unknown file whose extension has got a format of another group since then', () => {
+    it('finds an unknown file whose extension has become a format of another group since then', () => {
       const key = `application/bin/${ID}.png`
       expect(parsePath(key).full?.key).to.equal(key)
       expect(parsePath(`${ID}.png`, { group: 'application' }).short?.key).to.equal(key)
       expect(parsePath(`${ID}.png`).short?.key).to.equal(KEY)
     })
 
-    it('takes no extension that browsers run for that of an unknown file', () => {
+    it('does not read extensions that browsers run as those of an unknown file', () => {
       for (const extension of ['html', 'htm', 'xhtml', 'svg', 'xml', 'js', 'mjs', 'swf'])
         expect(parseKey(`application/bin/${ID}.${extension}`), extension).to.equal(undefined)
     })
 
-    it('makes nothing of paths outside the grammar', () => {
+    it('finds nothing for paths outside the grammar', () => {
       for (const path of [
         'a',
         'a/b.png',
@@ -395,7 +395,7 @@ describe('object keys', () => {
       }
     })
 
-    it("makes nothing of the service's own records", () => {
+    it("finds nothing for the service's own records", () => {
       for (const path of [
         `.sluice/${ID}.json`,
         `.Sluice/${ID}.json`,
@@ -408,7 +408,7 @@ describe('object keys', () => {
   })
 
   describe('parseFolder', () => {
-    it('reads no folder as an empty one', () => {
+    it('reads a missing folder as an empty one', () => {
       expect(parseFolder(undefined)).to.equal('')
     })
 
@@ -455,27 +455,27 @@ describe('object keys', () => {
   })
 
   describe('keys of the service', () => {
-    it("puts a derivative beside its original, under a prefix that is no other key's", () => {
+    it('puts a derivative next to its original, under a unique prefix', () => {
       const key = KEY as ObjectKey
       expect(derivativeKey(key, 'w=1')).to.equal(`${KEY}_w=1`)
       expect(derivativeKey(key, 'w=1').startsWith(derivativePrefix(key))).to.equal(true)
       expect(KEY.startsWith(derivativePrefix(key))).to.equal(false)
     })
 
-    it('keeps records of files and clients where no path of a request leads', () => {
+    it('stores records of files and clients where no path of a request leads', () => {
       expect(recordKey(KEY as ObjectKey)).to.equal(`.sluice/meta/${KEY}.json`)
       expect(clientRecordKey('first')).to.equal(`${clientRecordPrefix}first.json`)
       expect(clientRecordPrefix).to.equal('.sluice/clients/')
     })
 
-    it('takes back a key that it has stored', () => {
+    it('accepts a key that it has stored', () => {
       // The last as from a time when folders could hold marks of text direction.
       for (const key of [KEY, `${KEY}_h=1&w=2`, `.sluice/meta/${KEY}.json`, `\u200f/${KEY}`]) {
         expect(storedKey(key)).to.equal(key)
       }
     })
 
-    it('fails on a key that it can never have stored', () => {
+    it('refuses a key that it can never have stored', () => {
       for (const [, key] of HOSTILE) {
         expect(() => storedKey(key), key)
           .to.throw(Error, 'not an object key')

@@ -6,7 +6,7 @@ const of = (parameters: Record<string, string | undefined>, fingerprint?: string
   variantOf(new Map(Object.entries(parameters)), fingerprint)
 
 describe('a variant', () => {
-  it('has a word of its own where every value is the default', () => {
+  it('is "default" when every value is the default', () => {
     expect(of({})).to.equal('default')
     expect(of({}, '0123456789')).to.equal('default&~01234567')
   })
@@ -16,16 +16,16 @@ describe('a variant', () => {
     expect(of({ h: '50', dpr: '2', w: '100' })).to.equal('dpr=2&h=50&w=100')
   })
 
-  it('sorts by code unit, whatever the machine speaks', () => {
+  it('sorts by code unit, whatever the locale', () => {
     expect(of({ b_c: '1', bc: '2', b1: '3', b: '4' })).to.equal('b=4&b1=3&b_c=1&bc=2')
   })
 
-  it('keeps every character of plain values', () => {
+  it('contains all characters of plain values', () => {
     const value = 'AZaz09.,:-'
     expect(of({ crop: value, wm: '' })).to.equal(`crop=${value}&wm=`)
   })
 
-  it('has the name alone of what has no value', () => {
+  it('contains the name alone for a parameter without a value', () => {
     expect(of({ start: '1', hls: undefined })).to.equal('hls&start=1')
     expect(of({ text: 'a b', hls: undefined })).not.to.equal(of({ text: 'a b', hls: '' }))
   })
@@ -45,7 +45,7 @@ describe('a variant', () => {
     expect(of({ text: 'a b', w: '1' })).to.equal(of({ w: '1', text: 'a b' }))
   })
 
-  it('hashes different parameters to different names, also where their texts are equal', () => {
+  it('hashes different parameters to different names, even when their texts are equal', () => {
     const names = [{ text: 'a b' }, { text: 'a  b' }, { text: 'x&w=1 ' }, { text: 'x', w: '1 ' }].map((one) =>
       of(one),
     )

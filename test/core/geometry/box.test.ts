@@ -16,12 +16,12 @@ describe('boxes', () => {
     [box(-10, 0, 10, 10), undefined],
     [box(0, -10, 10, 10), undefined],
   ] as const) {
-    it(`are clipped to a picture of 100 x 50: ${Object.values(given)}`, () => {
+    it(`are clipped to an image of 100 x 50: ${Object.values(given)}`, () => {
       expect(clippedBox(given, { width: 100, height: 50 })).to.deep.equal(clipped)
     })
   }
 
-  it('have a smallest box around them', () => {
+  it('have a union', () => {
     expect(unionOf([])).to.equal(undefined)
     expect(unionOf([box(1, 2, 3, 4)])).to.deep.equal(box(1, 2, 3, 4))
     expect(unionOf([box(10, 20, 5, 5), box(0, 30, 2, 50), box(11, 21, 1, 1)])).to.deep.equal(
@@ -36,12 +36,12 @@ describe('boxes', () => {
     [0.05, 0.98, box(0, 40, 20, 10)],
     [0.25, 0.75, box(15, 32.5, 20, 10)],
   ] as const) {
-    it(`stand around a point as far as the picture goes: ${x}, ${y}`, () => {
+    it(`are centred on a point as far as the image allows: ${x}, ${y}`, () => {
       expect(boxAround({ x, y }, { width: 20, height: 10 }, { width: 100, height: 50 })).to.deep.equal(placed)
     })
   }
 
-  it('are whole where both sides are those of the picture', () => {
+  it('are whole when both sides equal those of the image', () => {
     const picture = { width: 4, height: 3 }
     expect(isWhole({ width: 4, height: 3 }, picture)).to.equal(true)
     expect(isWhole({ width: 4, height: 2 }, picture)).to.equal(false)

@@ -13,7 +13,7 @@ const frame = (wanted: Partial<Wanted>): Framing =>
 const size = (width: number, height: number) => ({ width, height })
 const any = Number.POSITIVE_INFINITY
 
-describe('framing a picture of 400 x 200', () => {
+describe('framing of an image of 400 x 200', () => {
   for (const [wanted, taken, made, canvas] of [
     [{}, [400, 200], [400, 200]],
     [{ width: 100 }, [400, 200], [100, 50]],
@@ -56,7 +56,7 @@ describe('framing a picture of 400 x 200', () => {
   ] as const satisfies ReadonlyArray<
     readonly [Partial<Wanted>, readonly number[], readonly number[], (readonly number[])?]
   >) {
-    it(`takes ${taken.map(Math.round).join(' x ')} as ${made.join(' x ')} for ${JSON.stringify(wanted)}`, () => {
+    it(`crops ${taken.map(Math.round).join(' x ')} to ${made.join(' x ')} for ${JSON.stringify(wanted)}`, () => {
       const framed = frame(wanted)
       expect(framed.taken.width).to.be.closeTo(taken[0], 1e-9)
       expect(framed.taken.height).to.be.closeTo(taken[1], 1e-9)
@@ -65,14 +65,14 @@ describe('framing a picture of 400 x 200', () => {
     })
   }
 
-  it('keeps the side that is not named within the limit', () => {
+  it('limits the side that is not given', () => {
     const wanted: Wanted = { width: 10, fit: 'cover', zoom: 1, maxScale: any, maxSide: 5000 }
     expect(framing(size(1, 3000), wanted).size).to.deep.equal(size(2, 5000))
   })
 })
 
-describe('a cut', () => {
-  it('is made after the whole picture is resized, within it', () => {
+describe('a crop', () => {
+  it('can follow the resize of the whole image, within it', () => {
     const part = { left: 100, top: 0, width: 200, height: 200 }
     expect(cutAfterResizing(part, size(50, 50), SOURCE)).to.deep.equal({
       whole: size(100, 50),
@@ -87,7 +87,7 @@ describe('a cut', () => {
     }
   })
 
-  it('is made before it in whole pixels, at least one', () => {
+  it('can precede the resize in whole pixels, at least one', () => {
     const part = { left: 399.8, top: 199.9, width: 0.2, height: 0.1 }
     expect(cutBeforeResizing(part, SOURCE)).to.deep.equal({ left: 399, top: 199, width: 1, height: 1 })
     const wide = { left: 10.6, top: 0, width: 66.6, height: 200 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ratioOf, reducedRatio } from '../../../src/core/geometry/ratio.ts'
 import { turnedSize } from '../../../src/core/geometry/turned.ts'
 
-describe('a picture of 400 x 200 that is turned', () => {
+describe('an image of 400 x 200 that is rotated', () => {
   for (const [angle, width, height] of [
     [0, 400, 200],
     [90, 200, 400],
@@ -13,7 +13,7 @@ describe('a picture of 400 x 200 that is turned', () => {
     [330, 447, 374],
     [0.1, 401, 201],
   ] as const) {
-    it(`by ${angle} degrees takes ${width} x ${height} px`, () => {
+    it(`by ${angle} degrees needs ${width} x ${height} px`, () => {
       expect(turnedSize({ width: 400, height: 200 }, angle)).to.deep.equal({ width, height })
     })
   }

@@ -11,7 +11,7 @@ describe('accepts', () => {
     ['image/webpx, ximage/webp, image/*, */*', false],
     ['', false],
   ] as const) {
-    it(`says ${expected} to WebP for "${accept}"`, () => {
+    it(`returns ${expected} for WebP and "${accept}"`, () => {
       expect(accepts(accept, 'image/webp')).to.equal(expected)
     })
   }

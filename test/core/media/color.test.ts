@@ -25,7 +25,7 @@ describe('colours', () => {
     ['#ff000000', '00000000'],
     ['ff0000', 'ff0000'],
   ] as const) {
-    it(`read ${text} as ${digits}`, () => {
+    it(`are parsed: ${text} is ${digits}`, () => {
       expect(parseColor(text)).to.equal(digits)
       expect(parseColor(digits)).to.equal(digits)
     })
@@ -46,12 +46,12 @@ describe('colours', () => {
     'rgb(1,2,3)',
     '٣٣٣',
   ]) {
-    it(`refuse ${JSON.stringify(text)}`, () => {
+    it(`are refused: ${JSON.stringify(text)}`, () => {
       expect(parseColor(text)).to.equal(undefined)
     })
   }
 
-  it('have the 148 names of CSS', () => {
+  it('include the 148 names of CSS', () => {
     expect(CSS_COLORS.size).to.equal(148)
     for (const [name, digits] of CSS_COLORS) {
       expect(name).to.match(/^[a-z]+$/)
@@ -59,7 +59,7 @@ describe('colours', () => {
     }
   })
 
-  it('are numbers from 0 to 255, and an alpha from 0 to 1', () => {
+  it('are converted to numbers from 0 to 255, and an alpha from 0 to 1', () => {
     expect(colorOf('ff8000')).to.deep.equal({ r: 255, g: 128, b: 0, alpha: 1 })
     expect(colorOf('00000000')).to.deep.equal({ r: 0, g: 0, b: 0, alpha: 0 })
     expect(colorOf('01020333')).to.deep.equal({ r: 1, g: 2, b: 3, alpha: 0.2 })

@@ -40,7 +40,7 @@ function made(text: string | Uint8Array): Exif | undefined {
 }
 
 describe('EXIF', () => {
-  it('tells what a camera has written, by its names', async () => {
+  it('is read as tags by their names', async () => {
     const { exif } = await photograph()
     expect(readExif(exif)).to.deep.include({
       location: { latitude: -33.8567844, longitude: 151.2152967, altitude: 12.5 },
@@ -55,7 +55,7 @@ describe('EXIF', () => {
     })
   })
 
-  it('is read in both orders of bytes', () => {
+  it('is read in both byte orders', () => {
     const entry = { tag: 282, type: 4, count: 1, value: 300 }
     for (const order of ['II', 'MM'])
       expect(readExif(block([entry], { order }))).to.deep.equal({ tags: { XResolution: 300 } })
@@ -70,12 +70,12 @@ describe('EXIF', () => {
     'of at most 1000 characters': ['x'.repeat(5000), 'x'.repeat(1000)],
   }
   for (const [what, [written, read]] of Object.entries(texts)) {
-    it(`has text ${what}`, () => {
+    it(`has texts ${what}`, () => {
       expect(made(written)?.tags.Make).to.equal(read)
     })
   }
 
-  it('leaves out what cannot be read, and keeps the rest', () => {
+  it('skips tags that cannot be read', () => {
     const entries = [
       { tag: 270, type: 2, count: 100, value: 4_000_000_000 },
       { tag: 272, type: 99, count: 1, value: 0 },
@@ -90,7 +90,7 @@ describe('EXIF', () => {
     })
   })
 
-  it('has no location that is none', () => {
+  it('has no location when it is invalid', () => {
     const gps = (degrees: number) => {
       // The second directory lies behind the first, which is 26 bytes long.
       const second = block(
@@ -106,12 +106,12 @@ describe('EXIF', () => {
     expect(gps(91)?.location).to.equal(undefined)
   })
 
-  it('is nothing of what is no block', () => {
+  it('is undefined for bytes that are not an EXIF block', () => {
     for (const bytes of ['', 'Exif', 'Exif\0\0', 'II*\0', 'Exif\0\0II+\0', 'PNG', 'II*\0\xff\xff\xff\xff'])
       expect(readExif(Buffer.from(bytes, 'latin1'))?.tags ?? {}).to.deep.equal({})
   })
 
-  it('costs little, whatever it promises', () => {
+  it('is cheap to read, whatever the block claims', () => {
     // 65 KB that stand for 5000 lists of 60,000 numbers each, and a directory that leads to itself.
     const lists = Array.from({ length: 5000 }, (_, i) => ({
       tag: 35_000 + i,
@@ -126,7 +126,7 @@ describe('EXIF', () => {
     expect(performance.now() - since).to.be.below(2000)
   })
 
-  it('is read without failure when any of its bytes is another', async () => {
+  it('is read without an error when any of its bytes is changed', async () => {
     const { exif } = await photograph()
     for (let at = 0; at < exif.length; at += 1) {
       for (const byte of [0, 1, 0x7f, 0xff]) {

@@ -13,14 +13,14 @@ import { MEDIA_GROUPS } from '../../../src/core/media/groups.ts'
 
 describe('media formats', () => {
   for (const member of ['name', 'extension'] as const) {
-    it(`have a ${member} of a-z and 0-9 each, no two the same`, () => {
+    it(`have a ${member} of a-z and 0-9, all different`, () => {
       const words = FORMATS.map((format) => format[member])
       for (const word of words) expect(word).to.match(/^[a-z0-9]+$/)
       expect(new Set(words).size).to.equal(words.length)
     })
   }
 
-  it('are of one of the five groups, which is that of the media type, unless browsers or IANA call them otherwise', () => {
+  it('are in the group of their media type, except where browsers or IANA differ', () => {
     for (const { name, group, mediaType } of FORMATS) {
       expect(MEDIA_GROUPS, name).to.include(group)
       const [type] = mediaType.split('/')
@@ -45,7 +45,7 @@ describe('media formats', () => {
     ['woff2', 'application', 'font/woff2', 'woff2'],
     ['bin', 'application', 'application/octet-stream', 'bin'],
   ] as const) {
-    it(`know ${name} by name and by extension`, () => {
+    it(`include ${name} by name and by extension`, () => {
       const format = { name, group, mediaType, extension }
       expect(formatNamed(name)).to.deep.equal(format)
       expect(formatOfExtension(extension)).to.deep.equal(format)
@@ -53,7 +53,7 @@ describe('media formats', () => {
     })
   }
 
-  it('are told apart by name and by extension', () => {
+  it('are distinguished by name and by extension', () => {
     expect(formatNamed('jpg')).to.equal(undefined)
     expect(formatOfExtension('jpeg')).to.equal(undefined)
     expect(formatNamed('constructor')).to.equal(undefined)
@@ -76,7 +76,7 @@ describe('media formats', () => {
     })
   }
 
-  it('count as active where a browser would run them', () => {
+  it('are active content when a browser would run them', () => {
     const active = FORMATS.map(({ mediaType }) => mediaType).filter(isActiveContent)
     expect(active).to.have.members([
       'image/svg+xml',
@@ -88,14 +88,14 @@ describe('media formats', () => {
       expect(isActiveContent(type)).to.equal(true)
   })
 
-  it('are downloaded from a bucket where a browser might run them at their address', () => {
+  it('are downloaded from a bucket when a browser might run them at their URL', () => {
     for (const type of ['text/javascript', 'application/javascript', 'application/rss+xml', 'text/html'])
       expect(isDownloadedFromBucket(type), type).to.equal(true)
     for (const type of ['image/png', 'text/plain', 'application/json', 'text/css', 'application/pdf'])
       expect(isDownloadedFromBucket(type), type).to.equal(false)
   })
 
-  it('belong to groups that URLs may name', () => {
+  it('belong to the groups of URLs', () => {
     for (const group of MEDIA_GROUPS) expect(isMediaGroup(group)).to.equal(true)
     for (const word of ['', 'Image', 'images', 'font', 'toString']) expect(isMediaGroup(word)).to.equal(false)
   })

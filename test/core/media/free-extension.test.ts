@@ -18,7 +18,7 @@ describe('the extension of an unknown file', () => {
     ['archive.r00', 'r00'],
     ['x.123456789abcdef', '123456789abcdef'],
   ] as const)
-    it(`is that of its name: ${name}`, async () => {
+    it(`comes from its name: ${name}`, async () => {
       expect(await extensionOf(name)).to.equal(kept(extension))
     })
 
@@ -34,11 +34,11 @@ describe('the extension of an unknown file', () => {
     ['the name has none', ['Makefile', '.hidden', 'v1.2', 'a.', 'step', '']],
     ['it is no extension', ['a.b c', 'a.ä', 'a.x-y', 'a.1234567890abcdef', 'a.x/y', 'a.%2e']],
   ] as const)
-    it(`is bin where ${what}`, async () => {
+    it(`is bin when ${what}`, async () => {
       for (const name of names) expect(await extensionOf(name), name).to.equal(kept('bin'))
     })
 
-  it('is ignored where the bytes or a known name decide the format', async () => {
+  it('is ignored when the bytes or a known name determine the format', async () => {
     expect(await extensionOf('a.step', Buffer.from('text'))).to.equal(
       'text txt txt text/plain; charset=utf-8',
     )

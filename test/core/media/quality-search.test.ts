@@ -16,7 +16,7 @@ async function search(from: number, maxBytes: number, sizeOf = (quality: number)
 }
 
 describe('searchQuality', () => {
-  it('takes the highest quality at once where that fits', async () => {
+  it('returns the highest quality at once when it fits', async () => {
     expect(await search(75, 7500)).to.deep.equal({ found: 75, tried: [75] })
   })
 
@@ -31,7 +31,7 @@ describe('searchQuality', () => {
     })
   }
 
-  it('takes quality 1 where none fits', async () => {
+  it('returns quality 1 when none fits', async () => {
     for (const from of [100, 75, 13, 2, 1]) {
       const { found, tried } = await search(from, 99)
       expect(found).to.equal(1)
@@ -39,7 +39,7 @@ describe('searchQuality', () => {
     }
   })
 
-  it('never takes one that is too large while another fits, also where sizes go up and down', async () => {
+  it('never returns one that is too large when another fits, even when sizes are not monotonic', async () => {
     const bytesOf = (quality: number) => (quality % 10 === 7 ? 10 : quality) * 100
     for (let maxBytes = 1000; maxBytes < 10_000; maxBytes += 500) {
       const { found } = await search(100, maxBytes, bytesOf)

@@ -20,7 +20,7 @@ describe('namesHost', () => {
     ['[::1]', 'http://[0:0::1]/', true],
   ]
   for (const [entry, url, expected] of cases) {
-    it(`${entry} ${expected ? 'names' : 'does not name'} the host of ${url}`, () => {
+    it(`${entry} ${expected ? 'matches' : 'does not match'} the host of ${url}`, () => {
       expect(namesHost(['other.test', entry], new URL(url).hostname)).to.equal(expected)
     })
   }

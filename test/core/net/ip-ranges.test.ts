@@ -71,7 +71,7 @@ describe('specialRange', () => {
   }
 
   for (const [cidr, name] of Object.entries(RANGES)) {
-    it(`knows ${cidr} as ${name}, from its first address to its last, and no further`, () => {
+    it(`returns ${name} for ${cidr}, from its first address to its last, and not beyond`, () => {
       const { first, last, before, after } = edges(cidr)
       expect([specialRange(first), specialRange(last)]).to.deep.equal([name, name])
       for (const neighbour of [before, after].filter((each) => each !== undefined)) {
@@ -97,10 +97,10 @@ describe('specialRange', () => {
     'fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff': 'not global unicast (RFC 4291)',
     'fe00::': 'not global unicast (RFC 4291)',
   })) {
-    it(`says ${name ?? 'public'} for ${address}`, () => expect(specialRange(address)).to.equal(name))
+    it(`returns ${name ?? 'public'} for ${address}`, () => expect(specialRange(address)).to.equal(name))
   }
 
-  it('lets through the addresses of well-known public servers', () => {
+  it('accepts addresses of well-known public servers', () => {
     for (const address of [
       '1.1.1.1',
       '8.8.8.8',
@@ -119,7 +119,7 @@ describe('specialRange', () => {
       expect(specialRange(address), address).to.equal(undefined)
   })
 
-  it('knows where clouds keep their secrets', () => {
+  it('includes the metadata addresses of clouds', () => {
     for (const address of [
       '169.254.169.254', // AWS, Google, Azure, DigitalOcean, Oracle
       '169.254.170.2', // AWS containers
@@ -132,7 +132,7 @@ describe('specialRange', () => {
       expect(specialRange(address), address).to.not.equal(undefined)
   })
 
-  it('takes nothing but plain addresses', () => {
+  it('accepts plain addresses only', () => {
     for (const text of [
       '',
       ' ',
@@ -165,7 +165,7 @@ describe('specialRange', () => {
       expect(specialRange(text), JSON.stringify(text)).to.equal('not an address')
   })
 
-  it('agrees with node:net about 20,000 addresses at random, most of them near a range', () => {
+  it('agrees with node:net about 20,000 random addresses, most of them near a range', () => {
     const random = seededRandom(1)
     for (let i = 0; i < 20_000; i += 1) {
       const { number, bits, kind } = read(random.oneOf(Object.keys(ALL)))
@@ -219,7 +219,7 @@ describe('mayConnect', () => {
     ['fe80::1%lo', ['fe80::/10'], false],
   ]
   for (const [address, allowed, expected] of cases) {
-    it(`${expected ? 'takes' : 'refuses'} ${address} with ${allowed.join(', ') || 'nothing'} allowed`, () => {
+    it(`${expected ? 'accepts' : 'refuses'} ${address} with ${allowed.join(', ') || 'nothing'} allowed`, () => {
       expect(mayConnect(address, allowed.map(parseCidr))).to.equal(expected)
     })
   }

@@ -107,12 +107,12 @@ describe('parameters', () => {
     ['bg', bg, 'Red', 'ff0000'],
     ['bg', bg, 'transparent', '00000000'],
   ] as const) {
-    it(`reads ${name}=${received} as ${value}`, () => {
+    it(`are parsed: ${name}=${received} is ${value}`, () => {
       expect(parseParameter(name, spec, received)).to.deep.equal(value)
     })
   }
 
-  it('reads -0 as 0', () => {
+  it('are parsed: -0 is 0', () => {
     expect(Object.is(parseParameter('turn', turn, '-0'), 0)).to.equal(true)
   })
 
@@ -200,7 +200,7 @@ describe('parameters', () => {
   ]
   for (const [name, spec, values] of refusals) {
     for (const received of values) {
-      it(`refuses ${name}=${shown(received)}`, () => {
+      it(`refuse ${name}=${shown(received)}`, () => {
         expect(() => parseParameter(name, spec, received))
           .to.throw(Problem)
           .that.includes({ status: 400, code: 'bad_parameter' })
@@ -246,7 +246,7 @@ describe('parameters', () => {
       'expected a colour: 3, 4, 6 or 8 hexadecimal digits, a CSS name or transparent for bg but received "x"',
     ],
   ] as const) {
-    it(`says: ${message}`, () => {
+    it(`have the message: ${message}`, () => {
       expect(() => parseParameter(name, spec, received))
         .to.throw(Problem)
         .with.property('message', message)
@@ -262,12 +262,12 @@ describe('parameters', () => {
     [[16, 9], '16,9'],
     [[5], '5'],
   ] as const) {
-    it(`stand in a key as ${text} for ${typeof value} ${value}`, () => {
+    it(`are ${text} in a key for ${typeof value} ${value}`, () => {
       expect(canonicalValue(value)).to.equal(text)
     })
   }
 
-  it('stand in a key alike however they were written', () => {
+  it('are the same in a key for every spelling', () => {
     const canonical = (spec: ParameterSpec, ...texts: string[]) =>
       new Set(texts.map((text) => canonicalValue(parseParameter('x', spec, text) ?? 'nothing')))
     expect(canonical(ratio, '2', '2.0', '02', '2.')).to.have.keys('2')

@@ -6,7 +6,7 @@ describe('a sealed text', () => {
   const key = appKeys('the secret of these tests')('bucket credentials')
   const place = 'bucket of one'
 
-  it('is read with its key in its place, and is never the same twice', () => {
+  it('is decrypted with its key and place, and differs each time', () => {
     for (const text of ['', 'a', 'zwölf Käfer', 'x'.repeat(128)]) {
       const [one, other] = [seal(text, { key, place }), seal(text, { key, place })]
       expect(unseal(one, { key, place })).to.equal(text)
@@ -15,7 +15,7 @@ describe('a sealed text', () => {
     }
   })
 
-  it('is nothing with another key, in another place, or changed anywhere', () => {
+  it('is invalid with another key or place, or after any change', () => {
     const sealed = seal('secret', { key, place })
     const otherKey = appKeys('the secret of these tests')('admin session')
     expect(() => unseal(sealed, { key: otherKey, place })).to.throw()

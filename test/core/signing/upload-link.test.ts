@@ -27,12 +27,12 @@ describe('the target of a signed link', () => {
     ['a folder', { folder: 'a b/ü%/日本' }],
     ['types', { types: ['image', 'mp4'] }],
   ] as ReadonlyArray<[string, Partial<SignedLink>]>)
-    it(`says all that it is for: ${what}`, () => {
+    it(`contains all its rights: ${what}`, () => {
       const link = { ...least, ...more }
       expect(readLinkTarget(linkTarget(link, key), () => key)).to.deep.equal(link)
     })
 
-  it('is nothing by another key', () => {
+  it('is invalid with another key', () => {
     expect(readLinkTarget(linkTarget(least, key), () => Buffer.from('another'))).to.equal(undefined)
   })
 })

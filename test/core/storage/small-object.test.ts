@@ -30,33 +30,33 @@ describe('a snapshot of a small file', () => {
     return snapshot({ find } as Bucket, KEY)
   }
 
-  it('is its bytes', async () => {
+  it('has its bytes', async () => {
     const found = await read(asset('one'))
     expect(found?.bytes.toString()).to.equal('one')
     expect(found).to.include({ size: 3, mediaType: 'text/plain' })
   })
 
-  it('is none where there is none', async () => {
+  it('is undefined when the file does not exist', async () => {
     expect(await read(undefined)).to.equal(undefined)
   })
 
-  it('is of one moment, when the file is put anew while it is read', async () => {
+  it('is of one moment when the file is replaced while it is read', async () => {
     expect(
       (await read(torn('one', 'longer'), torn('longer', 'two'), asset('two')))?.bytes.toString(),
     ).to.equal('two')
   })
 
-  it('is none when the file is deleted while it is read', async () => {
+  it('is undefined when the file is deleted while it is read', async () => {
     expect(await read(failing(fileNotFound()), undefined)).to.equal(undefined)
   })
 
-  it('fails when the file is never whole', async () => {
+  it('fails when the bytes never match the size', async () => {
     const error = await rejection(read(torn('one', 'longer')))
     expect(error).to.have.property('message', 'expected 3 bytes of a file but received 6')
     expect(asked).to.equal(3)
   })
 
-  it('fails at once when the bucket is away, of whose answer the caller waits', async () => {
+  it('fails at once when the bucket is unavailable', async () => {
     const error = await rejection(read(failing(unavailable('the bucket does not answer'))))
     expect(error).to.be.instanceOf(Problem)
     expect(asked).to.equal(1)

@@ -27,7 +27,7 @@ describe('the word that was probably meant', () => {
     })
   }
 
-  it('is said at the end of a message, or nothing is', () => {
+  it('is appended to a message, if there is one', () => {
     expect(didYouMean('widht', KNOWN)).to.equal('; did you mean "width"?')
     expect(didYouMean('x', KNOWN)).to.equal('')
   })

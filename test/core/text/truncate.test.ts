@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { truncate } from '../../../src/core/text/truncate.ts'
 
-describe('received values', () => {
+describe('truncated values', () => {
   for (const [received, shown] of [
     ['abc', 'abc'],
     ['', ''],
@@ -14,12 +14,12 @@ describe('received values', () => {
     [['x'.repeat(1000), 1], `["${'x'.repeat(98)}…`],
     [{ ['x'.repeat(1000)]: 1 }, `{"${'x'.repeat(98)}…`],
   ] as const) {
-    it(`are shown, ${typeof received} ${JSON.stringify(received).slice(0, 30)} as ${shown.slice(0, 30)}`, () => {
+    it(`are, for ${typeof received} ${JSON.stringify(received).slice(0, 30)}: ${shown.slice(0, 30)}`, () => {
       expect(truncate(received)).to.equal(shown)
     })
   }
 
-  it('are shown from their beginning when they are nested deeper than the stack is', () => {
+  it('show the start of a value that is nested deeper than the stack', () => {
     const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
     expect(truncate(deep)).to.equal(`${'['.repeat(100)}…`)
   })

@@ -6,7 +6,7 @@ import { entriesOf } from '../../support/requests/archive.ts'
 import { type Caller, newClient, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('the rules of a client', (start) => {

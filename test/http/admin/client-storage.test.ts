@@ -187,7 +187,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     // A server of another kind, which says more of itself than is the caller's business.
     const said = '<Error><Code>internal-registry</Code><Message>version 7</Message></Error>'
     banner = await remote((_req, res) => res.writeHead(400, { 'Content-Type': 'application/xml' }).end(said))
-    const UNREACHABLE = /put an object: no S3 store answers there; the log has the reason$/
+    const UNREACHABLE = /put an object: no S3 store responds at this endpoint; the log has the reason$/
     const { id } = (await ask('POST', '', { name: 'same' })).json
     for (const [more, reason, logged] of [
       [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch$/],
@@ -195,8 +195,8 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
       [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket$/],
       [{ endpoint: `http://127.0.0.1:${await freePort()}` }, UNREACHABLE, /ECONNREFUSED/],
       [{ endpoint: 'http://no-such-host.invalid' }, UNREACHABLE, /ENOTFOUND|EAI_AGAIN/],
-      [{ endpoint: `http://127.0.0.1:${port}` }, UNREACHABLE, /it does not answer/],
-      [{ endpoint: service.url }, UNREACHABLE, /does not speak S3/],
+      [{ endpoint: `http://127.0.0.1:${port}` }, UNREACHABLE, /no response/],
+      [{ endpoint: service.url }, UNREACHABLE, /not an S3 store/],
       [{ endpoint: banner.url() }, UNREACHABLE, /internal-registry: version 7/],
     ] as const) {
       const startedAt = performance.now()
@@ -300,7 +300,7 @@ onTwoBackends('a bucket of a client’s own', (start, backend) => {
     const path = new URL(src).pathname
     const away = await exchange(other, `${path}?w=20`)
     expect(away.status).to.equal(503)
-    expect(jsonOf(away).detail).to.match(/credentials of this client's bucket cannot be read/)
+    expect(jsonOf(away).detail).to.match(/credentials of this client's bucket cannot be decrypted/)
     const told = other.log.lines.filter(({ message }) => message.includes('APP_SECRET'))
     const lines = told.filter(({ level }) => level === 'error')
     expect(lines).to.have.length(1)

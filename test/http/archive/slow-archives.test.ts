@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { EMBEDDED } from '../../support/backend.ts'
 import { S3_REDIS } from '../../support/backends.ts'
-import { breakable } from '../../support/breakable.ts'
 import { eventually } from '../../support/eventually.ts'
 import { entriesOf, manifestOf } from '../../support/requests/archive.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type S3Proxy, s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { breakable } from '../../support/stored/breakable.ts'
 
 const MIB = 1024 * 1024
 const FILES = 100

@@ -11,7 +11,7 @@ describe('an archive while the bucket is away', () => {
     service = await startService({
       wrapStorage: wrapBuckets((bucket) => ({
         async find(key, known) {
-          if (isAway(key)) throw unavailable('the bucket cannot be reached at the moment')
+          if (isAway(key)) throw unavailable('The bucket cannot be reached.')
           return bucket.find(key, known)
         },
       })),
@@ -30,7 +30,7 @@ describe('an archive while the bucket is away', () => {
     expect(refused.headers.get('content-type')).to.match(/^application\/problem\+json/)
     expect(refused.headers.has('content-disposition')).to.equal(false)
     expect(refused.headers.has('retry-after')).to.equal(true)
-    expect(await refused.json()).to.include({ detail: 'the bucket cannot be reached at the moment' })
+    expect(await refused.json()).to.include({ detail: 'The bucket cannot be reached.' })
 
     isAway = (key) => key.endsWith(String(files[0]?.s3PathOriginal))
     const partial = await postZip(service, paths)

@@ -202,7 +202,7 @@ onTwoBackends('zip', (start) => {
   })
 
   it('goes on without the files that cannot be delivered, and says why', async () => {
-    const missing = 'there is no such file'
+    const missing = 'This file does not exist.'
     const derivative = `${png.s3PathOriginal}_w=77`
     const list = await entries(
       { path: 'missing.png' },
@@ -253,7 +253,7 @@ onTwoBackends('zip', (start) => {
     await entries({ path: 'missing.png' }, { path: broken.sourceName, params: { w: 11 } })
     const told = service.log.lines
       .slice(earlier)
-      .filter(({ message }) => message === 'an archive goes without this file')
+      .filter(({ message }) => message === 'file skipped in archive')
     expect(told.map(({ level, fields: { path, status } }) => ({ level, path, status }))).to.deep.equal([
       { level: 'info', path: broken.sourceName, status: 422 },
     ])

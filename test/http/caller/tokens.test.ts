@@ -107,7 +107,7 @@ onOneBackend('tokens', (start, backend) => {
   it('says whether a secret was missing or wrong, and does not repeat it', async () => {
     for (const [authorization, received] of [
       [undefined, 'but received none'],
-      ['sec_wrong', 'but the one received is not known'],
+      ['sec_wrong', 'but the token received is unknown'],
       [
         `Bearer ${service.tokens.clientToken}`,
         'but received the public client token, which is only for URLs. Send the secret token',

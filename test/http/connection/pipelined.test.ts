@@ -4,7 +4,6 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
-import { breakable } from '../../support/breakable.ts'
 import { eventually } from '../../support/eventually.ts'
 import { watchedEngine } from '../../support/media/engines.ts'
 import { picture } from '../../support/media/images.ts'
@@ -13,6 +12,7 @@ import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, openSocket, received } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
+import { breakable } from '../../support/stored/breakable.ts'
 
 const SIZE = 1_000_000
 // More than what lies between a server and a client that does not read.

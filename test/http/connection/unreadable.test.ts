@@ -81,7 +81,7 @@ onOneBackend('what is no request', (start) => {
       await eventually(() => {
         const told = lines().filter(({ fields }) => fields.requestId === problem.instance)
         expect(told).to.have.length(1)
-        expect(told[0]).to.include({ level: 'info', message: 'a request cannot be read' })
+        expect(told[0]).to.include({ level: 'info', message: 'malformed request' })
         expect(told[0]?.fields).to.include({ status, code })
       })
       expect(inspect(lines(), { depth: 9 })).not.to.include(secret())

@@ -10,8 +10,8 @@ import { animation, colourAt, corrupted, picture } from '../../support/media/ima
 import { rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 onTwoBackends('derivatives', (start) => {
   const watched = watchedEngine()
@@ -93,7 +93,9 @@ onTwoBackends('derivatives', (start) => {
         const answer = await exchange(service, `${src}?f=${format}`, accept)
         expect(answer.status).to.equal(422)
         expect(jsonOf(answer)).to.include({ code: 'format_too_small', format, maxSide })
-        expect(jsonOf(answer).detail).to.match(new RegExp(`at most ${maxSide} px a side for ${format} `))
+        expect(jsonOf(answer).detail).to.match(
+          new RegExp(`exceed ${maxSide} px a side, the maximum of ${format}`),
+        )
       }
     })
   })

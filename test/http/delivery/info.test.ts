@@ -8,7 +8,7 @@ import { animation, corrupted, photograph, picture } from '../../support/media/i
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 /** The address of what is known of a file. */
 const infoOf = ({ src }: Pick<WireRecord, 'src'>) => src.replace('/upload/', '/info/')

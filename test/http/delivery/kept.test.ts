@@ -6,7 +6,7 @@ import { onTwoBackends, stoppedAfterEach } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { storedState } from '../../support/state.ts'
+import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('what the service keeps', (startAnother, backend) => {

@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
-import { filePath, listAll, listPart, type WireFile } from '../../support/files.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { filePath, listAll, listPart, type WireFile } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('what is said of files', (start, backend) => {

@@ -8,8 +8,8 @@ import { picture } from '../../support/media/images.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onEveryBackend('delete', (start) => {

@@ -13,8 +13,8 @@ import { deleteFile, newClient, type WireRecord } from '../../support/requests/c
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart, postForm, type RawPart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const field = (bytes: string, name = 'transforms'): RawPart => ({ disposition: `name="${name}"`, bytes })
 const asking = (queries: unknown) => field(JSON.stringify(queries))
@@ -298,7 +298,7 @@ onTwoBackends('eager transforms', (start) => {
     expect(await derivatives(broken)).to.deep.equal([])
     const { status } = await exchange(service, broken.options.transforms?.[0]?.src ?? '')
     expect(status).to.equal(422)
-    const failed = service.log.lines.filter(({ message }) => message === 'a job has failed')
+    const failed = service.log.lines.filter(({ message }) => message === 'job failed')
     expect(failed).to.have.length(1)
   })
 

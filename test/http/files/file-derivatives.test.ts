@@ -4,7 +4,7 @@ import { picture } from '../../support/media/images.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 describe('deleting the derivatives of a file', () => {
   let service: Service

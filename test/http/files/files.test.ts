@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { filePath, listAll, listPart } from '../../support/files.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import {
@@ -14,7 +13,8 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { filePath, listAll, listPart } from '../../support/stored/files.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('the list of files', (start, backend) => {

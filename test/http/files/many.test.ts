@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { onTwoBackends } from '../../support/backends.ts'
-import { listAll } from '../../support/files.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { listAll } from '../../support/stored/files.ts'
 
 interface Answer {
   results: Array<{ path: string; status: string; code?: string }>

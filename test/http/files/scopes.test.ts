@@ -51,7 +51,7 @@ onOneBackend('secrets with a scope', (start) => {
       expect(response.status).to.equal(403)
       expect(await response.json()).to.include({
         code: 'out_of_scope',
-        detail: 'this secret is only for uploads',
+        detail: 'This secret is valid only for uploads.',
       })
     }
     expect((await deleteFile(client, key)).status).to.equal(200)

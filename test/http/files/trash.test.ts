@@ -7,7 +7,6 @@ import { onEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { pluginFolder, recorded, recorder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
-import { filePath, listAll } from '../../support/files.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import {
@@ -21,8 +20,9 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { filePath, listAll } from '../../support/stored/files.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onEveryBackend('what is deleted for a time', (start, backend) => {

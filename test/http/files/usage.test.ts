@@ -8,7 +8,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 interface WireUsage {

@@ -84,7 +84,7 @@ describe('transformations in processes of their own', function () {
     const begun = performance.now()
     const { status, body } = await answer('loop')
     expect(status).to.equal(422)
-    expect(JSON.parse(String(body)).detail).to.equal('this image takes too long to transform')
+    expect(JSON.parse(String(body)).detail).to.equal('This image takes too long to transform.')
     expect(performance.now() - begun, 'ms').to.be.within(1900, 30_000)
     expect((await answer('w=31')).status).to.equal(200)
   })
@@ -113,7 +113,7 @@ describe('transformations in processes of their own', function () {
     await eventually(async () => expect((await answer('edited&w=35')).status).to.equal(500))
     expect(
       JSON.stringify(service.log.lines.map(({ fields }) => String((fields.err as Error)?.message))),
-    ).to.include('the plugin edited has changed since the server was started: start it again')
+    ).to.include('The plugin edited has changed on disk. Restart the server.')
     expect((await answer('edited&w=20', new URL(jpeg.src).pathname)).status).to.equal(200)
     expect((await answer('w=36')).status, 'without it').to.equal(200)
   })

@@ -6,7 +6,7 @@ import { demuxerOf } from '../../../src/engines/ffmpeg/input.ts'
 import { OTHER_THAN_FFPROBE, OTHER_THAN_SHARP } from '../../corpus/differences.ts'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { type CorpusOutcome, corpusOutcomes, ofEach, plainSharp } from '../../support/media/corpus.ts'
-import { probed } from '../../support/probe.ts'
+import { probed } from '../../support/media/probe.ts'
 import { PROJECT, startService } from '../../support/service.ts'
 
 const CORPUS = join(PROJECT, 'test', 'corpus')

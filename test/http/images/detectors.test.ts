@@ -6,7 +6,7 @@ import { colourAt, picture } from '../../support/media/images.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const NOTE = 'func=auto for face: no plugin detects faces'
 

@@ -6,7 +6,7 @@ import { entriesOf, manifestOf } from '../../support/requests/archive.ts'
 import { deleteFile, newClient, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const plain = (background: string) =>
   sharp({ create: { width: 80, height: 60, channels: 3, background } })
@@ -85,7 +85,7 @@ onOneBackend('overlays', (start) => {
         code: 'asset_not_found',
         param: 'wm',
         received,
-        detail: `there is no file "${received}" for wm`,
+        detail: `The file "${received}" for wm does not exist.`,
       })
     }
     // Nothing is left of what was not made.

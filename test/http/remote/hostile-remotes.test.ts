@@ -205,7 +205,7 @@ onOneBackend('files of hostile servers', (start) => {
         expect(outside.requests.length - before).to.equal(6)
       })
 
-      it('gives up redirects to what is no URL', async () => {
+      it('refuses redirects to an invalid URL', async () => {
         answer = (_, res) => void res.writeHead(302, { Location: 'http://' }).end()
         await refused(outside.url(), 502, 'remote_failed')
       })

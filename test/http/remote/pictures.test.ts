@@ -281,7 +281,7 @@ onOneBackend('a remote picture', (start) => {
     // The line of the request itself, and one more, without a stack.
     expect(told.map(({ level, message }) => [level, message]).sort()).to.deep.equal([
       ['info', 'request'],
-      ['warn', 'another server has failed a request'],
+      ['warn', 'a remote server failed'],
     ])
     for (const { fields } of told) expect(fields).to.not.have.property('err')
     expect(told.find(({ level }) => level === 'warn')?.fields.reason).to.match(/^the remote server .{1,300}$/)

@@ -26,7 +26,7 @@ onTwoBackends('resumable uploads in an outage', (start) => {
           }
           if (!fails(key)) return bucket.put(key, bytes, options)
           bytes.destroy()
-          throw unavailable('the bucket cannot be reached at the moment')
+          throw unavailable('The bucket cannot be reached.')
         },
       })),
     })

@@ -165,7 +165,7 @@ onOneBackend('resumable uploads that are refused', (start) => {
     )
     socket.write(Buffer.alloc(100))
     expect(await received(socket, 20_000)).to.match(
-      /^HTTP\/1.1 408 .*what has come is kept.*"code":"slow_body"/s,
+      /^HTTP\/1.1 408 .*the received bytes are stored.*"code":"slow_body"/s,
     )
     expect(await offsetAt(service, address)).to.equal(100)
   })

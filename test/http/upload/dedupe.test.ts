@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { onTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { filePath, listAll } from '../../support/files.ts'
 import { ask } from '../../support/requests/ask.ts'
 import {
   type Caller,
@@ -13,6 +12,7 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { filePath, listAll } from '../../support/stored/files.ts'
 
 onTwoBackends('an upload of what is there already', (start) => {
   let service: Service

@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { removeIndex } from '../../support/backend.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
-import { filePath, listAll } from '../../support/files.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { deleteFile, newClient, rawPath, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { begin, offsetAt, patch, recordIn } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
+import { filePath, listAll } from '../../support/stored/files.ts'
 
 const STEP = { name: 'Größe.STEP', bytes: Buffer.from([1, 2, 3, 0xff, 0, 7]) }
 

@@ -90,9 +90,7 @@ onOneBackend('information in an upload', (start) => {
     )
     expect(info).to.include({ format: 'png', originalName: 'a.png' })
     expect(info?.problem).to.have.property('code', 'unavailable')
-    expect(failing.log.lines.map(({ message }) => message)).to.include(
-      'what is in a file could not be found out',
-    )
+    expect(failing.log.lines.map(({ message }) => message)).to.include('file information could not be read')
   })
 
   describe('is a 400 that leaves nothing', () => {

@@ -8,13 +8,13 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { onOneBackend } from '../../support/backends.ts'
-import { withClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { postFiles, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf, openSocket, received, sendBytes } from '../../support/requests/exchange.ts'
 import { BOUNDARY, MULTIPART, multipart, postForm, type RawPart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
+import { withClock } from '../../support/stored/clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const MAX_BYTES = 100_000
@@ -300,7 +300,7 @@ onOneBackend('refused uploads', (start) => {
       for (const rest of ['\r\n', 'Content-Length: 0\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'])
         expect(await sendBytes(service, head + rest)).to.include(expected)
       const details: Array<[disposition: string, detail: string]> = [
-        ['name="file"; filename=""', 'no file: none was chosen'],
+        ['name="file"; filename=""', 'no file'],
         ['name="file"; filename="a.txt"', '"a.txt" of 0 bytes'],
       ]
       for (const [disposition, received] of details)

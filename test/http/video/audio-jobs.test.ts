@@ -7,7 +7,7 @@ import { heard, tone } from '../../support/media/sounds.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 describe('sounds of sounds', () => {
   let service: Service

@@ -7,7 +7,7 @@ import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/c
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { postForm } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 /** The address of what is known of a file. */
 const infoOf = ({ src }: Pick<WireRecord, 'src'>) => src.replace('/upload/', '/info/')

@@ -68,7 +68,7 @@ describe('media jobs of strangers', () => {
     expect(attack.filter((status) => status === 423)).to.have.length(2)
     const refused = jsonOf(await ask(service, record, 'w=90'))
     expect(refused).to.include({ status: 429, code: 'too_many_jobs', limit: 2 })
-    expect(refused.detail).to.contain('from one address')
+    expect(refused.detail).to.contain('from your IP address')
 
     const others = (i: number) => [`w=${60 + 2 * i}`, `127.0.0.${i}`] as const
     const many = await statuses([3, 4, 5, 6].map((i) => ask(service, record, ...others(i))))

@@ -9,7 +9,7 @@ import { sound, video } from '../../support/media/videos.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('thumbnails of videos', (start) => {
@@ -104,7 +104,7 @@ onOneBackend('thumbnails of videos', (start) => {
     const mute = await uploadOne(service, { name: 'song.mp4', bytes: await sound() })
     expect(jsonOf(await get('?thumbnail', mute))).to.include({
       status: 422,
-      detail: 'expected a video with pictures but this file has only sound',
+      detail: 'expected a video stream but this file has only sound',
     })
     const box = Buffer.from('000000186674797069736f6d0000020069736f6d69736f32', 'hex')
     const crafted = Buffer.concat([box, Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n')])
@@ -143,7 +143,7 @@ onOneBackend('thumbnails of videos', (start) => {
       expect(problem).to.include({ status: 501, code: 'not_installed' })
       expect(jsonOf(await exchange(without, `${stored.src}?w=80`))).to.include({ status: 501, detail })
       expect(detail).to.equal(
-        'this installation has no ffmpeg and no ffprobe, which videos and sound need: sudo apt-get install --no-install-recommends ffmpeg',
+        'Video and audio transformations need ffmpeg and ffprobe, which this server does not have. Install with: sudo apt-get install --no-install-recommends ffmpeg',
       )
       expect((await exchange(without, stored.src)).body.equals(film)).to.equal(true)
     })

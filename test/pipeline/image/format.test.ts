@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { animation, colourAt, picture } from '../../support/media/images.ts'
-import { corners } from './corners.ts'
+import { corners } from './geometry/corners.ts'
 import { transformed } from './transform.ts'
 
 const FORMATS = ['jpeg', 'png', 'webp', 'avif', 'tiff', 'gif'] as const

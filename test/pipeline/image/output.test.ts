@@ -7,7 +7,7 @@ import { watchedEngine } from '../../support/media/engines.ts'
 import { animation, picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { loadWith } from '../load/drop-ins.ts'
-import { corners } from './corners.ts'
+import { corners } from './geometry/corners.ts'
 import { transformed } from './transform.ts'
 
 /** A picture that compresses badly, so that quality shows. */

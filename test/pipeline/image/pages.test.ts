@@ -3,7 +3,7 @@ import sharp, { type Metadata } from 'sharp'
 import { Problem } from '../../../src/core/problem.ts'
 import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
-import { corners } from './corners.ts'
+import { corners } from './geometry/corners.ts'
 import { transformed } from './transform.ts'
 
 const COLOURS = ['#f00', '#0f0', '#00f']

@@ -24,7 +24,13 @@ describe('equal requests', function () {
 
   /** Digests of what a process of its own makes of a file. */
   async function digests(file: string, format: string): Promise<string[]> {
-    const script = ['--import=tsx', join(PROJECT, 'test', 'support', 'digests.ts'), file, format, ...QUERIES]
+    const script = [
+      '--import=tsx',
+      join(PROJECT, 'test', 'support', 'programs', 'digests.ts'),
+      file,
+      format,
+      ...QUERIES,
+    ]
     const process = run({ script })
     let printed = ''
     process.child.stdout?.on('data', (text: string) => {

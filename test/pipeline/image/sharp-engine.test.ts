@@ -225,7 +225,7 @@ describe('the sharp engine', () => {
         transformed(await deep().png({ progressive: true }).toBuffer(), 'w=10', { limits }),
       )
       expect(message).to.equal(
-        'expected at most 4800 bytes of pixels of an interlaced or turned image to transform but this one has 9600',
+        'expected at most 4800 bytes of pixels of an interlaced or rotated image to transform but this one has 9600',
       )
       for (const fine of [deep().png(), image().png({ progressive: true })]) {
         const { metadata } = await transformed(await fine.toBuffer(), 'w=10', { limits })
@@ -290,7 +290,7 @@ describe('the sharp engine', () => {
       const { message } = await refusal(
         sharpEngine.render(slow, context({ limits: { ...context().limits, timeoutMs: 400 } })),
       )
-      expect(message).to.equal('this image takes too long to transform')
+      expect(message).to.equal('This image takes too long to transform.')
     })
   })
 

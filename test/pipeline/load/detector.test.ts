@@ -5,7 +5,7 @@ import { PluginError } from '../../../src/pipeline/load/plugin-error.ts'
 import { createPlanner } from '../../../src/pipeline/plan/plan.ts'
 import { animation, picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
-import { corners, isRed, shareOf } from '../image/corners.ts'
+import { corners, isRed, shareOf } from '../image/geometry/corners.ts'
 import { transformed } from '../image/transform.ts'
 import { dropIn, loadWith } from './drop-ins.ts'
 
@@ -36,7 +36,7 @@ describe('a detector plugin', () => {
     )({ query: new URLSearchParams(query), format: formatOfMediaType('image/jpeg'), accept: '' })
   }
 
-  it('steers what func=face keeps', async () => {
+  it('determines the crop of func=face', async () => {
     const loaded = await loadWith({ 'faces.js': detector(BELOW) })
     for (const query of ['w=50&h=50', 'ar=1:1', 'z=4', 'z=4&w=50&h=50', 'w=500&h=500&enlarge']) {
       const { bytes } = await transformed(wide, `${query}&func=face`, loaded)
@@ -45,7 +45,7 @@ describe('a detector plugin', () => {
     expect(await corners((await transformed(wide, 'z=4&func=west', loaded)).bytes)).to.equal('rrww')
   })
 
-  it('sees the upright picture, of an animation its first frame, as it is by then', async () => {
+  it('receives the upright image at this step, and the first frame of an animation', async () => {
     const seen = () => (globalThis as unknown as { seen: object }).seen
     const loaded = await loadWith({ 'faces.js': detector(BELOW) })
     const photo = await picture({ width: 80, height: 40, format: 'jpeg', orientation: 6 })
@@ -60,7 +60,7 @@ describe('a detector plugin', () => {
     expect(metadata).to.include({ width: 10, pages: 3 })
   })
 
-  it('may do what it likes with the draft that it gets', async () => {
+  it('may change its draft in any way', async () => {
     const size = `(await draft.resize(4, 3, { fit: 'fill' }).negate().raw().toBuffer()).length === 4 * 3 * 3 ? ${BELOW} : []`
     const { bytes, metadata } = await transformed(
       await sharp(wide).removeAlpha().png().toBuffer(),
@@ -71,7 +71,7 @@ describe('a detector plugin', () => {
     expect(await corners(bytes)).to.equal('ggbb')
   })
 
-  it('that sees nothing within the picture leaves it to what draws the eye', async () => {
+  it('without a box inside the image leaves the crop to func=auto', async () => {
     const spot = { create: { width: 60, height: 60, channels: 3 as const, background: '#f04010' } }
     const source = await sharp({ create: { width: 600, height: 300, channels: 3, background: '#708070' } })
       .composite([{ input: spot, left: 500, top: 100 }])
@@ -90,7 +90,7 @@ describe('a detector plugin', () => {
     '[null]',
     '[{ left: 0, top: 0, width: NaN, height: 1 }]',
   ]) {
-    it(`that answers with ${answer} is at fault, not the picture`, async () => {
+    it(`that returns ${answer} is reported as broken, not the image`, async () => {
       const loaded = await loadWith({ 'faces.js': detector(answer) })
       const error = await rejection(transformed(wide, 'w=50&h=50&func=face', loaded))
       expect(error).to.have.property('message', 'the plugin image-resize failed')
@@ -100,7 +100,7 @@ describe('a detector plugin', () => {
     })
   }
 
-  it('is part of the name of what it has steered, and of nothing else', async () => {
+  it('is part of the name of derivatives that it influences, and of no others', async () => {
     const one = { 'faces.js': detector(BELOW) }
     const two = { 'faces.js': detector('[]') }
     const face = async (files: Record<string, string>, chain = {}) =>
@@ -114,7 +114,7 @@ describe('a detector plugin', () => {
       expect((await planOf(one, query)).variant, query).to.equal((await planOf({}, query)).variant)
   })
 
-  it('is told of in a note where there is none', async () => {
+  it('is reported in a note when it is missing', async () => {
     const note = 'func=auto for face: no plugin detects faces'
     expect((await planOf({}, 'w=50&h=50&func=face')).notes).to.deep.equal([note])
     expect((await planOf({}, 'w=50&func=face')).notes, 'nothing is cut').to.deep.equal([])
@@ -122,7 +122,7 @@ describe('a detector plugin', () => {
     expect((await planOf({ 'faces.js': detector(BELOW) }, 'w=50&h=50&func=face')).notes).to.deep.equal([])
   })
 
-  it('gets its options', async () => {
+  it('receives its options', async () => {
     const files = {
       'faces.js': detector('context.options.boxes', `options: { boxes: ${JSON.stringify([])} },`),
     }
@@ -167,7 +167,7 @@ describe('a detector plugin', () => {
     [
       'is the second',
       { 'a.js': detector('[]'), 'b.js': detector('[]').replace("'faces'", "'more-faces'") },
-      /b\.js: faces detects already: disable one of them$/,
+      /b\.js: faces is already the detector: disable one of them$/,
     ],
   ] as const) {
     it(`is refused when it ${what}`, async () => {
@@ -176,7 +176,7 @@ describe('a detector plugin', () => {
     })
   }
 
-  it('is not loaded where the chain disables it', async () => {
+  it('is not loaded when the chain disables it', async () => {
     const loaded = await loadWith({ 'a.js': detector('[]') }, { disabled: ['faces'] })
     expect(loaded).to.not.have.property('detector')
   })

@@ -23,7 +23,7 @@ describe('event plugins', () => {
     })
   }
 
-  it('have their options under those of the chain, and one target unless they name some', async () => {
+  it('have their options, overridden by the chain, and one target by default', async () => {
     const { events } = await load('durable: true, options: { a: 1, b: { c: 2 } }', { told: { b: 3 } })
     expect(events).to.have.length(1)
     expect(events[0]?.plugin).to.include({ name: 'told', durable: true })
@@ -31,7 +31,7 @@ describe('event plugins', () => {
     expect([...(events[0]?.targets ?? [])]).to.deep.equal([['client.changed', ['']]])
   })
 
-  it('name their targets by event and options', async () => {
+  it('return their targets by event and options', async () => {
     const { events } = await load('targets: (name, { to }) => to.map((each) => name + each)', {
       told: { to: ['x', 'y'] },
     })
@@ -43,13 +43,13 @@ describe('event plugins', () => {
     "durable: 'yes'": 'expected true or false for durable',
     'options: []': 'expected an object for options',
     "targets: 'x'": 'expected a function for targets',
-    "targets: () => 'x'": 'expected targets to answer with an array of strings',
-    'targets: () => [1]': 'expected targets to answer with an array of strings',
-    'targets: async () => []': 'expected targets to answer with an array of strings',
+    "targets: () => 'x'": 'expected targets to return an array of strings',
+    'targets: () => [1]': 'expected targets to return an array of strings',
+    'targets: async () => []': 'expected targets to return an array of strings',
     "targets() { throw new Error('expected a url') }": 'expected a url',
     "targets() { throw 'no url' }": 'no url',
   })) {
-    it(`stop the boot with ${members}`, async () => {
+    it(`stop the start with ${members}`, async () => {
       const error = (await rejection(load(members))) as Error
       expect(error.name).to.equal('PluginError')
       expect(error.message).to.equal(`plugin ${join(folder, 'told.js')}: ${reason}`)

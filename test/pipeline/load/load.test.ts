@@ -46,8 +46,8 @@ describe('loading plugins', () => {
     return (error as Error).message
   }
 
-  describe('good plugins', () => {
-    it('takes the shipped ones in the order of the shipped chain, as shipped', async () => {
+  describe('valid plugins', () => {
+    it('include the shipped ones in the order of the shipped chain, without a fingerprint', async () => {
       const chain = await loadChain(join(import.meta.dirname, '..', '..', '..', 'config', 'chain.json'))
       const { transforms, events } = await loadPlugins({ folders: [SHIPPED], engines: ENGINES, chain })
       expect(names({ transforms })).to.deep.equal(SHIPPED_ORDER.filter((name) => chain.order.includes(name)))
@@ -60,7 +60,7 @@ describe('loading plugins', () => {
       expect(events.map(({ plugin }) => plugin.name)).to.deep.equal(['webhook'])
     })
 
-    it('lets a plugin find more values for its parameters, by its options', async () => {
+    it('may add values to their parameters according to their options', async () => {
       const drops = await files({
         'p.js': dropIn('p', {
           params: "{ x: { type: 'enum', help: 'X', values: ['a'] }, y: { type: 'flag', help: 'Y' } }",
@@ -77,7 +77,7 @@ describe('loading plugins', () => {
       expect(await valuesOf({ options: { p: { more: ['c', 'a'] } } })).to.deep.equal(['a', 'c'])
     })
 
-    it('takes a drop-in that imports nothing, from a folder in which there is no package', async () => {
+    it('may be drop-ins that import nothing, in a folder without a package', async () => {
       const sepia = await files({
         'image-sepia.js': `export default {
           name: 'image-sepia',
@@ -93,7 +93,7 @@ describe('loading plugins', () => {
       expect(transforms[0]?.fingerprint).to.match(/^[0-9a-f]{64}$/)
     })
 
-    it('can rely on this Node to load such a file without any loader', async () => {
+    it('do not need a loader: this Node loads such a file', async () => {
       const one = await files({ 'a.js': dropIn('a') })
       const { stdout, stderr } = spawnSync(
         process.execPath,
@@ -106,7 +106,7 @@ describe('loading plugins', () => {
       expect(stdout, stderr).to.equal('a\n')
     })
 
-    it('looks through subfolders, at files of the extension only', async () => {
+    it('are searched for in subfolders, in files of the extension only', async () => {
       const one = await files({
         'b.js': dropIn('b'),
         'deep/er/a.js': dropIn('a'),
@@ -121,14 +121,14 @@ describe('loading plugins', () => {
       expect(names(await load([one]))).to.deep.equal(['a', 'b'])
     })
 
-    it('knows declarations from sources', async () => {
+    it('do not include declaration files', async () => {
       const one = await files({ 'a.ts': dropIn('a'), 'a.d.ts': 'declare const a: object\n' })
       const folder = { ...one.folder, extension: '.ts' }
       const { transforms } = await loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })
       expect(names({ transforms })).to.deep.equal(['a'])
     })
 
-    it('takes a file once, by whichever name it is linked to, as a mounted ConfigMap links it', async () => {
+    it('are loaded once when several links lead to a file, as in a mounted ConfigMap', async () => {
       const one = await files({ '..2026/b.js': dropIn('b'), 'a.js': dropIn('a') })
       await symlink('..2026', one.path('..data'))
       await symlink('..data/b.js', one.path('b.js'))
@@ -136,7 +136,7 @@ describe('loading plugins', () => {
       expect(names(await load([one]))).to.deep.equal(['a', 'b'])
     })
 
-    it('finds none in a folder that is missing, where it need not exist', async () => {
+    it('may be absent from an optional folder that does not exist', async () => {
       const missing = { path: '/nowhere/at/all', extension: '.js', shipped: false, optional: true }
       expect(await loadPlugins({ folders: [missing], engines: ENGINES, chain: CHAIN })).to.deep.equal({
         transforms: [],
@@ -144,7 +144,7 @@ describe('loading plugins', () => {
       })
     })
 
-    it('fails for a folder that is a file', async () => {
+    it('cannot come from a folder that is a file', async () => {
       const one = await files({ 'a.js': dropIn('a') })
       const folder = { path: one.path('a.js'), extension: '.js', shipped: false }
       expect(await rejection(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
@@ -153,7 +153,7 @@ describe('loading plugins', () => {
         .that.includes('ENOTDIR')
     })
 
-    it('fails for a folder that is missing, where the operator has named it', async () => {
+    it('cannot come from a missing folder that the operator has named', async () => {
       const folder = { path: '/nowhere/at/all', extension: '.js', shipped: false }
       expect(await rejection(loadPlugins({ folders: [folder], engines: ENGINES, chain: CHAIN })))
         .to.be.instanceOf(PluginError)
@@ -161,13 +161,13 @@ describe('loading plugins', () => {
         .that.includes('/nowhere/at/all')
     })
 
-    it('takes more than one folder', async () => {
+    it('come from all folders', async () => {
       expect(
         names(await load([await files({ 'b.js': dropIn('b') }), await files({ 'a.js': dropIn('a') })])),
       ).to.deep.equal(['a', 'b'])
     })
 
-    it('takes one with everything that a plugin may have', async () => {
+    it('may have every optional member', async () => {
       const one = await files({
         'full.js': dropIn('full', {
           media: "['image', 'video']",
@@ -191,7 +191,7 @@ describe('loading plugins', () => {
       })
     })
 
-    it('lets two plugins use one name for different media', async () => {
+    it('may share a parameter name when their media differ', async () => {
       const params = "{ size: { type: 'flag', help: 'Size' } }"
       const one = await files({
         'a.js': dropIn('a', { params, media: "['image']" }),
@@ -200,7 +200,7 @@ describe('loading plugins', () => {
       expect(names(await load([one]))).to.deep.equal(['a', 'b'])
     })
 
-    it('takes event plugins apart from the others', async () => {
+    it('may be event plugins, which are listed separately', async () => {
       const one = await files({
         'told.js':
           "export default { name: 'told', on: { 'original.stored': () => 'heard', 'archive.sent'() {} } }",
@@ -212,7 +212,7 @@ describe('loading plugins', () => {
       expect(set.events[0]?.plugin.on['original.stored']?.({} as never, {} as never)).to.equal('heard')
     })
 
-    it('leaves out those that are disabled, of both kinds, whatever is wrong with them', async () => {
+    it('are not loaded when they are disabled, even when they are broken', async () => {
       const one = await files({
         'a.js': dropIn('a'),
         'b.js': dropIn('b', { transform: undefined }),
@@ -364,7 +364,7 @@ describe('loading plugins', () => {
       [
         'has both transform and on',
         dropIn('x', { on: '{}' }),
-        /expected transform or on but it has both: make two plugins of it/,
+        /expected transform or on but it has both: split it into two plugins/,
       ],
       [
         'misspells a member',
@@ -417,7 +417,7 @@ describe('loading plugins', () => {
         /expected a function for on\["original\.stored"\]/,
       ],
     ] as const) {
-      it(`names the file and the reason when it ${what}`, async () => {
+      it(`are reported with file and reason when one ${what}`, async () => {
         const { message, path } = await refusal({ 'x.js': text })
         expect(message.startsWith(`plugin ${path('x.js')}: `), message).to.equal(true)
         expect(message).to.match(reason)
@@ -583,20 +583,20 @@ describe('loading plugins', () => {
       ['a key of no group', 'x', "{ type: 'key', help: 'X' }", 'a media group as its group'],
       ['a key of an unknown group', 'x', "{ type: 'key', help: 'X', group: 'font' }", 'a media group'],
     ] as const) {
-      it(`names the file and the parameter when a parameter has ${what}`, async () => {
+      it(`are reported with file and parameter when a parameter has ${what}`, async () => {
         const { message, path } = await refusal({ 'p.js': dropIn('p', { params: `{ '${name}': ${spec} }` }) })
         expect(message.startsWith(`plugin ${path('p.js')}: expected `), message).to.equal(true)
         expect(message).to.include(reason)
       })
     }
 
-    it('names the file when a plugin finds no choices, or wrong ones', async () => {
+    it('are reported with the file when choices throws or returns invalid values', async () => {
       const params = "{ x: { type: 'enum', help: 'X', values: ['a'] }, y: { type: 'flag', help: 'Y' } }"
       for (const [choices, reason] of [
         ["() => { throw new Error('no such folder') }", 'no such folder'],
         ["() => ({ x: ['B c'] })", 'expected values of a-z'],
-        ["() => ({ y: ['b'] })", 'expected choices for an enum but y is none'],
-        ["() => ({ z: ['b'] })", 'expected choices for an enum but z is none'],
+        ["() => ({ y: ['b'] })", 'expected choices for an enum but y is not an enum'],
+        ["() => ({ z: ['b'] })", 'expected choices for an enum but z is not an enum'],
         ["'x'", 'expected a function for choices'],
       ] as const) {
         const { message, path } = await refusal({ 'p.js': dropIn('p', { params, choices }) })
@@ -604,18 +604,18 @@ describe('loading plugins', () => {
       }
     })
 
-    it('keeps what went wrong in loading as the cause', async () => {
+    it('are reported with the cause of a failed import', async () => {
       const { error } = await refusal({ 'x.js': "throw new TypeError('deep')" })
       expect(error.cause).to.be.instanceOf(TypeError)
       expect(error.name).to.equal('PluginError')
     })
 
-    it('names both files when two have one name', async () => {
+    it('are reported with both files when two have the same name', async () => {
       const { message, path } = await refusal({ '1.js': dropIn('same'), '2.js': dropIn('same') })
       expect(message).to.equal(`plugin ${path('2.js')}: the name same is taken by ${path('1.js')}`)
     })
 
-    it('names both files when a transform and an event plugin have one name', async () => {
+    it('are reported with both files when a transform and an event plugin have the same name', async () => {
       const { message, path } = await refusal({
         '1.js': dropIn('same'),
         '2.js': "export default { name: 'same', on: {} }",
@@ -623,7 +623,7 @@ describe('loading plugins', () => {
       expect(message).to.equal(`plugin ${path('2.js')}: the name same is taken by ${path('1.js')}`)
     })
 
-    it('refuses a second plugin of the name of a disabled one', async () => {
+    it('include a second plugin with the name of a disabled one', async () => {
       const { message } = await refusal(
         { '1.js': dropIn('same'), '2.js': dropIn('same') },
         { disabled: ['same'] },
@@ -631,7 +631,7 @@ describe('loading plugins', () => {
       expect(message).to.include('the name same is taken')
     })
 
-    it('refuses a drop-in with the name of a shipped one', async () => {
+    it('include a drop-in with the name of a shipped plugin', async () => {
       const error = (await rejection(loadWith({ 'mine.js': dropIn('image-resize') }))) as Error
       expect(error).to.be.instanceOf(PluginError)
       expect(error.message).to.match(/mine\.js: the name image-resize is taken by .*resize\.ts$/)
@@ -663,7 +663,7 @@ describe('loading plugins', () => {
         't',
       ],
     ] as const) {
-      it(`refuses a parameter that two plugins claim: ${what}`, async () => {
+      it(`include a plugin with the parameter of another one: ${what}`, async () => {
         const { message, path } = await refusal({
           '1.js': dropIn('first', { params: first }),
           '2.js': dropIn('second', { params: second, media: "['text', 'image']" }),
@@ -675,14 +675,14 @@ describe('loading plugins', () => {
     }
 
     for (const word of ['v', 'utm_source', 'fbclid', 'download', 'preset']) {
-      it(`refuses a parameter that would never reach it: ${word}`, async () => {
+      it(`include a plugin with a parameter that is ignored or reserved: ${word}`, async () => {
         const params = `{ x: { type: 'flag', help: 'X', aliases: ['${word}'] } }`
         const { message, path } = await refusal({ '1.js': dropIn('one', { params }) })
-        expect(message).to.include(path('1.js')).and.include(`the parameter ${word} never reaches a plugin`)
+        expect(message).to.include(path('1.js')).and.include(`the parameter ${word} is reserved`)
       })
     }
 
-    it('refuses a parameter that one plugin claims twice', async () => {
+    it('include a plugin that has a parameter name twice', async () => {
       const { message } = await refusal({
         '1.js': dropIn('one', {
           params: "{ a: { type: 'flag', aliases: ['b'], help: 'A' }, b: { type: 'flag', help: 'B' } }",
@@ -691,7 +691,7 @@ describe('loading plugins', () => {
       expect(message).to.include('the parameter b is taken by one')
     })
 
-    it('refuses a drop-in that claims a parameter of a shipped plugin', async () => {
+    it('include a drop-in with the parameter of a shipped plugin', async () => {
       const error = (await rejection(
         loadWith({ 'mine.js': dropIn('mine', { params: "{ width: { type: 'flag', help: 'X' } }" }) }),
       )) as Error
@@ -707,7 +707,7 @@ describe('loading plugins', () => {
       disabled: { disabled: ['ghost'] },
       options: { options: { ghost: {} } },
     })) {
-      it(`may not be unknown, under ${key}`, async () => {
+      it(`must exist, under ${key}`, async () => {
         expect(await chainRefusal({ 'a.js': dropIn('a') }, chain)).to.equal(
           `config/chain.json: ${key}: there is no plugin called ghost`,
         )
@@ -717,27 +717,27 @@ describe('loading plugins', () => {
       })
     }
 
-    it('may not stand twice in the order', async () => {
+    it('must be unique in the order', async () => {
       const texts = { 'a.js': dropIn('a'), 'b.js': dropIn('b') }
       expect(await chainRefusal(texts, { order: ['b', 'b', 'a'] })).to.equal(
         'config/chain.json: order: it names b twice',
       )
     })
 
-    it('may not pass over a parameter of a plugin', async () => {
+    it('must not include a parameter of a plugin in ignoredParams', async () => {
       const params = "{ x: { type: 'flag', help: 'X', aliases: ['ref'] } }"
       expect(await chainRefusal({ '1.js': dropIn('one', { params }) }, { ignoredParams: ['ref'] })).to.equal(
         'config/chain.json: ignoredParams: ref is a parameter of one',
       )
     })
 
-    it('may not pass over presets', async () => {
+    it('must not include preset in ignoredParams', async () => {
       expect(await chainRefusal({ 'a.js': dropIn('a') }, { ignoredParams: ['preset'] })).to.equal(
-        'config/chain.json: ignoredParams: preset stands for the parameters of config/presets.json',
+        'config/chain.json: ignoredParams: preset cannot be ignored: it selects a preset of config/presets.json',
       )
     })
 
-    it('may be event plugins and disabled ones', async () => {
+    it('may be those of event plugins and disabled plugins', async () => {
       const one = await files({
         'a.js': dropIn('a'),
         'told.js': "export default { name: 'told', on: {} }",
@@ -748,7 +748,7 @@ describe('loading plugins', () => {
     })
   })
 
-  describe('the order', () => {
+  describe('the order of plugins', () => {
     const one = (name: string, phase: string) =>
       ({
         plugin: { name, phase },
@@ -788,14 +788,14 @@ describe('loading plugins', () => {
       })
     }
 
-    it('is that of the chain, not of the files', async () => {
+    it('depends on the chain, not on the files', async () => {
       const texts = { '1.js': dropIn('z'), '2.js': dropIn('a'), '3.js': dropIn('m', { phase: "'prepare'" }) }
       expect(names(await load([await files(texts)]))).to.deep.equal(['m', 'a', 'z'])
       expect(names(await load([await files(texts)], { order: ['z', 'a'] }))).to.deep.equal(['m', 'z', 'a'])
     })
   })
 
-  it('takes the media of a plugin from its engine, unless it says them itself', async () => {
+  it('uses the media of the engine for a plugin without its own', async () => {
     const engines = new Map([
       ['sharp', { name: 'sharp', media: ['video', 'text'] }],
     ]) as unknown as ReadonlyMap<EngineName, Engine>

@@ -94,7 +94,7 @@ describe('the parameters of all plugins', () => {
     const words = [name, ...(spec.aliases ?? [])]
     const refused = REFUSED[spec.type]?.(spec) ?? [LONG]
 
-    it(`${words.join(', ')}: a 400 with name, expected and received for what is not ${expectation(spec)}`, () => {
+    it(`${words.join(', ')}: a 400 with name, expected and received for any value but ${expectation(spec)}`, () => {
       for (const word of words) {
         for (const value of refused) {
           const problem = refusal([word, value])
@@ -110,7 +110,7 @@ describe('the parameters of all plugins', () => {
       }
     })
 
-    it(`${words.join(', ')}: a 400 when it is there twice, under whatever name`, () => {
+    it(`${words.join(', ')}: a 400 when two of its names are given`, () => {
       const value = accepted(name, spec)
       for (const word of words) {
         const { status, members } = refusal([name, value], [word, value])
@@ -124,7 +124,7 @@ describe('the parameters of all plugins', () => {
     })
 
     for (const word of words.filter(({ length }) => length > 3)) {
-      it(`${word}: is what is suggested for a slip of the pen`, () => {
+      it(`${word}: is suggested for a typing error`, () => {
         const [slipped, swapped] = [`${word}x`, `${word.slice(0, -2)}${word.at(-1)}${word.at(-2)}`]
         for (const wrong of [slipped, swapped, word.toUpperCase()].filter((each) => each !== word)) {
           const problem = refusal([wrong, '1'])
@@ -153,7 +153,7 @@ describe('the parameters of all plugins', () => {
     [['lossless', 'yes'], 'expected no value, 1 or 0 for lossless but received "yes"'],
     [['maxbytes', '0'], 'expected an integer from 1 to 100000000 bytes for maxbytes but received "0"'],
   ] as Array<[[string, string], string]>) {
-    it(`say: ${message}`, () => {
+    it(`have the message: ${message}`, () => {
       expect(refusal(query).message).to.equal(message)
     })
   }

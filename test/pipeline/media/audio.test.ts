@@ -22,7 +22,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
 import { loadWith } from '../load/drop-ins.ts'
 
-describe('a sound of a sound', () => {
+describe('audio output', () => {
   let folder: string
   let transforms: readonly LoadedPlugin[]
   let run: ReturnType<typeof createRunner>
@@ -71,7 +71,7 @@ describe('a sound of a sound', () => {
     ['wav', 'audio/wav', 'wav', 'pcm_s16le'],
     ['flac', 'audio/flac', 'flac', 'flac'],
   ] as const) {
-    it(`is ${codec} as ${format}`, async () => {
+    it(`has the codec ${codec} as ${format}`, async () => {
       const outcome = await made(source, `f=${format}`)
       expect(outcome.mediaType).to.equal(mediaType)
       const { seconds, peak, ...rest } = await heard(outcome.bytes)
@@ -83,7 +83,7 @@ describe('a sound of a sound', () => {
   }
 
   for (const format of ['mp3', 'm4a', 'ogg', 'opus', 'flac', 'aac', 'aiff']) {
-    it(`is made of ${format}`, async () => {
+    it(`accepts ${format} as the source`, async () => {
       const options = format === 'ogg' ? ['-c:a', 'libvorbis'] : format === 'opus' ? ['-ar', '48000'] : []
       const bytes = await tone({ levels: [0.5], format, options })
       const { codec, seconds, peak } = await heard((await made(bytes, 'f=wav', { format })).bytes)
@@ -93,7 +93,7 @@ describe('a sound of a sound', () => {
     })
   }
 
-  it('is refused before ffmpeg begins where its bytes are known, else ffmpeg is stopped at them', async () => {
+  it('is refused before the start when the size is known, otherwise ffmpeg stops at the limit', async () => {
     const limits = { ...LIMITS, outputMaxBytes: 20_000 }
     let told = 0
     const progress = () => {
@@ -113,7 +113,7 @@ describe('a sound of a sound', () => {
     expect(length).to.be.below(20_000)
   })
 
-  it('ends its file at the bytes that an output may have', () => {
+  it('ends its file at the output limit', () => {
     const source = { channels: 2, sampleRate: 44_100, stream: 0, durationSeconds: 10, audioCodec: 'flac' }
     const draft = {
       input: { path: '/tmp/a', folder: '/tmp', demuxer: 'flac', source },
@@ -123,7 +123,7 @@ describe('a sound of a sound', () => {
     expect(args.join(' ')).to.include('-fs 12345')
   })
 
-  it('has the bit rate that is asked for, or the nearest that its encoder knows', async () => {
+  it('has the requested bit rate, or the nearest of the encoder', async () => {
     const noise = await sound({ source: 'anoisesrc=d=2:a=0.5:r=44100', format: 'wav' })
     for (const [query, low, high] of [
       ['f=mp3&br=64', 62, 68],
@@ -139,7 +139,7 @@ describe('a sound of a sound', () => {
     }
   })
 
-  it('keeps rate and channels where nothing is lost; a lossy one has two channels at most', async () => {
+  it('preserves rate and channels when lossless, and has at most two channels when lossy', async () => {
     const wide = await tone({ levels: [0.3], options: ['-ac', '6', '-ar', '96000'] })
     expect(await heard((await made(wide, 'f=flac')).bytes)).to.include({ channels: 6, sampleRate: 96_000 })
     expect(await heard((await made(wide, 'f=mp3')).bytes)).to.include({ channels: 2, sampleRate: 48_000 })
@@ -148,7 +148,7 @@ describe('a sound of a sound', () => {
       expect((await heard((await made(slow, `f=${format}`)).bytes)).seconds, format).to.be.closeTo(1, 0.1)
   })
 
-  it('is the part from start up to end', async () => {
+  it('contains the part from start to end', async () => {
     for (const [query, seconds, peak] of [
       ['start=1&end=2', 1, 0.8],
       ['end=0.5', 0.5, 0.1],
@@ -165,7 +165,7 @@ describe('a sound of a sound', () => {
     expect(part.peak).to.be.closeTo(0.8, 0.05)
   })
 
-  it('is as loud as podcasts are, at the rate of the source, whatever it was', async () => {
+  it('has the loudness of podcasts, and the sample rate of the source', async () => {
     for (const [level, format] of [
       [0.01, 'wav'],
       [0.2, 'mp3'],
@@ -180,7 +180,7 @@ describe('a sound of a sound', () => {
     }
   })
 
-  it('is as loud as that also where single peaks have no room for it', async () => {
+  it('has this loudness even when single peaks would exceed the limit', async () => {
     const source = 'aevalsrc=if(lt(mod(t\\,1)\\,0.0005)\\,0.9\\,0.05)*sin(2*PI*440*t):d=5:s=44100'
     const clicks = await sound({ source, format: 'wav' })
     expect((await loudness(clicks)).integrated).to.be.below(-25)
@@ -189,14 +189,14 @@ describe('a sound of a sound', () => {
     expect(truePeak).to.be.below(-1)
   })
 
-  it('stays silent where there is nothing to be made louder', async () => {
+  it('leaves silence unchanged', async () => {
     const silence = await tone({ levels: [0] })
     const { seconds, peak } = await heard((await made(silence, 'loudnorm&f=wav')).bytes)
     expect(peak).to.equal(0)
     expect(seconds).to.be.closeTo(1, 0.01)
   })
 
-  it('tells nobody what was said of its source, and leaves its cover out', async () => {
+  it('removes tags and cover art', async () => {
     const tagged = ['-metadata', 'title=Secret', '-metadata', 'location=+52+13/']
     const picture = ['-map', '0:a', '-map', '1:v', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic']
     const inputs = ['-f', 'lavfi', '-i', 'color=red:s=64x64:r=1:d=1']
@@ -211,12 +211,12 @@ describe('a sound of a sound', () => {
     }
   })
 
-  it('has an index first as m4a', async () => {
+  it('has its index first as m4a', async () => {
     const { bytes } = await made(source, 'f=m4a')
     expect(bytes.indexOf('moov')).to.be.within(1, bytes.indexOf('mdat'))
   })
 
-  it('is what can be decoded of a file that is cut off', async () => {
+  it('contains the part of a truncated file that can be decoded', async () => {
     const mp3 = await tone({ levels: [0.5, 0.5], format: 'mp3' })
     const { seconds } = await heard(
       (await made(mp3.subarray(0, mp3.length / 2), 'f=wav', { format: 'mp3' })).bytes,
@@ -224,7 +224,7 @@ describe('a sound of a sound', () => {
     expect(seconds).to.be.closeTo(1, 0.2)
   })
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const told: number[] = []
     const long = await sound({ seconds: 20, format: 'wav' })
     await made(long, 'f=mp3', { progress: (fraction) => void told.push(fraction) })
@@ -248,7 +248,7 @@ describe('a sound of a sound', () => {
       return JSON.parse(outcome.bytes.toString('utf8'))
     }
 
-    it('has the lowest and the highest sample of each part, as audiowaveform has them', async () => {
+    it("has the lowest and the highest sample of each part, in audiowaveform's format", async () => {
       const { data, ...rest } = await drawn(source, 'waveform&w=30')
       expect(rest).to.deep.equal({
         version: 2,
@@ -271,7 +271,7 @@ describe('a sound of a sound', () => {
       }
     })
 
-    it('is of the part that is asked for, as loud as it is asked for', async () => {
+    it('is of the requested part, with the requested loudness', async () => {
       const part = await drawn(source, 'waveform&start=1&end=2&w=10')
       expect(part).to.include({ length: 10, samples_per_pixel: 4410 })
       expect(Math.min(...part.data.filter((_, i) => i % 2 === 1))).to.be.closeTo(102, 2)
@@ -280,7 +280,7 @@ describe('a sound of a sound', () => {
       expect(Math.max(...loud.data)).to.be.above(20)
     })
 
-    it('is of at most so many parts, and of both channels together', async () => {
+    it('has at most the requested number of parts, of both channels together', async () => {
       const stereo = await tone({ levels: [0.5], format: 'mp3', options: ['-ac', '2'] })
       const { length, samples_per_pixel, data, channels } = await drawn(stereo, 'waveform', { format: 'mp3' })
       expect(length).to.be.within(900, 1000)
@@ -291,7 +291,7 @@ describe('a sound of a sound', () => {
       expect(Math.max(...data)).to.be.closeTo(0.5 * 0.71 * 128, 3)
     })
 
-    it('is a picture as f=png: high where it is loud', async () => {
+    it('is an image with f=png, high where the audio is loud', async () => {
       const { bytes, mediaType } = await made(source, 'waveform&f=png&w=300&h=100')
       expect(mediaType).to.equal('image/png')
       const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
@@ -304,7 +304,7 @@ describe('a sound of a sound', () => {
       expect(inked(250)).to.be.within(1, 2)
     })
 
-    it('is refused of what holds no sound', async () => {
+    it('is refused for a file without audio', async () => {
       expect(await refusal(Buffer.alloc(0), 'waveform')).to.have.property('status', 422)
     })
   })
@@ -316,7 +316,12 @@ describe('a sound of a sound', () => {
       ['of zeros', async () => Buffer.alloc(100_000), 'flac', BROKEN],
       ['of a playlist', async () => Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n'), 'm4a', BROKEN],
       ['of a header alone', async () => source.subarray(0, 44), 'wav', BROKEN],
-      ['of a video without sound', video, 'm4a', 'expected an audio file with sound but this one has none'],
+      [
+        'of a video without sound',
+        video,
+        'm4a',
+        'expected an audio file with sound but found no audio stream',
+      ],
       [
         'of a score',
         async () => Buffer.from('MThd'),
@@ -329,7 +334,7 @@ describe('a sound of a sound', () => {
       })
     }
 
-    it('of a list of other files, which it never opens, nor an address', async () => {
+    it('for a list of other files, and neither files nor URLs in it are opened', async () => {
       let connections = 0
       const listener = createServer((socket) => {
         connections += 1
@@ -360,7 +365,7 @@ describe('a sound of a sound', () => {
       }
     })
 
-    it('of an index without sound', async () => {
+    it('for an index without audio', async () => {
       const { bytes } = await made(source, 'f=m4a')
       const index = bytes.subarray(0, bytes.indexOf('mdat') + 4)
       for (const query of ['f=wav', 'waveform', 'loudnorm'])
@@ -392,7 +397,7 @@ describe('a sound of a sound', () => {
       ['measured', { format: 'mp3', isNormalized: true }],
       ['drawn', { waveform: { format: 'json', width: 10, height: 10 } }],
     ] as const) {
-      it(`when nothing moves any more while it is ${what}, for now`, async () => {
+      it(`temporarily when there is no progress during ${what}`, async () => {
         const elsewhere = await temporaryFolder()
         const engine = createAudioEngine({ folder, env: programEnvironment(), stallMs: 300 })
         const leftovers: Array<() => Promise<void>> = []
@@ -420,7 +425,7 @@ describe('a sound of a sound', () => {
       for (const query of ['f=opus', 'waveform&loudnorm'])
         expect(await refusal(long, query, { limits, format: 'mp3' })).to.include({
           status: 422,
-          message: 'this audio takes too long to transform',
+          message: 'This audio takes too long to transform.',
         })
     })
   })
@@ -433,7 +438,7 @@ describe('a sound of a sound', () => {
     ['waveform&f=json', 'waveform=1'],
     ['waveform=1&f=png&w=1000&height=50', 'f=png&h=50&waveform=1'],
   ] as const) {
-    it(`is called ${variant} for ?${query}`, async () => {
+    it(`is named ${variant} for ?${query}`, async () => {
       expect(planOf(query, 'wav').variant).to.equal(variant)
     })
   }

@@ -10,7 +10,7 @@ import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
 
-describe('what the headers of a video or of sound say', () => {
+describe('facts from the headers of video and audio', () => {
   let folder: string
   let engine: ReturnType<typeof createFfmpeg>
   before(async () => {
@@ -29,7 +29,7 @@ describe('what the headers of a video or of sound say', () => {
     return (await rejection(factsOf(bytes, format, given))) as Error & { status: number }
   }
 
-  it('is how long, how large and how fast it is, and how it is encoded', async () => {
+  it('include duration, size, rate and codecs', async () => {
     const bytes = await film({ colours: ['red', 'blue'], rate: 30 })
     const { bitrate, duration, ...rest } = await factsOf(bytes)
     expect(rest).to.deep.equal({
@@ -47,7 +47,7 @@ describe('what the headers of a video or of sound say', () => {
     expect(bitrate).to.be.closeTo((bytes.length * 8) / 2, bytes.length / 5)
   })
 
-  it('is the size that is shown: upright, of square pixels', async () => {
+  it('have the displayed size: upright, with square pixels', async () => {
     const turned = await remuxed(await video({ colours: ['red'] }), ['-metadata:s:v', 'rotate=270'])
     expect(await factsOf(turned)).to.include({ width: 120, height: 160, rotation: 90 })
     const wide = await video({
@@ -57,7 +57,7 @@ describe('what the headers of a video or of sound say', () => {
     expect(await factsOf(wide)).to.include({ width: 320, height: 120 })
   })
 
-  it('has no sound where a video is silent, and a rate that is no whole number', async () => {
+  it('have no audio for a silent video, and may have a fractional frame rate', async () => {
     const facts = await factsOf(
       await video({ colours: ['red'], options: ['-r', '30000/1001', '-c:v', 'libx264'] }),
     )
@@ -75,7 +75,7 @@ describe('what the headers of a video or of sound say', () => {
     ['aac', 'adts', 'aac', []],
     ['aiff', 'aiff', 'pcm_s16be', []],
   ] as const) {
-    it(`is that of sound in ${format}`, async () => {
+    it(`are available for audio in ${format}`, async () => {
       const bytes = await sound({ format, options: ['-ac', '2', ...options] })
       const { duration, bitrate, ...rest } = await factsOf(bytes, format)
       const sampleRate = format === 'opus' ? 48_000 : 44_100
@@ -85,7 +85,7 @@ describe('what the headers of a video or of sound say', () => {
     })
   }
 
-  it('is that of the sound where a cover lies beside it', async () => {
+  it('are those of the audio when there is a cover', async () => {
     const picture = ['-map', '1:v', '-c:v', 'mjpeg', '-frames:v', '1', '-disposition:v', 'attached_pic']
     const inputs = ['-f', 'lavfi', '-i', 'color=red:s=64x64:d=1']
     const covered = await remuxed(await sound(), ['-map', '0:a', ...picture], { inputs })
@@ -94,26 +94,26 @@ describe('what the headers of a video or of sound say', () => {
     expect(facts).to.not.have.any.keys('videoCodec', 'width', 'frameRate')
   })
 
-  it('says nothing of a length that the file does not say', async () => {
+  it('have no duration when the file does not state it', async () => {
     const live = ['-c:v', 'libvpx', '-b:v', '200k', '-live', '1']
     const facts = await factsOf(await video({ colours: ['red'], options: live, format: 'webm' }), 'webm')
     expect(facts).to.include({ container: 'webm', videoCodec: 'vp8', width: 160 })
     expect(facts).to.not.have.any.keys('duration', 'bitrate')
   })
 
-  it('is read at once, and believed, of 10 KB that claim to last two hours', async () => {
+  it('are read at once, and trusted, for 10 KB that claim to last two hours', async () => {
     const lying = lengthened(await video({ colours: ['red'] }))
     const startedAt = performance.now()
     expect(await factsOf(lying)).to.include({ duration: 7200, width: 160 })
     expect(performance.now() - startedAt).to.be.below(10_000)
   })
 
-  it('is that of a file that is cut off behind its index', async () => {
+  it('are available for a file that is truncated after its index', async () => {
     const fast = await remuxed(await film(), ['-movflags', '+faststart'])
     expect(await factsOf(fast.subarray(0, fast.length - 2000))).to.include({ videoCodec: 'h264', width: 160 })
   })
 
-  describe('is refused', () => {
+  describe('are refused', () => {
     for (const [what, bytes, format] of [
       ['an empty file', Buffer.alloc(0), 'mp4'],
       ['an empty song', Buffer.alloc(0), 'mp3'],
@@ -121,13 +121,13 @@ describe('what the headers of a video or of sound say', () => {
       ['what is no video', Buffer.from('no video at all'), 'webm'],
       ['a playlist', Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n#EXT-X-ENDLIST\n'), 'm4a'],
     ] as const) {
-      it(`of ${what}`, async () => {
+      it(`for ${what}`, async () => {
         const { status, message } = await refusal(bytes, format)
         expect(status, message).to.equal(422)
       })
     }
 
-    it('of a video whose end, with its index, is cut off', async () => {
+    it('for a video that is truncated before its index', async () => {
       const bytes = await video({ colours: ['red'] })
       expect(await refusal(bytes.subarray(0, bytes.length / 2))).to.include({
         status: 422,
@@ -135,24 +135,24 @@ describe('what the headers of a video or of sound say', () => {
       })
     })
 
-    it('whatever format of video or sound it claims to be', async () => {
+    it('for any declared format of video or audio', async () => {
       const formats = FORMATS.filter(demuxerOf)
       expect(formats).to.have.length.above(30)
       for (const { name } of formats) {
         const { status, message } = await refusal(Buffer.from('neither of them'), name)
         expect(status, name).to.equal(422)
-        expect(message, name).to.match(/^expected .+ (cannot|neither of them)$/)
+        expect(message, name).to.match(/^expected .+ (cannot|neither)$/)
       }
     })
 
-    it('of what no program here reads', async () => {
+    it('for formats without a demuxer', async () => {
       for (const name of ['midi', 'xm', 'mxf'])
         expect((await refusal(Buffer.from('MThd'), name)).message).to.match(
           new RegExp(`but this file is ${name}$`),
         )
     })
 
-    it('of what is too long', async () => {
+    it('for a file that is too large', async () => {
       const limits = { ...LIMITS, videoMaxBytes: 10 }
       expect(await refusal(await sound({ format: 'mp3' }), 'mp3', { limits })).to.have.property('status', 422)
     })

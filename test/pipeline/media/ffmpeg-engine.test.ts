@@ -56,7 +56,7 @@ describe('the ffmpeg engine', () => {
     }
   }
 
-  it('tells what is known of a video', async () => {
+  it('returns the facts about a video', async () => {
     const opened = await engine.open(assetOf(film, 'mp4'), {}, context())
     await engine.close?.(opened)
     expect(opened.source).to.deep.equal({
@@ -73,7 +73,7 @@ describe('the ffmpeg engine', () => {
     })
   })
 
-  it('reads a file where it lies, whatever its name would mean to ffmpeg', async () => {
+  it('reads a file in place, whatever its name would mean to ffmpeg', async () => {
     for (const name of ['film.mp4', 'frame%03d.mp4', '-y', 'concat:a|b', 'http:', 'a b\nc.mp4']) {
       const path = join(folder, name)
       await writeFile(path, film)
@@ -81,13 +81,13 @@ describe('the ffmpeg engine', () => {
     }
   })
 
-  it('streams a file that lies elsewhere, and is a 404 for one that is gone', async () => {
+  it('copies a file that is not on this disk, and throws a 404 for a deleted one', async () => {
     expect((await frame(assetOf(film, 'mp4'))).mediaType).to.equal('image/jpeg')
     const gone = lying(join(folder, 'gone.mp4'), 10)
     expect(await rejection(frame(gone))).to.include({ status: 404, code: 'file_not_found' })
   })
 
-  it('leaves nothing of a file that breaks off as it is copied', async () => {
+  it('removes a copy that fails', async () => {
     const broken: Asset = {
       ...assetOf(film, 'mp4'),
       open: async () => Readable.from([film.subarray(0, 1000)]),
@@ -97,14 +97,14 @@ describe('the ffmpeg engine', () => {
       .that.matches(/expected \d+ bytes/)
   })
 
-  it('has a demuxer for every format of video', async () => {
+  it('has a demuxer for every video format', async () => {
     for (const { name } of FORMATS.filter(({ group }) => group === 'video')) {
       const error = await rejection(frame(assetOf(Buffer.from('no video'), name)))
       expect(error, name).to.have.property('status', 422)
     }
   })
 
-  describe('reads no file and asks nobody but the one it is given', () => {
+  describe('reads no file but its input, and opens no connection', () => {
     let listener: Server
     let connections = 0
     before(async () => {
@@ -146,7 +146,7 @@ describe('the ffmpeg engine', () => {
     }
   })
 
-  it('gives ffmpeg and ffprobe the path to programs and their libraries, and nothing else of its environment', async () => {
+  it('passes on the paths of programs and libraries, and no other environment', async () => {
     const programs = join(folder, 'programs')
     await mkdir(programs)
     const { PATH } = process.env
@@ -174,7 +174,7 @@ describe('the ffmpeg engine', () => {
     expect(new Set(given)).to.deep.equal(new Set([`PATH=${told.PATH}`, 'LD_LIBRARY_PATH=/opt/lib']))
   })
 
-  it('looks into a file once where there is a place for what it has seen, unless that is too much', async () => {
+  it('probes a file once when it has a cache, unless the result is too long', async () => {
     const programs = join(folder, 'counted')
     await mkdir(programs)
     const { PATH } = process.env
@@ -212,7 +212,7 @@ describe('the ffmpeg engine', () => {
     expect(kept.has(sha256(tracks))).to.equal(false)
   })
 
-  it('takes HDR as it is stored where ffmpeg was built without the filters for it', async () => {
+  it('leaves HDR unchanged when ffmpeg lacks the filters for it', async () => {
     const programs = join(folder, 'without-zscale')
     await mkdir(programs)
     const { PATH } = process.env
@@ -261,7 +261,7 @@ describe('the ffmpeg engine', () => {
       }
     }
 
-    it('that reads a header, when nobody waits any more', async () => {
+    it('that reads a header, when the caller aborts', async () => {
       const leaving = new AbortController()
       const reading = rejection(frame(lying(pipe, 1), { signal: leaving.signal }))
       await eventually(async () => expect(await running()).to.have.length(1))
@@ -271,7 +271,7 @@ describe('the ffmpeg engine', () => {
       expect(await running()).to.deep.equal([])
     })
 
-    it('that decodes, when nobody waits any more, at whatever moment', async () => {
+    it('that decodes, when the caller aborts, at any time', async () => {
       for (const afterMs of [0, 5, 30, 300]) {
         const leaving = new AbortController()
         const reason = new Error('left')
@@ -282,7 +282,7 @@ describe('the ffmpeg engine', () => {
       }
     })
 
-    it('that is deaf to polite signals', async () => {
+    it('that ignores SIGTERM', async () => {
       const deaf = spawn('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])
       await once(deaf.stdout, 'data')
       const ended = once(deaf, 'exit').then(() => Promise.reject(new Error('ended')))
@@ -295,15 +295,15 @@ describe('the ffmpeg engine', () => {
       expect(deaf.signalCode).to.equal('SIGKILL')
     })
 
-    it('that is late', async () => {
+    it('that exceeds its time limit', async () => {
       const limits = { ...LIMITS, timeoutMs: 300 }
       for (const outcome of [await rejection(frame(lying(pipe, 1), { limits })), await stuck({ limits })]) {
-        expect(outcome).to.include({ status: 422, message: 'this video takes too long to transform' })
+        expect(outcome).to.include({ status: 422, message: 'This video takes too long to transform.' })
         expect(await running()).to.deep.equal([])
       }
     })
 
-    it('only then: until its end it has the lowest priority', async () => {
+    it('only then; until its end the process has the lowest priority', async () => {
       const leaving = new AbortController()
       const outcome = stuck({ signal: leaving.signal })
       let pids: string[] = []
@@ -323,7 +323,7 @@ describe('the ffmpeg engine', () => {
     })
   })
 
-  it('removes at the start what killed processes have left, and nothing of those that run', async () => {
+  it('removes the files of killed processes at the start, and none of running ones', async () => {
     const id = '-00000000-0000-4000-8000-000000000000'
     // No process has such a number.
     const dead = `${hostname()}-4194305${id}`

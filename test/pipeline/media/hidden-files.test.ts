@@ -21,7 +21,7 @@ describe('files of this process that a program must not inherit', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('are /dev/null to it, and nothing else is passed on', async () => {
+  it('are replaced by /dev/null, and no other descriptor is passed on', async () => {
     const file = opened.at(-1) as number
     const stdio = await withHiddenFiles(['ignore', 'pipe', 'pipe'])
     expect(stdio.slice(0, 3)).to.deep.equal(['ignore', 'pipe', 'pipe'])
@@ -32,7 +32,7 @@ describe('files of this process that a program must not inherit', () => {
     expect(link).to.equal('/dev/null\n')
   })
 
-  it('are looked for a few at a time: other work runs between them', async () => {
+  it('are searched for in portions, so that other work runs in between', async () => {
     let turns = 0
     let isDone = false
     const count = () => {

@@ -18,7 +18,7 @@ describe('memory of ffmpeg and ffprobe', () => {
   const env = { PATH: process.env.PATH ?? '' }
   const running = { env, signal: new AbortController().signal, timeoutMs: 25_000, maxBytes: 100_000 }
 
-  it('is not spent on a table that is larger than the limit: the file counts as one without samples', async () => {
+  it('is limited per allocation: a file with an oversized table counts as one without samples', async () => {
     const path = join(folder, 'bomb.mp4')
     await writeFile(path, boastingMovie({ samples: 80_000_000, tracks: 2 }))
     const args = ['-v', 'error', '-f', 'mov', '-show_entries', 'format=duration', '-i', `file:${path}`]
@@ -26,7 +26,7 @@ describe('memory of ffmpeg and ffprobe', () => {
     expect(await outputOf('ffprobe', args, running)).to.include('duration=')
   })
 
-  it('is watched: tables that are each below the limit end the process', async () => {
+  it('is watched: the process is killed when many small allocations exceed the limit', async () => {
     const path = join(folder, 'many.mp4')
     await writeFile(path, boastingMovie({ samples: 8_000_000, tracks: 8 }))
     const args = ['-v', 'error', '-f', 'mov', '-show_entries', 'format=duration', '-i', `file:${path}`]
@@ -41,7 +41,7 @@ describe('memory of ffmpeg and ffprobe', () => {
     expect(await outputOf('ffmpeg', args, running)).to.equal('')
   })
 
-  it('has its CPU time measured, also where the process is killed', async () => {
+  it('is limited with a kill, and the CPU time is measured nevertheless', async () => {
     const spent: number[] = []
     const measured = { ...running, spent: (cpuMs: number) => spent.push(cpuMs) }
     const endless = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-f', 'null', '-']
@@ -53,7 +53,7 @@ describe('memory of ffmpeg and ffprobe', () => {
     expect(idle, 'a process that waits').to.be.within(1, 600)
   })
 
-  it('bounds the frames of a transcode: larger ones are a 422 that asks for a smaller size', () => {
+  it('limits the frames of a transcode: larger ones are a 422 that asks for a smaller size', () => {
     const draft = { input: { source: { width: 7000, height: 7000 } } } as VideoDraft
     expect(() => checkOutcomeSize(draft))
       .to.throw('at most 9437184 pixels a frame')

@@ -6,7 +6,7 @@ const draft = { input: { source: { width: 1920, height: 1080 } } } as VideoDraft
 const times = { untilSeconds: 0, saidSeconds: undefined, keyFramesApartSeconds: 2 }
 const HOUR = 3600
 
-describe('what a storyboard shows', () => {
+describe('the layout of a storyboard', () => {
   for (const [seconds, count, intervalSeconds] of [
     [0, 1, 1],
     [0.04, 1, 1],
@@ -22,7 +22,7 @@ describe('what a storyboard shows', () => {
     [51 * HOUR, 51, HOUR],
     [250 * HOUR, 84, 3 * HOUR],
   ] as const) {
-    it(`is ${count} of ${seconds} s, each ${intervalSeconds} s after the other`, () => {
+    it(`has ${count} tiles for ${seconds} s, one every ${intervalSeconds} s`, () => {
       const board = boardOf(draft, { ...times, untilSeconds: seconds })
       expect(board).to.include({ count, intervalSeconds, columns: Math.min(10, count) })
       expect(board.untilSeconds).to.equal(seconds)
@@ -41,13 +41,13 @@ describe('what a storyboard shows', () => {
     [600, 10.1, false],
     [600, Number.POSITIVE_INFINITY, false],
   ] as const) {
-    it(`is ${ofKeyFrames ? 'key frames' : 'any frames'} of ${seconds} s with one every ${apart} s`, () => {
+    it(`uses ${ofKeyFrames ? 'key frames' : 'any frames'} for ${seconds} s with a key frame every ${apart} s`, () => {
       const board = boardOf(draft, { ...times, untilSeconds: seconds, keyFramesApartSeconds: apart })
       expect(board.ofKeyFrames).to.equal(ofKeyFrames)
     })
   }
 
-  it('ends with all that is wanted of the file, sound included', () => {
+  it('ends at the end of the requested part, audio included', () => {
     const heard = { ...times, untilSeconds: 5, saidSeconds: 8 }
     expect(boardOf(draft, heard)).to.include({ count: 5, untilSeconds: 8 })
     expect(boardOf({ ...draft, startSeconds: 2 }, heard)).to.include({ count: 3, untilSeconds: 6 })

@@ -19,7 +19,7 @@ function draft(
   return { ...asked, input: input as unknown as VideoDraft['input'] }
 }
 
-describe('what ffmpeg is told', () => {
+describe('the arguments of a transcode', () => {
   describe('the size: within a box, both sides even, never enlarged', () => {
     const HD = [1920, 1080] as const
     for (const [source, asked, size] of [
@@ -48,7 +48,7 @@ describe('what ffmpeg is told', () => {
     }
   })
 
-  it('says how long the outcome will be', () => {
+  it('include the duration of the output', () => {
     const of = (asked: Partial<VideoDraft>, seconds?: number) => outcomeSeconds(draft([2, 2], asked, seconds))
     expect(of({})).to.equal(10)
     expect(of({ startSeconds: 4, endSeconds: 6 })).to.equal(2)
@@ -58,7 +58,7 @@ describe('what ffmpeg is told', () => {
     expect(outcomeSeconds(unknown)).to.equal(5)
   })
 
-  it('forces the demuxer, keeps to one file, and bounds frames and time before it opens anything', () => {
+  it('force the demuxer, allow one file only, and limit frames and time before the input is opened', () => {
     const given = { container: 'mp4', target: '/tmp/out.mp4', limits: LIMITS, canToneMap: true } as const
     const args = transcodeArguments(draft([64, 64], { startSeconds: 1, endSeconds: 3 }), given)
     const before = args.slice(0, args.indexOf('-i'))
@@ -74,13 +74,13 @@ describe('what ffmpeg is told', () => {
     expect(args.slice(args.indexOf('-i')).join(' ')).to.match(/^-i file:\/tmp\/a -t 2 .* \/tmp\/out\.mp4$/)
   })
 
-  it('ends the file at the bytes that an output may have', () => {
+  it('end the file at the output limit', () => {
     const limits = { ...LIMITS, outputMaxBytes: 12_345 }
     const given = { container: 'mp4', target: '/tmp/out.mp4', limits, canToneMap: true } as const
     expect(transcodeArguments(draft([64, 64]), given).join(' ')).to.include('-fs 12345')
   })
 
-  it('and what it tells is read, however it is cut', () => {
+  it('report progress that is parsed in any pieces', () => {
     const progress = readProgress()
     expect(progress.take('frame=1\nout_time_us=N/A\ntotal')).to.equal(true)
     expect(progress.seconds()).to.equal(0)

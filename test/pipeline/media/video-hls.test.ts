@@ -19,7 +19,7 @@ import { loadWith } from '../load/drop-ins.ts'
 
 const execute = promisify(execFile)
 
-describe('a video to be streamed', () => {
+describe('an HLS stream', () => {
   let folder: string
   let transforms: readonly LoadedPlugin[]
   let run: ReturnType<typeof createRunner>
@@ -119,7 +119,7 @@ describe('a video to be streamed', () => {
 
   const sizes = ({ variants }: Streamed) => variants.map(({ RESOLUTION }) => RESOLUTION)
 
-  it('is a ladder of sizes, of which each begins its segments at the same moments', async () => {
+  it('is a ladder of sizes whose segments begin at the same times', async () => {
     const made = await streamed(source)
     expect(sizes(made)).to.deep.equal(['600x450', '480x360'])
     expect(made.variants.map(({ CODECS }) => CODECS)).to.deep.equal([
@@ -152,7 +152,7 @@ describe('a video to be streamed', () => {
     )
   })
 
-  it('can be played while it is made, from when each rendition has begun', async function () {
+  it('can be played during the transcode, once each rendition has begun', async function () {
     this.timeout(120_000)
     const versions = new Map<string, string[]>()
     const inStore = new Set<string>()
@@ -215,7 +215,7 @@ describe('a video to be streamed', () => {
     expect(live < 0 ? made.stored : made.stored.slice(0, live)).to.include(made.sound)
   })
 
-  it('ends at once when a part cannot be stored', async function () {
+  it('fails at once when a part cannot be stored', async function () {
     this.timeout(120_000)
     const failure = new Error('the bucket is away')
     const stored: string[] = []
@@ -229,7 +229,7 @@ describe('a video to be streamed', () => {
     expect(stored.join()).not.to.include('#EXT-X-ENDLIST')
   })
 
-  it('tells of rates that every segment keeps', async () => {
+  it('declares bit rates that no segment exceeds', async () => {
     const { master, variants, read } = await streamed(source)
     for (const one of variants) {
       const segments = segmentsOf((await read(one.uri)).toString())
@@ -242,7 +242,7 @@ describe('a video to be streamed', () => {
     }
   })
 
-  it('is a part of its source, without sound, turned upright', async () => {
+  it('can be a part of its source, without audio, rotated upright', async () => {
     const bytes = await remuxed(await film({ width: 96, height: 64 }), ['-metadata:s:v', 'rotate=90'])
     const made = await streamed(bytes, 'hls&start=0.5&end=2&mute')
     expect(sizes(made)).to.deep.equal(['64x96'])
@@ -252,7 +252,7 @@ describe('a video to be streamed', () => {
     expect(sizes(await streamed(bytes, 'hls&vt'))).to.deep.equal(['54x96'])
   })
 
-  it('of a silent film has no sound, nor has one whose sound ends before it begins', async () => {
+  it('has no audio for a silent video, or for audio that ends before the requested part', async () => {
     expect((await streamed(await video())).sound).to.equal(undefined)
     const inputs = ['-f', 'lavfi', '-i', 'sine=d=1']
     const short = await remuxed(await video(), ['-map', '0', '-map', '1:a', '-c:a', 'aac'], { inputs })
@@ -263,7 +263,7 @@ describe('a video to be streamed', () => {
     expect(await played(late)).to.equal('')
   })
 
-  it('keeps sound and pictures together where one of them begins later', async () => {
+  it('stays in sync when video or audio begins later', async () => {
     const inputs = ['-f', 'lavfi', '-itsoffset', '1', '-i', 'sine=d=1']
     const late = await remuxed(await video(), ['-map', '0', '-map', '1:a', '-c:a', 'aac'], { inputs })
     const made = await streamed(late)
@@ -274,7 +274,7 @@ describe('a video to be streamed', () => {
     expect((await probed(await whole(held, held.variants[0]?.uri ?? ''))).seconds).to.be.within(3.9, 5.1)
   })
 
-  it('refuses what a ladder has of its own, and what cannot be decoded', async () => {
+  it('is refused with parameters that the ladder sets, and for a broken source', async () => {
     for (const [param, query] of [
       ['w', 'hls&w=100'],
       ['f', 'hls&f=webm'],
@@ -285,7 +285,7 @@ describe('a video to be streamed', () => {
     expect(await rejection(streamed(source.subarray(0, 3000)))).to.include({ status: 422 })
   })
 
-  it('has a name that begins with hls, and its playlist within', () => {
+  it('has a name that begins with hls, with the playlist in its folder', () => {
     expect(planOf('hls').variant).to.equal('hls/master.m3u8')
     expect(planOf('start=1&mute&hls=1&end=2.5').variant).to.equal('end=2.5&hls&mute=1&start=1/master.m3u8')
     expect(planOf('hls=0&w=100').variant).to.equal('w=100')

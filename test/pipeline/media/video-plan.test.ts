@@ -55,12 +55,12 @@ describe('a plan for a video', () => {
     ['kf_boost&keyframe=5', 'kf_boost=1'],
     ['kf=5', 'kf=5'],
   ] as const) {
-    it(`is called ${variant} for ?${query}`, () => {
+    it(`is named ${variant} for ?${query}`, () => {
       expect(planOf(query).variant).to.equal(variant)
     })
   }
 
-  it('takes the frame first, whatever the order of the chain, and under the same name', async () => {
+  it('renders the frame first, whatever the order of the chain, with the same name', async () => {
     const files = { 'early.js': dropIn('a-first', { phase: "'prepare'" }) }
     const { transforms } = await loadWith(files, {
       order: ['image-resize', 'video-thumbnail', 'image-orient'],
@@ -75,12 +75,12 @@ describe('a plan for a video', () => {
     ])
   })
 
-  it('tells caches when the format of the frame depends on who asks', () => {
+  it('varies by Accept when the format of the frame depends on it', () => {
     const { variant, variesByAccept } = planOf('thumbnail&f=auto', { accept: 'image/webp' })
     expect({ variant, variesByAccept }).to.deep.equal({ variant: 'f=webp&thumbnail=1', variesByAccept: true })
   })
 
-  it('has nothing to do for a thumbnail that is switched off', () => {
+  it('has no step for a thumbnail that is switched off', () => {
     expect(planOf('thumbnail=0').steps).to.deep.equal([])
   })
 
@@ -110,17 +110,17 @@ describe('a plan for a video', () => {
     })
   }
 
-  it('keeps to the widths that a client may ask for', () => {
+  it('respects the allowed widths of a client', () => {
     const rules = { allowedWidths: [320, 640] }
     expect(planOf('thumbnail&w=300', { rules }).variant).to.equal('thumbnail=1&w=320')
   })
 
-  it('is only for videos', () => {
+  it('is for videos only', () => {
     const { message } = refusal('thumbnail', { format: knownFormat('png') })
     expect(message).to.match(/there is no parameter "thumbnail" for image files/)
   })
 
-  it('needs parameters that mean one thing: a plugin of either kind may not take them again', async () => {
+  it('needs unambiguous parameters: plugins of both kinds cannot share a name', async () => {
     const params = `{ duration: { type: 'integer', min: 1, max: 9, help: 'Of something' } }`
     const error = await rejection(loadWith({ 'other.js': dropIn('image-other', { params }) }))
     expect(error)
@@ -128,7 +128,7 @@ describe('a plan for a video', () => {
       .that.matches(/the parameter duration is taken by [a-z-]+ for image files/)
   })
 
-  it('can be begun by a drop-in as well, which says the format of what it makes', async () => {
+  it('can also begin with a drop-in, which declares the format of its output', async () => {
     const members = { engine: "'ffmpeg'", makes: "'png'" }
     const { transforms } = await loadWith({ 'still.js': dropIn('still', members) })
     const { steps, variant } = planOf('still&w=10&f=png', { transforms })

@@ -16,7 +16,7 @@ describe('?storyboard', () => {
       [],
     )({ query: new URLSearchParams(query), format: formatOfMediaType('video/mp4'), accept: '' })
 
-  it('refuses what its tiles have of their own', () => {
+  it('refuses parameters that its tiles set', () => {
     for (const [param, query] of [
       ['w', 'storyboard&w=100'],
       ['h', 'h=100&storyboard'],
@@ -37,7 +37,7 @@ describe('?storyboard', () => {
       expect(() => planOf(query), query).to.throw(/expected|there is no parameter/)
   })
 
-  it('has a name that begins with storyboard, and its text within', () => {
+  it('has a name that begins with storyboard, with the text in its folder', () => {
     expect(planOf('storyboard').variant).to.equal('storyboard/storyboard.vtt')
     expect(planOf('start=1&vt&storyboard=1').variant).to.equal('start=1&storyboard&vt=1/storyboard.vtt')
     expect(planOf('storyboard=0&w=100').variant).to.equal('w=100')

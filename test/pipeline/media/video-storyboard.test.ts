@@ -87,7 +87,7 @@ describe('a storyboard of a video', () => {
   const sizeOf = ({ cues }: Board) => `${cues[0]?.tile.width}x${cues[0]?.tile.height}`
   const inTurns = (count: number) => Array.from({ length: count }, (_, i) => String(THREE[i % 3]))
 
-  it('has a tile for each second, of what is shown as it begins, ten beside one another', async () => {
+  it('has a tile for each second, with the frame at its start, ten per row', async () => {
     const board = await boardOf(await film({ colours: inTurns(12), width: 640, height: 360 }))
     expect(board.text.split('\n').slice(0, 5)).to.deep.equal([
       'WEBVTT',
@@ -113,7 +113,7 @@ describe('a storyboard of a video', () => {
       )
   })
 
-  it('has the moments of a part from where it begins, and of the middle', async () => {
+  it('has the times of a part from its start, and of the cropped middle', async () => {
     const bytes = await video({ colours: inTurns(6), width: 160, height: 90 })
     const part = await boardOf(bytes, { query: 'storyboard&start=1.5&end=4.2' })
     expect(timesOf(part)).to.deep.equal([
@@ -133,7 +133,7 @@ describe('a storyboard of a video', () => {
     ['100.2 s', 100.2, 2, 51],
     ['9 min', 540, 10, 54],
   ] as const) {
-    it(`has no more than 100 tiles: ${what} are ${count}`, async () => {
+    it(`has at most 100 tiles: ${what} are ${count}`, async () => {
       const colours = inTurns(Math.ceil(seconds / interval))
       // A frame for each tile, and one at the end.
       const slow = await video({ colours, width: 32, height: 24, rate: 5 })
@@ -146,7 +146,7 @@ describe('a storyboard of a video', () => {
     })
   }
 
-  it('is upright, of square pixels, with even sides, and never enlarged', async () => {
+  it('is upright, with square pixels and even sides, and never enlarged', async () => {
     const turned = await remuxed(await video({ width: 480, height: 270 }), ['-metadata:s:v', 'rotate=90'])
     const upright = await boardOf(turned)
     expect(sizeOf(upright)).to.equal('90x160')
@@ -163,14 +163,14 @@ describe('a storyboard of a video', () => {
     expect(sizeOf(await boardOf(await video({ width: 16, height: 4000, options: thin })))).to.equal('2x160')
   })
 
-  it('has one tile of a single frame', async () => {
+  it('has one tile for a single frame', async () => {
     const board = await boardOf(await remuxed(await video(), ['-frames:v', '1']))
     expect(timesOf(board)).to.deep.equal([[0, 0.1]])
     expect(await coloursOf(board)).to.deep.equal(['red'])
     expect(board.size).to.equal('160x120')
   })
 
-  it('follows the pictures where a header says nothing, or something else', async () => {
+  it('depends on the frames when the header has no duration or a wrong one', async () => {
     const colours = inTurns(4)
     const vp8 = ['-c:v', 'libvpx', '-deadline', 'realtime', '-f', 'webm', '-live', '1']
     const recorded = await boardOf(await video({ colours, options: vp8, format: 'webm' }), { format: 'webm' })
@@ -187,7 +187,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(cut)).to.deep.equal(inTurns(cut.cues.length))
   })
 
-  it('shows what is shown, also where frames are few and far between', async () => {
+  it('shows the displayed frame even when frames are rare', async () => {
     const colours = inTurns(6)
     // Red up to 2.5 s, green up to 5 s: what begins between the moments is not shown before.
     const bytes = await remuxed(await video({ colours: ['red', 'green', 'blue'], rate: 1 }), [
@@ -211,7 +211,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(await boardOf(old, { format: 'avi' }))).to.deep.equal(colours)
   })
 
-  it('is of key frames where these are close together, each the first of its time', async () => {
+  it('uses key frames when these are frequent, each the first of its interval', async () => {
     const options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-sc_threshold', '0']
     // Two seconds for each tile: of a colour, then of white.
     const colours = inTurns(102).map((colour, i) => (i % 2 === 0 ? colour : 'white'))
@@ -226,7 +226,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(await boardOf(slow))).to.deep.equal(['red', ...white])
   })
 
-  it('is of all frames where key frames need others', async () => {
+  it('uses all frames when key frames depend on others', async () => {
     const open = 'open-gop=1:keyint=50:min-keyint=50:scenecut=0:bframes=3:b-adapt=0'
     const options = ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-x264-params', open]
     const colours = inTurns(102)
@@ -236,7 +236,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(board)).to.deep.equal(colours.filter((_, i) => i % 2 === 0))
   })
 
-  it('goes on with the last tile where the rest cannot be decoded', async () => {
+  it('repeats the last tile when the rest cannot be decoded', async () => {
     const options = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']
     const bytes = await video({ colours: inTurns(8), options: [...options, '-movflags', '+faststart'] })
     const board = await boardOf(bytes.fill(0, Math.floor(bytes.length * 0.7)))
@@ -245,7 +245,7 @@ describe('a storyboard of a video', () => {
     expect(await coloursOf(board)).not.to.include('black')
   })
 
-  it('shows HDR as a usual screen does', async () => {
+  it('shows HDR as on a standard screen', async () => {
     const bytes = await wideVideo({ rgb: [148, 148, 148], transfer: 'smpte2084' })
     const { sprite } = await boardOf(bytes)
     const [red, green, blue] = await sharp(sprite)
@@ -255,7 +255,7 @@ describe('a storyboard of a video', () => {
     for (const value of [red, green, blue]) expect(value).to.be.within(225, 255)
   })
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const told: number[] = []
     const long = await video({ colours: inTurns(6), width: 1280, height: 720, rate: 60 })
     await boardOf(long, { progress: (fraction) => void told.push(fraction) })
@@ -264,7 +264,7 @@ describe('a storyboard of a video', () => {
     expect(told).to.deep.equal([...told].sort((a, b) => a - b))
   })
 
-  it('refuses what has no pictures, or none from there on', async () => {
+  it('is refused for a file without frames, or without frames from the start on', async () => {
     expect(await rejection(boardOf(await sound()))).to.include({ status: 422, code: 'not_transformable' })
     expect(await rejection(boardOf((await video()).subarray(0, 2000)))).to.include({ status: 422 })
     expect(await rejection(boardOf(await video(), { query: 'storyboard&start=3' }))).to.include({

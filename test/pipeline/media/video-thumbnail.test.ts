@@ -40,7 +40,7 @@ describe('video-thumbnail', () => {
     return (await rejection(thumbnail(bytes, query, format))) as Error & { status: number }
   }
 
-  it('is the first frame, a JPEG as large as the video', async () => {
+  it("is the first frame, a JPEG of the video's size", async () => {
     const { mediaType, bytes, metadata } = await thumbnail(film, 'thumbnail')
     expect(mediaType).to.equal('image/jpeg')
     expect(metadata).to.include({ format: 'jpeg', width: 160, height: 120 })
@@ -54,13 +54,13 @@ describe('video-thumbnail', () => {
     ['19', GREEN],
     ['29', BLUE],
   ] as const) {
-    it(`is what is shown after ${duration} x 100 ms`, async () => {
+    it(`is the frame displayed at ${duration} x 100 ms`, async () => {
       const { bytes } = await thumbnail(film, `thumbnail&duration=${duration}`)
       await expectColour(bytes, [120, 90], colour)
     })
   }
 
-  it('goes through any image parameter, in the order of the chain', async () => {
+  it('accepts any image parameter, in the order of the chain', async () => {
     const { mediaType, bytes, metadata } = await thumbnail(
       film,
       'w=80&flop&negate&f=png&thumbnail&duration=10',
@@ -71,7 +71,7 @@ describe('video-thumbnail', () => {
     await expectColour(bytes, [70, 10], { r: 0, g: 0, b: 0 })
   })
 
-  it('is upright where the video says that it was taken on its side', async () => {
+  it('is upright when the video is stored rotated', async () => {
     const turned = await remuxed(film, ['-metadata:s:v', 'rotate=270'])
     const { bytes, metadata } = await thumbnail(turned, 'thumbnail')
     expect(metadata).to.include({ width: 120, height: 160 })
@@ -90,7 +90,7 @@ describe('video-thumbnail', () => {
     expect(white[0]).to.be.oneOf([1, 3])
   })
 
-  it('has square pixels where those of the video are not', async () => {
+  it('has square pixels when the video does not', async () => {
     const wide = await video({
       colours: ['red'],
       options: ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-aspect', '8:3'],
@@ -99,7 +99,7 @@ describe('video-thumbnail', () => {
     expect(metadata).to.include({ width: 320, height: 120 })
   })
 
-  it('is of odd sides where the video is', async () => {
+  it('has odd sides when the video does', async () => {
     const odd = await video({
       colours: ['red', 'blue'],
       width: 161,
@@ -111,7 +111,7 @@ describe('video-thumbnail', () => {
     await expectColour(bytes, [160, 120], BLUE)
   })
 
-  it('has the right colours of BT.709, said or unsaid', async () => {
+  it('has the right colours of BT.709, declared or not', async () => {
     const said = await video({
       colours: ['red'],
       matrix: 'bt709',
@@ -140,7 +140,7 @@ describe('video-thumbnail', () => {
     ['red of a wide gamut', 'bt2020-10', [200, 60, 60], { r: 239, g: 0, b: 55 }],
     ['grey of a wide gamut', 'bt2020-10', [128, 128, 128], { r: 128, g: 128, b: 128 }],
   ] as const) {
-    it(`shows on a usual screen ${what}`, async () => {
+    it(`shows on a standard screen ${what}`, async () => {
       const bytes = await wideVideo({ rgb, transfer })
       await expectColour((await thumbnail(bytes, 'thumbnail')).bytes, [30, 20], expected)
     })
@@ -155,7 +155,7 @@ describe('video-thumbnail', () => {
     ['flv', 'flv'],
     ['wmv', 'wmv2'],
   ] as const) {
-    it(`is taken of ${format}`, async () => {
+    it(`can be rendered from ${format}`, async () => {
       const rate = format === 'mpeg' ? 25 : 10
       const options = ['-c:v', codec, '-pix_fmt', 'yuv420p', '-q:v', '3', '-b:v', '1M']
       const bytes = await video({ rate, options, format })
@@ -165,14 +165,14 @@ describe('video-thumbnail', () => {
     })
   }
 
-  it('is the last frame where that is still shown', async () => {
+  it('is the last frame while that is displayed', async () => {
     // One frame a second, the last from 2 s to 3 s.
     const slow = await video({ rate: 1 })
     const { bytes } = await thumbnail(slow, 'thumbnail&duration=29')
     await expectColour(bytes, [120, 90], BLUE)
   })
 
-  it('is of the pictures, not of a sound that goes on', async () => {
+  it('depends on the frames, not on audio that continues', async () => {
     const { message, status } = await refusal(film, 'thumbnail&duration=30')
     expect(status).to.equal(400)
     expect(message).to.match(/from 0 to 29, as this video is 3 s long, for duration but received "30"/)
@@ -191,11 +191,11 @@ describe('video-thumbnail', () => {
       })
     }
 
-    it('a video whose end, with its index, is cut off', async () => {
+    it('a video that is truncated before its index', async () => {
       expect(await refusal(film.subarray(0, film.length / 2))).to.have.property('status', 422)
     })
 
-    it('a moment that the header promises and the file has not', async () => {
+    it('a time that the header promises but the file does not have', async () => {
       const fast = await remuxed(await video({ colours: Array(20).fill('red') }), ['-movflags', '+faststart'])
       // The index is first: half of the pictures are still there.
       const cut = fast.subarray(0, fast.length - 500)
@@ -206,7 +206,7 @@ describe('video-thumbnail', () => {
       expect((await thumbnail(cut, 'thumbnail')).metadata.width).to.equal(160)
     })
 
-    it('a file of 10 KB that claims to last two hours, within its time', async () => {
+    it('a file of 10 KB that claims to last two hours, within its time limit', async () => {
       const lying = lengthened(await video({ colours: ['red'] }))
       const startedAt = performance.now()
       const { message, status } = await refusal(lying, 'thumbnail&duration=36000')
@@ -214,20 +214,20 @@ describe('video-thumbnail', () => {
       expect(status, message).to.equal(422)
     })
 
-    it('a file of sound only, and says so', async () => {
+    it('an audio file, and says so', async () => {
       const { message, status } = await refusal(await sound())
       expect(status).to.equal(422)
-      expect(message).to.equal('expected a video with pictures but this file has only sound')
+      expect(message).to.equal('expected a video stream but this file has only sound')
     })
 
-    it('sound with a cover, which is no moment', async () => {
+    it('audio with a cover, which is not a frame', async () => {
       const picture = ['-map', '1:v', '-c:v', 'mjpeg', '-frames:v', '1', '-disposition:v', 'attached_pic']
       const inputs = ['-f', 'lavfi', '-i', 'color=red:s=64x64:d=1']
       const covered = await remuxed(await sound(), ['-map', '0:a', ...picture], { inputs })
       expect((await refusal(covered)).message).to.match(/has only sound/)
     })
 
-    it('a video that is too large, by its header alone', async () => {
+    it('a video that is too large, judged by its header alone', async () => {
       const limited = (limits: object) =>
         rejection(transform({ query: 'thumbnail', source: assetOf(film, 'mp4'), limits }))
       expect(await limited({ sourceMaxPixels: 160 * 120 - 1 })).to.have.property(

@@ -27,7 +27,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS, transform } from '../image/transform.ts'
 import { loadWith } from '../load/drop-ins.ts'
 
-describe('a video of a video', () => {
+describe('a transcode of a video', () => {
   let folder: string
   let transforms: readonly LoadedPlugin[]
   let run: ReturnType<typeof createRunner>
@@ -82,7 +82,7 @@ describe('a video of a video', () => {
   const refusal = async (...args: Parameters<typeof made>) =>
     (await rejection(made(...args))) as Error & { status: number }
 
-  it('is an MP4 that every player knows, whose index comes first', async () => {
+  it('is an MP4 that every player supports, with its index first', async () => {
     const { bytes, seconds, ...outcome } = await made(source, 'f=mp4')
     expect(outcome).to.include({
       mediaType: 'video/mp4',
@@ -103,7 +103,7 @@ describe('a video of a video', () => {
     ['webm', 'video/webm', /webm/, 'vp9', 'opus'],
     ['avi', 'video/x-msvideo', /avi/, 'mpeg4', 'mp3'],
   ] as const) {
-    it(`is ${format} where that is asked for`, async () => {
+    it(`is ${format} on request`, async () => {
       const outcome = await made(source, `f=${format}&w=80`)
       expect(outcome).to.include({ mediaType, videoCodec, audioCodec, width: 80, height: 60 })
       expect(outcome.container).to.match(container)
@@ -112,12 +112,12 @@ describe('a video of a video', () => {
     })
   }
 
-  describe('fits into a box, both sides even', () => {
-    it('as it was asked for, in its middle', async () => {
+  describe('fits into a box with both sides even', () => {
+    it('as requested, around the middle', async () => {
       expect(await made(source, 'vt&w=34')).to.include({ width: 34, height: 60 })
     })
 
-    it('also when its own are odd', async () => {
+    it('even when those of the source are odd', async () => {
       const odd = await video({
         colours: ['red'],
         width: 161,
@@ -127,14 +127,14 @@ describe('a video of a video', () => {
       expect(await made(odd, 'f=mp4')).to.include({ width: 160, height: 120, pixelFormat: 'yuv420p' })
     })
 
-    it('and at most 720 lines of automatic quality, unless a size is asked for', async () => {
+    it('of at most 720 lines with automatic quality, unless a size is requested', async () => {
       const large = await video({ colours: ['red'], width: 1280, height: 800, rate: 5 })
       expect(await made(large, 'q_a')).to.include({ width: 1152, height: 720 })
       expect(await made(large, 'q_a&w=1200')).to.include({ width: 1200, height: 750 })
     })
   })
 
-  it('is upright, and says nothing of how it was held or where', async () => {
+  it('is upright, without orientation and location metadata', async () => {
     const turned = await remuxed(source, ['-metadata:s:v', 'rotate=90', '-metadata', 'location=+52.5+13.4/'])
     expect((await probed(turned)).tags).to.have.property('location')
     const outcome = await made(turned, 'w=60')
@@ -142,7 +142,7 @@ describe('a video of a video', () => {
     expect(JSON.stringify(outcome.tags)).not.to.match(/52\.5|location|rotate/)
   })
 
-  it('has square pixels where those of the source are not', async () => {
+  it('has square pixels when the source does not', async () => {
     const wide = await video({
       colours: ['red'],
       options: ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-aspect', '8:3'],
@@ -151,7 +151,7 @@ describe('a video of a video', () => {
     expect(await made(wide, 'vt')).to.include({ width: 68, height: 120 })
   })
 
-  it('is a part of it, from a moment up to another', async () => {
+  it('contains the part between start and end', async () => {
     expect((await made(source, 'start=1&end=2.5')).seconds).to.be.closeTo(1.5, 0.1)
     expect((await made(source, 'start=2')).seconds).to.be.closeTo(1, 0.1)
     expect((await made(source, 'end=99')).seconds).to.be.closeTo(3, 0.1)
@@ -160,12 +160,12 @@ describe('a video of a video', () => {
     expect(message).to.match(/^expected a number below 3(\.\d+)?, as this video is .* for start/)
   })
 
-  it('has no sound when that is asked for, or there is none', async () => {
+  it('has no audio with mute, or for a silent source', async () => {
     expect((await made(source, 'mute')).audioCodec).to.equal(undefined)
     expect((await made(await video({ colours: ['red'] }), 'f=webm')).audioCodec).to.equal(undefined)
   })
 
-  it('can be cut and begun where key frames were asked for', async () => {
+  it('can be cut and started at the requested key frames', async () => {
     // Ten frames a second.
     expect((await made(source, 'kf=5')).keyFrames).to.deep.equal([0, 0.5, 1, 1.5, 2, 2.5])
     const long = await video({ colours: Array(9).fill('red'), width: 32, height: 32 })
@@ -176,7 +176,7 @@ describe('a video of a video', () => {
     expect(keyFrames.map(Math.round)).to.deep.equal([0, 1, 2])
   })
 
-  it('keeps the moments of its frames where they vary', async () => {
+  it('preserves variable frame times', async () => {
     // Every third frame is left out, and so is all of the second second.
     const select = ['-vf', "select='mod(n\\,3)*not(between(t\\,1\\,1.95))'", '-vsync', 'vfr']
     const varying = await remuxed(source, ['-c:v', 'libx264', ...select])
@@ -187,13 +187,13 @@ describe('a video of a video', () => {
     expect((await made(varying, 'f=avi')).seconds).to.be.closeTo(before.seconds, 0.3)
   })
 
-  it('is what can be decoded of a file that is cut off behind its index', async () => {
+  it('contains the part of a truncated file that can be decoded', async () => {
     const fast = await remuxed(source, ['-movflags', '+faststart'])
     const { frames } = await made(fast.subarray(0, fast.length - 2000), 'w=80')
     expect(frames).to.be.within(5, 30)
   })
 
-  it('shows HDR on a usual screen', async () => {
+  it('shows HDR on a standard screen', async () => {
     const hdr = await wideVideo({ rgb: [148, 148, 148], transfer: 'smpte2084' })
     const { bytes, pixelFormat, colorSpace } = await made(hdr, 'w=32')
     expect({ pixelFormat, colorSpace }).to.deep.equal({ pixelFormat: 'yuv420p', colorSpace: 'bt709' })
@@ -202,7 +202,7 @@ describe('a video of a video', () => {
     expect((await colourAt(frame.bytes, 15, 10)).g).to.be.closeTo(235, 6)
   })
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const told: number[] = []
     await made(source, 'w=80', { progress: (fraction) => void told.push(fraction) })
     expect(told).not.to.deep.equal([])
@@ -215,7 +215,7 @@ describe('a video of a video', () => {
     for (const [what, bytes, message] of [
       ['of an empty file', async () => Buffer.alloc(0), BROKEN],
       ['of zeros', async () => Buffer.alloc(100_000), BROKEN],
-      ['of sound', sound, 'expected a video with pictures but this file has only sound'],
+      ['of sound', sound, 'expected a video stream but this file has only sound'],
       ['of a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
     ] as const) {
       it(what, async () => {
@@ -223,7 +223,7 @@ describe('a video of a video', () => {
       })
     }
 
-    it('of a header without a frame', async () => {
+    it('for a header without frames', async () => {
       const fast = await remuxed(source, ['-movflags', '+faststart'])
       const header = fast.subarray(0, fast.indexOf('mdat') + 4)
       expect(await refusal(header, 'w=80')).to.include({ status: 422, message: BROKEN })
@@ -234,11 +234,11 @@ describe('a video of a video', () => {
       const long = await video({ colours: Array(20).fill('red'), width: 640, height: 480 })
       expect(await refusal(long, 'f=webm', { limits })).to.include({
         status: 422,
-        message: 'this video takes too long to transform',
+        message: 'This video takes too long to transform.',
       })
     })
 
-    it('when nothing moves any more, for now', async () => {
+    it('temporarily when there is no progress', async () => {
       const elsewhere = await temporaryFolder()
       const scratch = createScratch(folder)
       const env = programEnvironment()
@@ -259,7 +259,7 @@ describe('a video of a video', () => {
       }
     })
 
-    it('when its encoder is killed, which may pass', async () => {
+    it('temporarily when its encoder is killed', async () => {
       const progress = () => {
         for (const pid of execFileSync('pgrep', ['-P', String(process.pid), 'ffmpeg'])
           .toString()
@@ -271,7 +271,7 @@ describe('a video of a video', () => {
       expect(String(error.cause)).to.match(/ended with SIGKILL/)
     })
 
-    it('when nobody waits any more', async () => {
+    it('when the caller aborts', async () => {
       const leaving = new AbortController()
       const reason = new Error('left')
       const progress = () => leaving.abort(reason)

@@ -37,7 +37,7 @@ describe('the peaks of samples', () => {
     return { data: parts.flatMap((part) => [Math.min(...part), Math.max(...part)]), samplesPerPart: each }
   }
 
-  it('are the samples themselves where there is room for them', () => {
+  it('are the samples themselves when they fit', () => {
     expect(peaksOf([5, -3, 7], { atMost: 8 })).to.deep.equal(expected([5, -3, 7], 1))
   })
 
@@ -48,17 +48,17 @@ describe('the peaks of samples', () => {
     [2, 24],
     [1, 40],
   ] as const) {
-    it(`are put together until there are ${atMost} parts at most`, () => {
+    it(`are merged into at most ${atMost} parts`, () => {
       expect(peaksOf(SAMPLES, { atMost })).to.deep.equal(expected(SAMPLES, each))
     })
   }
 
-  it('are the same however the samples come, also where a piece ends within one', () => {
+  it('are the same for any pieces, even when a piece ends within a sample', () => {
     for (const pieces of [[1], [3], [2, 5, 1], [7]])
       expect(peaksOf(SAMPLES, { atMost: 5, pieces }), `${pieces}`).to.deep.equal(expected(SAMPLES, 8))
   })
 
-  it('are none of nothing', () => {
+  it('are empty without samples', () => {
     expect(peaksOf([], { atMost: 5 }).data).to.deep.equal([])
   })
 })

@@ -35,15 +35,15 @@ describe('allowed widths', () => {
     ['dpr=2&h=123', ['h=123&dpr=2']],
     ['q=50', ['q=50']],
   ] as const)
-    it(`make ${variant} of ${queries.join(', ')}`, () => {
+    it(`give ${variant} for ${queries.join(', ')}`, () => {
       for (const query of queries) expect(variantOf(query), query).to.equal(variant)
     })
 
-  it('count whole pixels', () => {
+  it('use whole pixels', () => {
     expect(variantOf('w=100&dpr=1.1', { allowedWidths: [110, 200] })).to.equal('w=110')
   })
 
-  it('do not touch the width of a preset, which is one of few, unless the query does', () => {
+  it('do not change the width of a preset, unless the query sets it', () => {
     expect(variantOf('preset=card')).to.equal('h=250&w=500')
     expect(variantOf('preset=card&q=50')).to.equal('h=250&q=50&w=500')
     expect(variantOf('preset=card&dpr=2')).to.equal('h=640&w=1280')

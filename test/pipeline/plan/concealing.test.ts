@@ -8,8 +8,8 @@ import { dropIn, loadWith } from '../load/drop-ins.ts'
 // What marks a picture as somebody's, or hides a part of it.
 const CONCEALING = ['wm', 'text', 'blur', 'crop']
 
-describe('a plan noOriginalFallback something', () => {
-  it('when one of its plugins says so, also by way of a preset', async () => {
+describe('noOriginalFallback of a plan', () => {
+  it('is true when one of its plugins says so, also within a preset', async () => {
     const { transforms } = await loadWith({
       '1.js': dropIn('pixelate', { noOriginalFallback: 'true' }),
       '2.js': dropIn('glow', { noOriginalFallback: 'false' }),
@@ -24,7 +24,7 @@ describe('a plan noOriginalFallback something', () => {
       expect(answer(query), query).to.equal(false)
   })
 
-  it('for every shipped plugin that marks or hides', async () => {
+  it('is true for every shipped plugin that marks or hides', async () => {
     const silent = (await loadWith({})).transforms
       .filter(({ plugin }) => Object.keys(plugin.params).some((name) => CONCEALING.includes(name)))
       .filter(({ plugin }) => !plugin.noOriginalFallback)

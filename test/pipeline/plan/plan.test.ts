@@ -85,12 +85,12 @@ describe('planning', () => {
       ['icc=keep', ['icc=keep', 'icc=KEEP&a=1'], 'tiff'],
       ['f=gif', ['f=gif', 'f=gif&icc=keep', 'f=gif&maxbytes=9&lossless&q=3'], 'jpeg'],
     ] as const) {
-      it(`is ${variant} of a ${format}, whatever is said without effect: ${queries.join(', ')}`, () => {
+      it(`is ${variant} for a ${format} and parameters without effect: ${queries.join(', ')}`, () => {
         for (const query of queries) expect(plan(query, { format }).variant, query).to.equal(variant)
       })
     }
 
-    it('names a drop-in that was asked for, also where all its values are the defaults', async () => {
+    it('contains a requested drop-in even when all its values are the defaults', async () => {
       const params = `{
         glow: { type: 'integer', min: 1, max: 9, default: 5, help: 'How much' },
         tone: { type: 'enum', values: ['a', 'b'], default: 'a', help: 'Which' },
@@ -104,24 +104,24 @@ describe('planning', () => {
       expect(variants('glow=5&fit=fill'), 'a plugin with nothing to do').to.deep.equal(variants('glow=5'))
     })
 
-    it('is another for another value', () => {
+    it('differs for another value', () => {
       const variants = ['w=100', 'w=101', 'h=100', 'w=100&q=76', 'w=100&f=png'].map(
         (query) => plan(query).variant,
       )
       expect(new Set(variants).size).to.equal(5)
     })
 
-    it('does not name the defaults that nobody has asked for', () => {
+    it('does not contain defaults that were not requested', () => {
       expect(plan('w=100').variant).to.equal('w=100')
     })
   })
 
   describe('the steps', () => {
-    it('are none without parameters', () => {
+    it('are empty without parameters', () => {
       expect(plan('')).to.deep.equal({ steps: [], variant: '', variesByAccept: false, notes: [] })
     })
 
-    it('are none where all that is asked for is without effect', async () => {
+    it('are empty when all requested parameters have no effect', async () => {
       const { transforms } = await loadWith({}, { disabled: ['image-orient', 'image-format'] })
       expect(planOf(transforms, 'fit=fill')).to.deep.equal({
         steps: [],
@@ -131,12 +131,12 @@ describe('planning', () => {
       })
     })
 
-    it('are those whose parameters are named, and those that always join', () => {
+    it('are those with a named parameter, and those with always', () => {
       expect(steps(plan('w=100'))).to.deep.equal(['image-orient', 'image-resize', 'image-format'])
       expect(steps(plan('q=50'))).to.deep.equal(['image-orient', 'image-format'])
     })
 
-    it('get their values by canonical name, with defaults for the rest', () => {
+    it('receive their values by canonical name, with defaults for the rest', () => {
       const [orient, resize, format] = plan('width=100&q=50').steps
       expect(orient?.params).to.deep.equal({})
       expect(resize?.params).to.deep.equal({
@@ -152,7 +152,7 @@ describe('planning', () => {
       expect(plan('w=1').steps[2]?.params).to.deep.equal({ a: '1', icc: 'srgb' })
     })
 
-    it('are only those for the media of the source', async () => {
+    it('are those for the media of the source', async () => {
       const { transforms } = await loadWith({
         'cut.js': dropIn('cut', { media: "['text']", params: "{ w: { type: 'flag', help: 'Cut' } }" }),
       })
@@ -160,7 +160,7 @@ describe('planning', () => {
       expect(steps(planOf(transforms, 'w=5', { format: 'png' }))).to.not.include('cut')
     })
 
-    it('are none for a flag that is switched off', async () => {
+    it('are empty for a flag that is switched off', async () => {
       const { transforms } = await loadWith({ 'glow.js': dropIn('glow') })
       for (const query of ['glow=0', 'glow=false']) {
         expect(planOf(transforms, query), query).to.deep.equal({
@@ -187,7 +187,7 @@ describe('planning', () => {
     })
   })
 
-  describe('names that it passes over', () => {
+  describe('ignored names', () => {
     for (const query of [
       'utm_source=x',
       'utm_=',
@@ -198,30 +198,30 @@ describe('planning', () => {
       '_=4',
       'v=1&v=2',
     ]) {
-      it(`makes nothing of ${query}`, () => {
+      it(`include all in ${query}`, () => {
         expect(plan(query).steps).to.be.empty
         expect(plan(`${query}&w=5`).variant).to.equal('w=5')
       })
     }
 
-    it('makes nothing of those that the configuration names, and of no others', () => {
+    it('include those of the configuration, and no others', () => {
       expect(plan('ref=x&w=5', { ignored: ['ref'] }).variant).to.equal('w=5')
       expect(refusal('reff=x', { ignored: ['ref'] }).code).to.equal('unknown_parameter')
     })
 
     for (const word of ['vv', 'utm', 'xutm_source', 'fbclid2', '__', 'V']) {
-      it(`knows ${word} as an unknown parameter`, () => {
+      it(`do not include ${word}, which is an unknown parameter`, () => {
         expect(refusal(`${word}=1`).code).to.equal('unknown_parameter')
       })
     }
 
-    it('counts them as no parameters, however many there are', () => {
+    it('do not count as parameters, in any number', () => {
       const many = Array.from({ length: 5000 }, (_, i) => `utm_${i}=x`).join('&')
       expect(plan(`${many}&w=5`).variant).to.equal('w=5')
     })
   })
 
-  describe('refusals', () => {
+  describe('invalid parameters', () => {
     for (const [word, nearest] of [
       ['widht', 'width'],
       ['WIDTH', 'width'],
@@ -231,7 +231,7 @@ describe('planning', () => {
       ['fits', 'fit'],
       ['dpi', 'dpr'],
     ] as const) {
-      it(`refuses an unknown parameter with the nearest known name: ${word}`, () => {
+      it(`are refused with the nearest known name: ${word}`, () => {
         const problem = refusal(`${word}=1`)
         expect(problem).to.include({ status: 400, code: 'unknown_parameter' })
         expect(problem.message).to.equal(
@@ -252,7 +252,7 @@ describe('planning', () => {
       '__proto__',
       'w'.repeat(3000),
     ]) {
-      it(`refuses an unknown parameter that is near to nothing: ${word.slice(0, 20)}`, () => {
+      it(`are refused without a suggestion: ${word.slice(0, 20)}`, () => {
         const problem = refusal(`${word}=1`)
         expect(problem.code).to.equal('unknown_parameter')
         expect(problem.message)
@@ -263,9 +263,11 @@ describe('planning', () => {
       })
     }
 
-    it('refuses any parameter for media that no plugin is for', () => {
+    it('are all parameters for media without a plugin', () => {
       const problem = refusal('w=100', { format: 'pdf' })
-      expect(problem.message).to.equal('there is no parameter "w" for application files; they take none')
+      expect(problem.message).to.equal(
+        'there is no parameter "w" for application files; they have no parameters',
+      )
       expect(plan('v=1', { format: 'pdf' }).steps).to.be.empty
     })
 
@@ -276,19 +278,19 @@ describe('planning', () => {
       ['width=1&w=2', 'w', '1, 2'],
       ['f=png&q=5&format=png', 'format', 'png, png'],
     ] as const) {
-      it(`refuses a parameter that is there twice: ${query}`, () => {
+      it(`are refused when they are given twice: ${query}`, () => {
         const problem = refusal(query)
         expect(problem).to.include({ status: 400, code: 'bad_parameter' })
         expect(problem.message).to.equal(`expected one value for ${word} but received "${received}"`)
       })
     }
 
-    it('refuses a flag that is there twice, also when it was off at first', async () => {
+    it('include a flag that is given twice, even when it is off first', async () => {
       const { transforms } = await loadWith({ 'glow.js': dropIn('glow') })
       expect(() => planOf(transforms, 'glow=0&glow=1')).to.throw(Problem, 'expected one value for glow')
     })
 
-    it('refuses a value that does not fit, under the name that was used', () => {
+    it('are refused under the name that the query uses', () => {
       expect(refusal('width=abc').message).to.equal(
         'expected an integer from 1 to 5000 px for width but received "abc"',
       )
@@ -299,16 +301,16 @@ describe('planning', () => {
     })
   })
 
-  describe('what only a drop-in offers', () => {
+  describe('parameters without a shipped plugin', () => {
     for (const query of ['remove_background', 'rm_bg', 'w=5&rm_bg=1', 'remove_background=true']) {
-      it(`is a 501 without one: ${query}`, () => {
+      it(`are a 501 without a drop-in: ${query}`, () => {
         const { status, code, message } = refusal(query)
         expect({ status, code }).to.deep.equal({ status: 501, code: 'not_offered' })
-        expect(message).to.match(/^no plugin of this installation offers (remove_background|rm_bg); docs/)
+        expect(message).to.match(/^(remove_background|rm_bg) needs a plugin that is not installed/)
       })
     }
 
-    it('is nothing when it is switched off, and a 400 with a value that does not fit', () => {
+    it('have no effect when switched off, and are a 400 with an invalid value', () => {
       expect(plan('rm_bg=0&w=5').variant).to.equal('w=5')
       expect(plan('rm_bg=0').steps).to.be.empty
       expect(refusal('rm_bg=maybe').message).to.equal(
@@ -318,7 +320,7 @@ describe('planning', () => {
       expect(refusal('rm_bg', { format: 'pdf' })).to.include({ status: 400, code: 'unknown_parameter' })
     })
 
-    it('is a parameter as any other once a plugin has it, as that says', async () => {
+    it('are normal parameters once a plugin has them, as that plugin defines them', async () => {
       const params = `{
         remove_background: { type: 'enum', values: ['soft', 'hard'], aliases: ['rm_bg'], help: 'How' },
       }`
@@ -329,7 +331,7 @@ describe('planning', () => {
   })
 
   describe('an SVG', () => {
-    it('is the original for f=svg alone', () => {
+    it('is delivered unchanged for f=svg alone', () => {
       for (const query of ['f=svg', 'format=SVG', 'f=svg&utm_source=x']) {
         expect(plan(query, { format: 'svg' }), query).to.deep.equal({
           steps: [],
@@ -340,7 +342,7 @@ describe('planning', () => {
       }
     })
 
-    it('takes no other parameter beside f=svg: a 400 that names it', () => {
+    it('accepts no other parameter with f=svg: a 400 that names it', () => {
       for (const [query, name] of [
         ['f=svg&w=10', 'w'],
         ['quality=75&f=svg', 'q'],
@@ -354,14 +356,14 @@ describe('planning', () => {
       }
     })
 
-    it('is all that can be sent as one', () => {
+    it('is the only source for f=svg', () => {
       expect(refusal('f=svg').message).to.equal(
         'expected one of jpeg, png, webp, avif, tiff, gif, auto for f but received "svg, which only an SVG can be sent as"',
       )
     })
   })
 
-  describe('refusals of the format', () => {
+  describe('invalid formats', () => {
     for (const [query, source, message] of [
       [
         'f=heic',
@@ -382,7 +384,7 @@ describe('planning', () => {
       ['page=0', 'tiff', 'expected an integer from 1 to 10000 for page but received "0"'],
       ['a=2', 'gif', 'expected one of 0, 1 for a but received "2"'],
     ] as const) {
-      it(`refuses ${query} of a ${source}`, () => {
+      it(`include ${query} for a ${source}`, () => {
         const { status, code, message: received } = refusal(query, { format: source })
         expect({ status, code, received }).to.deep.equal({
           status: 400,
@@ -393,11 +395,11 @@ describe('planning', () => {
     }
   })
 
-  describe('the quality of the configuration', () => {
+  describe('the configured quality', () => {
     const load = async (quality: unknown) =>
       (await loadWith({}, { options: { 'image-format': { quality } } })).transforms
 
-    it('is what a format gets unasked, and no part of the name when it is asked for', async () => {
+    it('is the default of a format, and is not part of the name when requested', async () => {
       const transforms = await load({ avif: 50, webp: 60 })
       const variant = (query: string, accept = '') =>
         planOf(transforms, query, { accept }).variant.replace(FINGERPRINT, '')
@@ -417,7 +419,7 @@ describe('planning', () => {
       50,
       null,
     ]) {
-      it(`is refused at the start as ${JSON.stringify(quality)}`, async () => {
+      it(`is refused at the start when it is ${JSON.stringify(quality)}`, async () => {
         const error = await load(quality).catch((reason) => reason)
         expect(error).to.have.property('name', 'PluginError')
         expect(error.message).to.include(
@@ -453,7 +455,7 @@ describe('planning', () => {
       ['image/avif,image/webp', 'webp', 'webp'],
       ['image/avif', 'webp', 'webp'],
     ] as const) {
-      it(`is ${expected} where the source is ${source} and Accept is "${accept}"`, () => {
+      it(`is ${expected} for the source ${source} and Accept "${accept}"`, () => {
         const { variant, variesByAccept } = plan('w=10&f=auto', { accept, format: source })
         // Named as a request for that very format is, unless the size of the outcome has still to choose.
         expect(variant).to.equal(plan(`w=10&f=${expected}`, { accept, format: source }).variant)
@@ -463,7 +465,7 @@ describe('planning', () => {
       })
     }
 
-    it('is the next best where the best ones are too small for the picture', () => {
+    it('is the next best format when the best ones are too small for the image', () => {
       const best = (format: string, ...tooSmall: string[]) => {
         const planner = createPlanner(shipped, [])
         const accept = 'image/avif,image/webp'
@@ -475,14 +477,14 @@ describe('planning', () => {
       expect(best('jpeg', 'avif', 'webp', 'jpeg')).to.equal('png')
     })
 
-    it('is a still AVIF of what would be an animation where one picture of it is asked for', () => {
+    it('is a still AVIF when one frame of an animation is requested', () => {
       const options = { accept: 'image/avif,image/webp', format: 'gif' }
       expect(plan('f=auto&a=0', options).variant).to.equal('f=auto')
       expect(plan('f=auto&page=2', options).variant).to.equal('f=auto&page=2')
       expect(plan('f=auto&a=0', { ...options, accept: 'image/webp' }).variant).to.equal('a=0&f=webp')
     })
 
-    it('is a format that loses nothing with lossless', () => {
+    it('is a lossless format with lossless', () => {
       const variant = (accept: string, format = 'jpeg') => plan('f=auto&lossless', { accept, format }).variant
       expect(variant('image/avif,image/webp')).to.equal('f=webp&lossless=1')
       expect(variant('image/avif')).to.equal('f=png')
@@ -490,11 +492,11 @@ describe('planning', () => {
       expect(variant('', 'png')).to.equal('default')
     })
 
-    it('is a plan when it stands alone', () => {
+    it('is a plan without any other parameter', () => {
       expect(plan('f=auto', { accept: 'image/webp' })).to.include({ variant: 'f=webp', variesByAccept: true })
     })
 
-    it('is what makes the answer vary by Accept, and nothing else does', () => {
+    it('makes the response vary by Accept, and no other parameter does', () => {
       for (const query of ['w=10', 'f=webp', 'f=avif&q=5', '']) {
         expect(plan(query, { accept: 'image/avif' }).variesByAccept, query).to.equal(false)
       }
@@ -507,23 +509,23 @@ describe('planning', () => {
     const variant = async (query: string, ...loading: Parameters<typeof load>) =>
       planOf(await load(...loading), query).variant
 
-    it('is absent from plans of shipped plugins in the shipped order', async () => {
+    it('is absent for shipped plugins in the shipped order', async () => {
       const order = ['image-orient', 'image-resize', 'image-format']
       for (const chain of [{}, { order }]) {
         expect(await variant('w=1&f=png', {}, chain)).to.equal('f=png&w=1')
       }
     })
 
-    it('is absent where a drop-in that is there takes no part', async () => {
+    it('is absent when a drop-in does not take part', async () => {
       expect(await variant('w=1', { 'glow.js': dropIn('glow') })).to.equal('w=1')
     })
 
-    it('is there where a drop-in takes part, asked or always', async () => {
+    it('is present when a drop-in takes part, requested or with always', async () => {
       expect(await variant('w=1&glow', { 'glow.js': dropIn('glow') })).to.match(FINGERPRINT)
       expect(await variant('w=1', { 'glow.js': dropIn('glow', { always: 'true' }) })).to.match(FINGERPRINT)
     })
 
-    it('is the same as long as nothing changes, wherever the file lies', async () => {
+    it('is the same while the file is unchanged, wherever it is stored', async () => {
       const texts = { 'glow.js': dropIn('glow') }
       const one = await variant('w=1&glow', texts)
       expect(one).to.match(FINGERPRINT)
@@ -531,13 +533,13 @@ describe('planning', () => {
       expect(await variant('glow&w=1', { 'sub/other.js': dropIn('glow') })).to.equal(one)
     })
 
-    it('is the same for other values of the same plan', async () => {
+    it('is the same for other values', async () => {
       const transforms = await load({ 'glow.js': dropIn('glow') })
       const [a, b] = ['w=1&glow', 'w=2&glow'].map((query) => planOf(transforms, query).variant.split('~')[1])
       expect(a).to.equal(b)
     })
 
-    it('is another for another text, version, option, name, order or set of steps', async () => {
+    it('differs for another text, version, option, name, order or set of steps', async () => {
       const glow = dropIn('glow')
       const params = "{ glow: { type: 'flag', help: 'Does nothing' } }"
       const beam = { 'glow.js': glow, 'beam.js': dropIn('beam', { always: 'true' }) }
@@ -556,7 +558,7 @@ describe('planning', () => {
       expect(new Set(fingerprints).size).to.equal(fingerprints.length)
     })
 
-    it('is there for shipped plugins whose options, order or number are not the shipped ones', async () => {
+    it('is present for shipped plugins with changed options, order or number', async () => {
       const variants = await Promise.all([
         variant('w=1', {}, { options: { 'image-resize': { x: 1 } } }),
         variant('w=1', {}, { options: { 'image-resize': { x: 2 } } }),
@@ -570,12 +572,12 @@ describe('planning', () => {
       expect(new Set(variants).size).to.equal(variants.length)
     })
 
-    it('is absent where what was changed takes no part', async () => {
+    it('is absent when the changed plugin does not take part', async () => {
       expect(await variant('f=png', {}, { options: { 'image-resize': { x: 1 } } })).to.equal('f=png')
       expect(await variant('f=png', {}, { disabled: ['image-resize'] })).to.equal('f=png')
     })
 
-    it('is there for a shipped plugin of a later version, and another for each', async () => {
+    it('is present for a later version of a shipped plugin, and differs for each', async () => {
       const variants: string[] = []
       for (const version of ['1', '2', '3']) {
         const { folder, remove } = await dropIns({
@@ -598,7 +600,7 @@ describe('planning', () => {
     })
   })
 
-  it('lets a plugin turn what was asked into what will be done', async () => {
+  it('lets a plugin resolve the requested values', async () => {
     const { transforms } = await loadWith({
       'glow.js': dropIn('glow', {
         params: `{

@@ -114,7 +114,7 @@ describe('presets', () => {
 
     it('are said to be none where there are none', () => {
       expect(refusal('preset=a', { format: 'pdf' }).message).to.match(
-        /for application files; there are none$/,
+        /for application files; there are no presets$/,
       )
     })
 

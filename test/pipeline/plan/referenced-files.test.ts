@@ -14,7 +14,7 @@ import { ENGINES, loadWith } from '../load/drop-ins.ts'
 const MARK = 'image/png/7JAiMJ5xg1xH6JYSiPjo5R.png'
 const HANG_MS = 4000
 
-describe('what a watermark costs', () => {
+describe('the forecast of a watermark', () => {
   let plan: Planner
   let base: Asset
   before(async () => {
@@ -57,7 +57,7 @@ describe('what a watermark costs', () => {
       .toFormat(format)
       .toBuffer()
 
-  it('is reckoned with, by its header', async () => {
+  it('includes its memory, from its header', async () => {
     const alone = await dispatched('w=100', undefined)
     const small = await dispatched(
       `w=100&wm=${MARK}`,
@@ -73,7 +73,7 @@ describe('what a watermark costs', () => {
     }
   })
 
-  it('is reckoned with in the size in which it is drawn', async () => {
+  it('includes the size in which it is drawn', async () => {
     const mark = assetOf(await picture({ width: 20, height: 20 }), 'png')
     const small = await dispatched(`w=200&h=100&wm=${MARK}&wm_size=1`, mark)
     const wide = await dispatched(`w=200&h=100&wm=${MARK}&wm_size=100`, mark)
@@ -81,7 +81,7 @@ describe('what a watermark costs', () => {
     expect(wide.bytes - small.bytes).to.be.closeTo(4 * 200 * 100 * 0.99, 1)
   })
 
-  it('is of the first frame, of which alone it is drawn', async () => {
+  it('counts the first frame only, which is the one that is drawn', async () => {
     const frames = Array.from({ length: 40 }, (_, i) => ({ r: i * 6, g: 0, b: 0 }))
     const still = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#f00' } })
       .gif()
@@ -99,7 +99,7 @@ describe('what a watermark costs', () => {
   })
 
   for (const format of ['svg', 'tiff'] as const) {
-    it(`is paid where it can be ended when it may hang: ${format}`, async () => {
+    it(`moves the work to a child process when the watermark may hang: ${format}`, async () => {
       const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
       const mark = assetOf(format === 'svg' ? svg : await large('tiff'), format)
       expect(await dispatched(`w=100&wm=${MARK}`, mark)).to.include({
@@ -109,16 +109,16 @@ describe('what a watermark costs', () => {
     })
   }
 
-  it('is a 422 that names wm, before it waits, when it is none that can be used', async () => {
+  it('is a 422 that names wm, before the wait, for an unusable watermark', async () => {
     const error = await rejection(dispatched(`wm=${MARK}`, assetOf(Buffer.from('no picture'), 'png')))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
     expect(error).to.have.nested.property('members.param', 'wm')
     expect(error)
       .to.have.property('message')
-      .that.matches(/^the file that wm names cannot be used: expected an image/)
+      .that.matches(/^The file of wm cannot be used: expected an image/)
   })
 
-  it('leaves what is no fault of the file as it is', async () => {
+  it('passes on errors that the file did not cause', async () => {
     const outage = new Error('the bucket is away')
     const away = { ...base, open: () => Promise.reject(outage) }
     expect(await rejection(dispatched(`wm=${MARK}`, away))).to.equal(outage)

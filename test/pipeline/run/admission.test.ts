@@ -32,7 +32,7 @@ describe('admission', () => {
   const who = { clientId: 'a', caller: TRUSTED }
   const light = { ...who, signal, bytes: 100 }
 
-  it('lets so many work at once, and the next when one has ended', async () => {
+  it('runs up to the limit at the same time, and the next when one has ended', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(10) })
     const { running, work } = gate()
     const outcomes = [0, 1, 2, 3].map(() => admit(work, light))
@@ -49,7 +49,7 @@ describe('admission', () => {
     expect(await Promise.all(outcomes)).to.deep.equal(['first', 'second', 'third', 'fourth'])
   })
 
-  it('tells how many work and how many wait, without those that have left', async () => {
+  it('reports how much work runs and waits, without aborted work', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(10) })
     const { running, work } = gate()
     expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
@@ -73,7 +73,7 @@ describe('admission', () => {
     expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
   })
 
-  it('gives the place of one that has failed to the next, and passes the failure on', async () => {
+  it('starts the next after a failure, and throws the error', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(10) })
     const { running, work } = gate()
     const first = rejection(admit(work, light))
@@ -87,7 +87,7 @@ describe('admission', () => {
     expect(await second).to.equal('fine')
   })
 
-  it('refuses at once, with a 503, whoever comes when too many wait already', async () => {
+  it('refuses with a 503 at once when too much work waits', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(2) })
     const { running, work } = gate()
     const inside = [admit(work, light), admit(work, light), admit(work, light)]
@@ -108,7 +108,7 @@ describe('admission', () => {
     expect(await Promise.all(inside)).to.deep.equal(['a', 'b', 'b', 'b'])
   })
 
-  it('does not count those who work among those who wait', async () => {
+  it('does not count running work as waiting', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(1) })
     const { running, work } = gate()
     const inside: Promise<string>[] = []
@@ -125,7 +125,7 @@ describe('admission', () => {
     expect(await Promise.all(inside)).to.deep.equal(['done', 'done', 'done'])
   })
 
-  it('does not begin for one who has left while waiting', async () => {
+  it('does not start work that was aborted while it waited', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(10) })
     const { running, work } = gate()
     const caller = new AbortController()
@@ -143,7 +143,7 @@ describe('admission', () => {
     expect(await Promise.all([first, last])).to.deep.equal(['first', 'last'])
   })
 
-  it('gives the place of one who has left while waiting to the next, at once', async () => {
+  it('gives the place of aborted waiting work to the next, at once', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(1) })
     const { running, work } = gate()
     const caller = new AbortController()
@@ -162,7 +162,7 @@ describe('admission', () => {
     expect(running, 'nothing has been let in twice').to.have.length(2)
   })
 
-  it('takes no place for one who has left before', async () => {
+  it('takes no place for work that is aborted before', async () => {
     const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(1) })
     const reason = new Error('left')
     for (let i = 0; i < 5; i += 1)
@@ -198,7 +198,7 @@ describe('admission', () => {
       return { begun, work, end }
     }
 
-    it('keeps a place from it, so that light work never waits for heavy work alone', async () => {
+    it('reserves a slot for light work, so that it never waits for heavy work alone', async () => {
       const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const all = ['h1', 'h2', 'h3'].map((name) => admit(work(name), heavy()))
@@ -214,7 +214,7 @@ describe('admission', () => {
       expect(admit.load()).to.deep.equal({ running: 0, waiting: 0 })
     })
 
-    it('lets it in where there is only one place', async () => {
+    it('allows it in a single slot', async () => {
       const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const all = [admit(work('h1'), heavy()), admit(work('light'), light)]
@@ -225,7 +225,7 @@ describe('admission', () => {
       expect(begun).to.deep.equal(['h1', 'light'])
     })
 
-    it('lets in together no more than may be in memory, but each alone', async () => {
+    it('limits its memory in total, but allows a larger one alone', async () => {
       const admit = createAdmission({ ...WEIGHTS, atOnce: 4, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const all = Object.entries({ a: 600, b: 400, c: 101, d: 5000 }).map(([name, bytes]) =>
@@ -243,7 +243,7 @@ describe('admission', () => {
       await Promise.all(all)
     })
 
-    it('lets in one for every four light ones, however many of those come', async () => {
+    it('starts one for every four light ones, however many of those arrive', async () => {
       const admit = createAdmission({ ...WEIGHTS, atOnce: 1, waiting: roomFor(100) })
       const { begun, work, end } = named()
       const all = [admit(work('first'), light)]
@@ -258,7 +258,7 @@ describe('admission', () => {
       expect(places).to.deep.equal([4, 9])
     })
 
-    it('counts it among those who wait also while there is a place that it may not have', async () => {
+    it('counts it as waiting also while a slot is free that it may not use', async () => {
       const admit = createAdmission({ ...WEIGHTS, atOnce: 2, waiting: roomFor(1) })
       const { begun, work, end } = named()
       const all = [admit(work('h1'), heavy()), admit(work('h2'), heavy())]
@@ -270,7 +270,7 @@ describe('admission', () => {
       await Promise.all(all)
     })
 
-    it('lets the next go on when the one before it leaves', async () => {
+    it('starts the next when the one before it is aborted', async () => {
       const admit = createAdmission({ ...WEIGHTS, atOnce: 3, waiting: roomFor(10) })
       const { begun, work, end } = named()
       const caller = new AbortController()

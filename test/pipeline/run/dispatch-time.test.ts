@@ -26,7 +26,7 @@ function dispatcher(here: Runner): WorkRunner {
 }
 
 describe('a transformation in this process', () => {
-  it('is given up when all of it takes longer than the limit, however short each pass is', async () => {
+  it('is aborted when all passes together exceed the limit, however short each is', async () => {
     let passes = 0
     const run = dispatcher(async (_plan, _source, { signal }) => {
       for (; passes < 2000; passes += 1) {
@@ -38,11 +38,11 @@ describe('a transformation in this process', () => {
     const usual = context()
     const limits = { ...usual.limits, timeoutMs: 50 }
     const problem = await rejection(run(plan, source, { ...usual, limits }))
-    expect(problem).to.include({ status: 422, message: 'this image takes too long to transform' })
+    expect(problem).to.include({ status: 422, message: 'This image takes too long to transform.' })
     expect(passes).to.be.below(2000)
   })
 
-  it('says what takes too long', async () => {
+  it('names the media group in the error', async () => {
     const run = dispatcher(async (_plan, given, { signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       signal.throwIfAborted()
@@ -50,16 +50,16 @@ describe('a transformation in this process', () => {
     })
     const limits = { ...context().limits, timeoutMs: 20 }
     for (const [format, message] of [
-      ['png', 'this image takes too long to transform'],
-      ['mp4', 'this video takes too long to transform'],
-      ['mp3', 'this audio takes too long to transform'],
+      ['png', 'This image takes too long to transform.'],
+      ['mp4', 'This video takes too long to transform.'],
+      ['mp3', 'This audio takes too long to transform.'],
     ] as const) {
       const late = rejection(run(plan, assetOf(Buffer.from('bytes'), format), context({ limits })))
       expect(await late).to.include({ status: 422, message })
     }
   })
 
-  it("is given up with the caller's reason when that is first", async () => {
+  it("is aborted with the caller's reason when that comes first", async () => {
     const gone = new AbortController()
     const run = dispatcher(async (_plan, _source, { signal }) => {
       gone.abort(new Error('nobody waits'))

@@ -79,8 +79,8 @@ function dispatcher({ room = { bytes: 100, atOnce: 10 }, ...options }: Partial<D
   }
 }
 
-describe('where a transformation runs', () => {
-  it('is here, while there is memory for it, and elsewhere when there is not', async () => {
+describe('the process of a transformation', () => {
+  it('is this one while it has enough memory, otherwise a child process', async () => {
     const { start, end, endAll } = dispatcher()
     expect(await start({ bytes: 60 })).to.equal('here')
     expect(await start({ bytes: 41 })).to.equal('elsewhere')
@@ -92,7 +92,7 @@ describe('where a transformation runs', () => {
     await endAll()
   })
 
-  it('is here only while threads are left to files', async () => {
+  it('is this one only while threads are left for files', async () => {
     const { start, end, endAll } = dispatcher({ room: { bytes: 100, atOnce: 2 } })
     for (const where of ['here', 'here', 'elsewhere']) expect(await start({ bytes: 1 })).to.equal(where)
     await end(1)
@@ -100,7 +100,7 @@ describe('where a transformation runs', () => {
     await endAll()
   })
 
-  it('is elsewhere for what may hang, with less time', async () => {
+  it('is a child process for work that may hang, with a shorter limit', async () => {
     const { start, ran, endAll } = dispatcher()
     expect(await start({ mayHang: true })).to.equal('elsewhere')
     expect(ran[0]?.context.limits).to.include({ timeoutMs: 10_000, sourceMaxPixels: 50_000_000 })
@@ -109,7 +109,7 @@ describe('where a transformation runs', () => {
     await endAll()
   })
 
-  it('gives the runner the source that has been read, and the admission what it will take', async () => {
+  it('receives the source that has been read, and the admission the forecast', async () => {
     const { start, ran, admitted, endAll } = dispatcher()
     const source = asset('in memory')
     await start({ bytes: 7, source })
@@ -118,7 +118,7 @@ describe('where a transformation runs', () => {
     await endAll()
   })
 
-  it('waits for a turn of its caller before the header is read', async () => {
+  it('is chosen after the header is read, in a turn of its own', async () => {
     const order: string[] = []
     const callers: unknown[] = []
     const { run } = dispatcher({
@@ -138,7 +138,7 @@ describe('where a transformation runs', () => {
     expect(callers).to.deep.equal([{ clientId, caller, bytes: 0 }])
   })
 
-  it('is nowhere for what is refused by its header: that waits for no turn, and is counted', async () => {
+  it('is not needed for a source refused by its header, which waits for no turn but is counted', async () => {
     const { fail, ran, admitted, outcomes } = dispatcher()
     const refusal = notTransformable('too large')
     expect(await fail(refusal)).to.equal(refusal)
@@ -151,7 +151,7 @@ describe('where a transformation runs', () => {
     })
   })
 
-  it('is one, also where it takes two engines; what cannot wait for its turn is none', async () => {
+  it('counts one transformation even for two engines, and none when a turn does not come', async () => {
     const other = { plugin: { engine: 'ffmpeg', params: {} } }
     const steps = [other, ...plan.steps] as unknown as Plan['steps']
     const { run, ran, outcomes } = dispatcher({ here: async () => asset('here') })
@@ -165,7 +165,7 @@ describe('where a transformation runs', () => {
     expect(busy.outcomes).to.deep.equal([])
   })
 
-  it('does not look at a source for one who has left', async () => {
+  it('does not read a source for a caller that has aborted', async () => {
     const { run, ran, admitted } = dispatcher()
     const reason = new Error('left')
     const signal = AbortSignal.abort(reason)

@@ -32,8 +32,8 @@ const planOf = (transforms: readonly LoadedPlugin[], query: string) =>
     accept: '',
   })
 
-describe('a plan that is carried out by another process', () => {
-  it('makes the very same bytes', async () => {
+describe('a plan in a child process', () => {
+  it('gives the same bytes', async () => {
     const { transforms } = await loadWith({})
     const png = await picture()
     const query = 'w=70&h=50&fit=contain&f=webp&q=40'
@@ -44,7 +44,7 @@ describe('a plan that is carried out by another process', () => {
     expect(jobs[0]).to.include({ signal: given.signal, log: given.log, timeoutMs: 30_000 })
   })
 
-  it('has its values, options, limits and log, and can have other files', async () => {
+  it('has its values, options, limits and log, and can read other files', async () => {
     const { transforms } = await loadWith({
       'curious.js': dropIn('curious', {
         options: '{ mine: 1 }',
@@ -77,7 +77,7 @@ describe('a plan that is carried out by another process', () => {
     })
   })
 
-  it('says which plugin is not what it was when the server was started', async () => {
+  it('names the plugin that differs from the one at the start of the server', async () => {
     const first = await loadWith({ 'mine.js': dropIn('mine') })
     const edited = await loadWith({ 'mine.js': dropIn('mine', { phase: "'encode'" }) })
     const without = await loadWith({})
@@ -86,7 +86,7 @@ describe('a plan that is carried out by another process', () => {
       const plan = planOf(first.transforms, 'mine')
       expect(await rejection(run(plan, assetOf(await picture(), 'png'), context()))).to.have.property(
         'message',
-        'the plugin mine has changed since the server was started: start it again',
+        'The plugin mine has changed on disk. Restart the server.',
       )
     }
   })

@@ -69,7 +69,7 @@ describe('running a plan', () => {
     png = await picture({ width: 60, height: 40 })
   })
 
-  it('is one decode and one encode for three plugins, whatever their number', async () => {
+  it('decodes once and encodes once for three plugins', async () => {
     const { calls, engines } = countingEngine()
     const outcome = await transform({ query: 'w=30&h=20&f=webp', source: assetOf(png, 'png'), engines })
     expect(outcome.metadata).to.include({ format: 'webp', width: 30, height: 20 })
@@ -80,7 +80,7 @@ describe('running a plan', () => {
     expect(calls).to.include({ opened: 2, rendered: 2 })
   })
 
-  describe('a step that renders to see what comes of it', () => {
+  describe('a step that renders for inspection', () => {
     const seen: number[] = []
     const looking = (rest: (image: Sharp) => Sharp) =>
       step('looks', {
@@ -91,7 +91,7 @@ describe('running a plan', () => {
         },
       })
 
-    it('has not rendered in vain when its draft is the outcome', async () => {
+    it('has its render reused when its draft is the output', async () => {
       const { calls, engines } = countingEngine()
       const plan = planOf(looking((draft) => draft))
       const asset = await createRunner(engines)(plan, assetOf(png, 'png'), context())
@@ -99,7 +99,7 @@ describe('running a plan', () => {
       expect(asset).to.include({ mediaType: 'image/webp', size: seen.at(-1) })
     })
 
-    it('does not decide what is sent when it, or a later one, goes on from there', async () => {
+    it('has its render discarded when it, or a later step, edits the draft again', async () => {
       const { calls, engines } = countingEngine()
       const later = step('png', { transform: (image) => (image as Sharp).png() })
       for (const plan of [
@@ -116,7 +116,7 @@ describe('running a plan', () => {
     })
   })
 
-  it('reads the source once', async () => {
+  it('does not cause a second read of the source', async () => {
     let opened = 0
     const source = assetOf(png, 'png')
     const counted = {
@@ -130,7 +130,7 @@ describe('running a plan', () => {
     expect(opened).to.equal(1)
   })
 
-  it('answers with an asset that knows its size and media type, and opens again', async () => {
+  it('returns an asset with size and media type that can be opened again', async () => {
     const asset = await createRunner(countingEngine().engines)(
       planOf(step('to-webp', { transform: (image) => image.webp() })),
       assetOf(png, 'png'),
@@ -142,7 +142,7 @@ describe('running a plan', () => {
     expect(second).to.deep.equal(first)
   })
 
-  it('runs the steps in order, each on the draft of the one before, with its own values, options and the source', async () => {
+  it('runs the steps in order, each on the previous draft, with its own values, options and the source', async () => {
     const seen: Array<[string, unknown, unknown, TransformContext<'sharp'>]> = []
     const note = (name: string) =>
       step(
@@ -180,7 +180,7 @@ describe('running a plan', () => {
     }
   })
 
-  it('renders the draft that a drop-in puts in the place of the first', async () => {
+  it('renders the draft that a drop-in returns', async () => {
     const { transforms } = await loadWith({
       // As a drop-in may: it waits, and makes a new draft of the old one's pixels.
       'inset.js': dropIn('inset', {
@@ -200,7 +200,7 @@ describe('running a plan', () => {
     expect(await colourAt(bytes, 10, 3)).to.deep.equal({ r: 255, g: 0, b: 0, a: 255 })
   })
 
-  it('does what a drop-in does to the picture', async () => {
+  it('applies the edits of a drop-in', async () => {
     const { transforms } = await loadWith({
       'opposite.js': dropIn('opposite', { transform: '(image) => image.negate({ alpha: false })' }),
     })
@@ -210,7 +210,7 @@ describe('running a plan', () => {
     expect(await colourAt(plain.bytes, 2, 2)).to.deep.equal({ r: 255, g: 0, b: 0, a: 255 })
   })
 
-  it('gives a drop-in its values and its options', async () => {
+  it('passes values and options to a drop-in', async () => {
     const { transforms } = await loadWith(
       {
         'frame.js': dropIn('frame', {
@@ -231,7 +231,7 @@ describe('running a plan', () => {
     expect(await colourAt(bytes, 1, 1)).to.deep.equal({ r: 0, g: 255, b: 0, a: 255 })
   })
 
-  it('merges how the steps want the source to be opened, and tells them its format and their values', async () => {
+  it('merges the openings of the steps, which get format and values of the source', async () => {
     const { calls, engines } = countingEngine()
     const told: unknown[] = []
     const opening = (answer: Partial<ImageOpening>) => (params: unknown, request: unknown) => {
@@ -253,7 +253,7 @@ describe('running a plan', () => {
     expect(told).to.deep.equal([{ a: 1 }, { format }, { c: 2 }, { format }, {}, { format }])
   })
 
-  describe('a plugin that begins a new pass', () => {
+  describe('a plugin with newPass', () => {
     /** One turns everything red, the other takes away red: which is later shows. */
     const redThenNone = (members: Record<string, string>) => ({
       'fill.js': dropIn('fill', { transform: '(image) => image.linear([0, 0, 0], [255, 0, 0])' }),
@@ -270,13 +270,13 @@ describe('running a plan', () => {
       return (await colourAt(bytes, 20, 15)).r
     }
 
-    it('comes after those before it, which sharp would else put in an order of its own', async () => {
+    it('runs after the earlier steps, where sharp would use an order of its own', async () => {
       expect(await red({}), 'sharp takes away first').to.equal(255)
       expect(await red({ newPass: 'true' })).to.equal(0)
       expect(await red({ newPass: 'true' }, ['take', 'fill']), 'the chain decides').to.equal(255)
     })
 
-    it('gets the facts of the picture as it is by then', async () => {
+    it('receives the current facts about the image', async () => {
       const { transforms } = await loadWith({
         'tell.js': dropIn('tell', {
           newPass: 'true',
@@ -301,7 +301,7 @@ describe('running a plan', () => {
       })
     })
 
-    it('keeps the frames of an animation, and how long each is shown', async () => {
+    it('preserves the frames of an animation and their durations', async () => {
       const frames = await animation({ width: 60, height: 40 })
       const gif = await sharp(frames, { animated: true })
         .gif({ delay: [100, 200, 300], loop: 2 })
@@ -327,12 +327,12 @@ describe('running a plan', () => {
     })
   })
 
-  describe('when something fails', () => {
+  describe('an error in a plan', () => {
     for (const [what, transformStep] of [
       ['throws', "() => { throw new TypeError('oops') }"],
       ['rejects', "async () => { throw new TypeError('oops') }"],
     ] as const) {
-      it(`names the plugin that ${what}, and keeps the cause`, async () => {
+      it(`names the plugin that ${what}, with the cause`, async () => {
         const { transforms } = await loadWith({ 'bad.js': dropIn('bad-one', { transform: transformStep }) })
         const { calls, engines } = countingEngine()
         const error = await rejection(
@@ -345,7 +345,7 @@ describe('running a plan', () => {
       })
     }
 
-    it('names the steps, and keeps the cause, where what a plugin has asked for fails in the rendering', async () => {
+    it('names the steps, with the cause, when the edits of a plugin fail in the render', async () => {
       const { transforms } = await loadWith({
         'bad.js': dropIn('bad-one', {
           transform: '(image) => image.extract({ left: 0, top: 0, width: 500, height: 500 })',
@@ -357,7 +357,7 @@ describe('running a plan', () => {
       expect(error).to.have.nested.property('cause.message').that.includes('extract_area')
     })
 
-    it('blames the picture where a plugin stumbles over a broken one', async () => {
+    it('is blamed on the image when a plugin fails on a broken one', async () => {
       const { transforms } = await loadWith({
         'eager.js': dropIn('eager', {
           transform: 'async (image) => { await image.clone().raw().toBuffer() }',
@@ -369,7 +369,7 @@ describe('running a plan', () => {
       expect(error).to.be.instanceOf(Problem).with.property('message').that.includes('can be decoded')
     })
 
-    it("passes a plugin's problem on as it is", async () => {
+    it('is passed on unchanged when a plugin throws a problem', async () => {
       const problem = badParameter({ param: 'x', expected: 'less', received: 'more' })
       const run = createRunner(countingEngine().engines)
       const refusing = step('refusing', {
@@ -380,7 +380,7 @@ describe('running a plan', () => {
       expect(await rejection(run(planOf(refusing), assetOf(png, 'png'), context()))).to.equal(problem)
     })
 
-    it('stops between steps when nobody waits any more', async () => {
+    it('stops the plan between two steps when the caller aborts', async () => {
       const controller = new AbortController()
       const reason = new Error('nobody waits')
       let reached = false
@@ -401,7 +401,7 @@ describe('running a plan', () => {
       expect(calls.rendered).to.equal(0)
     })
 
-    it('does not read the source for one who has left', async () => {
+    it('does not occur for an aborted caller: the source is not read', async () => {
       const { engines } = countingEngine()
       const reason = new Error('left')
       const signal = AbortSignal.abort(reason)
@@ -411,14 +411,14 @@ describe('running a plan', () => {
       expect(error).to.equal(reason)
     })
 
-    it('names an engine that is not there', async () => {
+    it('names a missing engine', async () => {
       const run = createRunner(new Map())
       const error = await rejection(run(planOf(step('a')), assetOf(png, 'png'), context()))
       expect(error).to.have.property('message', 'there is no engine called sharp')
     })
   })
 
-  it('renders and opens again where the engine changes, and only there', async () => {
+  it('a change of engine renders and opens again, and only there', async () => {
     const { calls, engines } = countingEngine()
     const events: string[] = []
     // A second engine, whose draft is text: it wraps the picture into an SVG of its own.
@@ -462,7 +462,7 @@ describe('running a plan', () => {
     expect(await colourAt(bytes, 5, 5)).to.deep.equal({ r: 0, g: 0, b: 255, a: 255 })
   })
 
-  it('runs what the planner plans without a word between', async () => {
+  it('a planned query runs without an adapter in between', async () => {
     const { transforms } = await loadWith({})
     const plan = createPlanner(
       transforms,

@@ -67,7 +67,7 @@ describe('slots', () => {
     [3, 2, 1],
     [4, 3, 2],
   ] as const)
-    it(`are ${ofAddress} of ${atOnce} at most for one untrusted address, ${ofHeavy} of them heavy`, async () => {
+    it(`are limited to ${ofAddress} of ${atOnce} for one untrusted address, ${ofHeavy} of them heavy`, async () => {
       const light = slots(atOnce)
       await light.ask(['1', '2', '3', '4', '5'], stranger(1))
       expect(light.begun).to.have.length(ofAddress)
@@ -79,7 +79,7 @@ describe('slots', () => {
       await heavy.endAll()
     })
 
-  it('are left to a newcomer, who starts while everything else takes long', async () => {
+  it('are free for a new caller, which starts while all other work takes long', async () => {
     for (const atOnce of [2, 3]) {
       const { ask, begun, endAll } = slots(atOnce)
       await ask(['1', '2', '3', '4'], stranger(1), HEAVY)
@@ -90,7 +90,7 @@ describe('slots', () => {
     }
   })
 
-  it('are left to heavy work of another address from three on', async () => {
+  it('are free for heavy work of another address, from three slots on', async () => {
     const { ask, begun, endAll } = slots(3)
     await ask(['1', '2', '3', '4'], stranger(1), HEAVY)
     await ask(['newcomer'], stranger(2), HEAVY)
@@ -98,7 +98,7 @@ describe('slots', () => {
     await endAll()
   })
 
-  it('are counted by address, whichever clients it names', async () => {
+  it('are counted by address, for all clients together', async () => {
     const { ask, begun, endAll } = slots(2)
     await ask(['1'], stranger(1), { clientId: 'a' })
     await ask(['2'], stranger(1), { clientId: 'b' })
@@ -107,14 +107,14 @@ describe('slots', () => {
     await endAll()
   })
 
-  it('may all be of trusted callers', async () => {
+  it('may all be used by trusted callers', async () => {
     const { ask, begun, endAll } = slots(3)
     await ask(['1', '2', '3', '4'], owner)
     expect(begun).to.have.length(3)
     await endAll()
   })
 
-  it('are all but one for untrusted callers from four on', async () => {
+  it('are available to untrusted callers except for one, from four slots on', async () => {
     const { ask, begun, endAll } = slots(4)
     for (const i of [1, 2, 3, 4]) await ask([`stranger ${i}`], stranger(i))
     expect(begun).to.have.length(3)
@@ -127,7 +127,7 @@ describe('slots', () => {
     await few.endAll()
   })
 
-  it('that become free are given to the next caller who may have one', async () => {
+  it('are given to the next caller below its limit when they become free', async () => {
     const { ask, begun, end, endAll } = slots(2)
     await ask(['1', '2'], stranger(1))
     await ask(['3', '4'], stranger(2))

@@ -82,8 +82,8 @@ function dispatcher({
   return { run, charged, turns, checks: () => checks }
 }
 
-describe('what a transformation spends', () => {
-  it('is what its processes have measured, charged once to its payer, also when it fails', async () => {
+describe('the CPU time of a transformation', () => {
+  it('is measured in its processes and charged once to its payer, also after a failure', async () => {
     const { run, charged } = dispatcher({
       async runner(_plan, asset, { spent }) {
         spent?.(500)
@@ -105,7 +105,7 @@ describe('what a transformation spends', () => {
     expect(failing.charged[0]?.cpuMs).to.be.within(905, 1000)
   })
 
-  it('pays the turns of the run and of the header read', async () => {
+  it('is charged to the turns of the run and of the header read', async () => {
     const { run, charged, turns } = dispatcher({
       async runner(_plan, asset, { spent }) {
         spent?.(500)
@@ -119,7 +119,7 @@ describe('what a transformation spends', () => {
     expect(charged[0]?.cpuMs).to.equal(turns.run + turns.look)
   })
 
-  it('is looked at before its header is read, and again when its turn has come', async () => {
+  it('is checked before the header is read, and again when the turn has come', async () => {
     const runs: string[] = []
     const runner: Runner = async (_plan, asset) => {
       runs.push('run')
@@ -132,7 +132,7 @@ describe('what a transformation spends', () => {
     expect([first.checks(), second.checks(), runs]).to.deep.equal([1, 2, []])
   })
 
-  it('is nothing for a media job', async () => {
+  it('is not charged for a media job', async () => {
     const { run, charged, checks } = dispatcher({
       async runner(_plan, asset, { spent }) {
         spent?.(1e6)
@@ -144,7 +144,7 @@ describe('what a transformation spends', () => {
     expect([charged, checks()]).to.deep.equal([[], 0])
   })
 
-  it('in this process is neither more than its time, nor more than the CPU time of the process', async () => {
+  it('in this process exceeds neither the elapsed time nor the CPU time of the process', async () => {
     const spentHere = createSpentHere()
     let busy = 0
     await spentHere(
@@ -170,7 +170,7 @@ describe('what a transformation spends', () => {
     expect(idle).to.be.below(150)
   })
 
-  it('in this process is divided among the works that run at the same moment', async () => {
+  it('in this process is divided among all work that runs at the same moment', async () => {
     const clock = { now: 0, cpuMs: 0 }
     const spentHere = createSpentHere({ now: () => clock.now, cpuMs: () => clock.cpuMs })
     const spent: Record<string, number> = {}

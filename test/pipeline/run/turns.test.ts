@@ -47,7 +47,7 @@ function turns(limits: Partial<AdmissionLimits> = {}) {
 }
 
 describe('turns', () => {
-  it('are taken by clients alternately, however many wait for one of them', async () => {
+  it('alternate between clients, however much work waits for one of them', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2, 3, 4, 5, 6].map((i) => ask(`b${i}`, 'b', stranger(1)))
     all.push(...[1, 2, 3].map((i) => ask(`a${i}`, 'a', stranger(1))))
@@ -56,7 +56,7 @@ describe('turns', () => {
     expect(begun).to.deep.equal(['b1', 'a1', 'b2', 'a2', 'b3', 'a3', 'b4', 'b5', 'b6'])
   })
 
-  it('are taken by addresses alternately within a client', async () => {
+  it('alternate between addresses within a client', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2, 3].map((i) => ask(`one${i}`, 'a', stranger(1)))
     all.push(...[1, 2].map((i) => ask(`two${i}`, 'a', stranger(2))))
@@ -65,7 +65,7 @@ describe('turns', () => {
     expect(begun).to.deep.equal(['one1', 'two1', 'one2', 'two2', 'one3'])
   })
 
-  it('are taken by clients alternately, however many addresses one of them has', async () => {
+  it('alternate between clients, however many addresses one of them has', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2, 3].map((i) => ask(`b${i}`, 'b', stranger(i)))
     all.push(...[1, 2, 3].map((i) => ask(`a${i}`, 'a', stranger(4))))
@@ -84,7 +84,7 @@ describe('turns', () => {
     expect(begun.slice(6)).to.deep.equal(['b6', 'a0', 'b7', 'a1', 'b8', 'a2', 'b9'])
   })
 
-  it('are paid with the CPU time that was measured, however long the work has had its slot', async () => {
+  it('cost the measured CPU time, however long the work had its slot', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2].map((i) => ask(`costly${i}`, 'b', stranger(1)))
     all.push(...[1, 2, 3, 4].map((i) => ask(`long${i}`, 'a', stranger(1))))
@@ -94,7 +94,7 @@ describe('turns', () => {
     expect(begun).to.deep.equal(['costly1', 'long1', 'long2', 'long3', 'costly2', 'long4'])
   })
 
-  it('are paid with a tenth of the time in the slot at least, so that work that sleeps there is not always next', async () => {
+  it('cost at least a tenth of the time in the slot, so that sleeping work is not always next', async () => {
     const { ask, begun, end } = turns()
     const all = [ask('first', 'c', stranger(3))]
     for (const name of ['asleep1', 'asleep2', 'asleep3']) all.push(ask(name, 'b', stranger(1)))
@@ -106,7 +106,7 @@ describe('turns', () => {
     expect(begun.slice(1)).to.deep.equal(['asleep1', 'busy1', 'asleep2', 'busy2', 'asleep3', 'busy3'])
   })
 
-  it('are paid with the time in the slot where nothing was measured', async () => {
+  it('cost the time in the slot when nothing was measured', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2].map((i) => ask(`long${i}`, 'b', stranger(1)))
     all.push(...[1, 2, 3, 4].map((i) => ask(`short${i}`, 'a', stranger(1))))
@@ -116,7 +116,7 @@ describe('turns', () => {
     expect(begun).to.deep.equal(['long1', 'short1', 'short2', 'short3', 'long2', 'short4'])
   })
 
-  it('come later for one who leaves and comes back', async () => {
+  it('still have their costs when a caller leaves and returns', async () => {
     const { ask, begun, end } = turns()
     const all = [ask('b1', 'b', stranger(1))]
     await end(3000)
@@ -126,7 +126,7 @@ describe('turns', () => {
     expect(begun).to.deep.equal(['b1', 'c1', 'a1', 'b2'])
   })
 
-  it('are every second one of those with a secret while they wait', async () => {
+  it('alternate between callers with and without a secret while both wait', async () => {
     const { ask, begun, end } = turns()
     const all = [1, 2, 3, 4].map((i) => ask(`s${i}`, `client ${i}`, stranger(i)))
     all.push(...[1, 2].map((i) => ask(`t${i}`, 'a', trusted(1))))
@@ -135,7 +135,7 @@ describe('turns', () => {
     expect(begun).to.deep.equal(['s1', 't1', 's2', 't2', 's3', 's4'])
   })
 
-  it('have places to wait for each address, for each client, and for those with a secret', async () => {
+  it('have a limited number of waiting places per address, per client, and for callers without a secret', async () => {
     const waiting = { atMost: 6, strangers: 4, perClient: 3, perAddress: 2 }
     const { ask, end } = turns({ waiting })
     const all = [ask('running', 'a', stranger(1))]

@@ -29,7 +29,7 @@ describe('the channel between two processes', () => {
     far.destroy()
   })
 
-  it('carries any number of files, one after the other, without a listener that stays', async () => {
+  it('transfers any number of files, one after the other, without leaking listeners', async () => {
     const listeners = () => near.eventNames().map((name) => [name, near.listenerCount(name)])
     const before = listeners()
     for (const size of [0, 1, 3_000_000, 100, 0, 2_000_000]) {
@@ -40,14 +40,14 @@ describe('the channel between two processes', () => {
     expect(listeners()).to.deep.equal(before)
   })
 
-  it('ends what is being sent when the other end goes away', async () => {
+  it('aborts a transfer when the other process ends', async () => {
     const sent = rejection(sendFile(near, asset(50_000_000), signal))
     await once(far, 'readable')
     far.destroy()
     expect(await sent).to.be.an('error')
   })
 
-  it('ends what is being sent when nobody wants it any more', async () => {
+  it('aborts a transfer when its signal aborts', async () => {
     const wanted = new AbortController()
     const sent = rejection(sendFile(near, asset(50_000_000), wanted.signal))
     await once(far, 'readable')

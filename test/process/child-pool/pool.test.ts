@@ -9,12 +9,12 @@ import { type Asset, assetFromBytes, readAll } from '../../../src/core/bytes/ass
 import type { Task } from '../../../src/core/ports/children.ts'
 import { fileNotFound, Problem } from '../../../src/core/problem.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/process/child-pool/pool.ts'
-import type { Deed } from '../../support/apart-worker.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { Deed } from '../../support/programs/apart-worker.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type KeptLog, keptLog, PROJECT } from '../../support/service.ts'
 
-const SUPPORT = join(PROJECT, 'test', 'support')
+const PROGRAMS = join(PROJECT, 'test', 'support', 'programs')
 const MAX_MEMORY_BYTES = 400_000_000
 
 const file = (bytes: Uint8Array) =>
@@ -31,7 +31,7 @@ const isAlive = (pid: number) => {
 const gone = (pid: number) =>
   eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: 60_000 })
 
-describe('a pool of children', function () {
+describe('a pool of child processes', function () {
   // A start of a child under tsx takes a second on an idle machine.
   this.timeout(120_000)
   let pool: Pool
@@ -39,7 +39,7 @@ describe('a pool of children', function () {
   const open = (options: Partial<PoolOptions> = {}) => {
     log = keptLog()
     pool = createPool({
-      script: join(SUPPORT, 'apart-worker.ts'),
+      script: join(PROGRAMS, 'apart-worker.ts'),
       setup: { maxMemoryBytes: MAX_MEMORY_BYTES },
       env: transformerEnvironment(),
       most: 1,
@@ -67,7 +67,7 @@ describe('a pool of children', function () {
     expect(pids.filter(isAlive), 'left over').to.deep.equal([])
   })
 
-  it('gives a child the source and answers with what it makes, of any size, again and again', async () => {
+  it('sends a child the source and returns its result, of any size, repeatedly', async () => {
     open()
     const bytes = randomBytes(5_000_000)
     for (const times of [1, 0, 5]) {
@@ -79,7 +79,7 @@ describe('a pool of children', function () {
     expect(pool.pids()).to.have.length(1)
   })
 
-  it('passes a problem on as it is, other errors with what the log needs, and goes on with the same child', async () => {
+  it('returns a Problem unchanged, other errors with details for the log, and reuses the child', async () => {
     open()
     const first = await pid()
     const refused = await rejection(run({ do: 'refuse' }))
@@ -98,7 +98,7 @@ describe('a pool of children', function () {
     expect(await pid()).to.equal(first)
   })
 
-  it('measures the CPU time of each task by itself, also of one whose child is killed', async () => {
+  it('measures the CPU time of each task separately, also when its child is killed', async () => {
     open()
     await pid()
     const spent: number[] = []
@@ -117,14 +117,14 @@ describe('a pool of children', function () {
     ['waits for ever', { do: 'sleep' }],
     ['keeps its thread for ever', { do: 'spin' }],
   ] as const) {
-    it(`kills a child that ${what}, and has another ready in its place`, async () => {
+    it(`kills a child that ${what}, and starts a replacement`, async () => {
       open()
       const first = await pid()
       const begun = performance.now()
       const error = await rejection(run(deed, { timeoutMs: 1000 }))
       expect(performance.now() - begun).to.be.within(900, 10_000)
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 422, code: 'not_transformable' })
-      expect(error).to.have.property('message', 'this image takes too long to transform')
+      expect(error).to.have.property('message', 'This image takes too long to transform.')
       await gone(first)
       await eventually(async () => expect(pool.pids()).to.have.length(1))
       const [next] = pool.pids()
@@ -142,17 +142,17 @@ describe('a pool of children', function () {
     ],
     ['when its parent sees it', true, { setup: { maxMemoryBytes: 1e12 }, maxMemoryBytes: MAX_MEMORY_BYTES }],
   ] as const) {
-    it(`kills a child that takes too much memory ${what}`, async () => {
+    it(`kills a child that uses too much memory ${what}`, async () => {
       open(limits)
       const first = await pid()
       const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: 20_000 }))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
-      expect(error).to.have.property('message', 'this image takes too much memory to transform')
+      expect(error).to.have.property('message', 'This image takes too much memory to transform.')
       await gone(first)
     })
   }
 
-  it('answers for a child that ends by itself, and says so in the log with its last words', async () => {
+  it('fails the task of a child that exits by itself, and logs its last output', async () => {
     open()
     const error = await rejection(run({ do: 'abort' }))
     expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
@@ -162,7 +162,7 @@ describe('a pool of children', function () {
     expect(await pid()).to.be.above(0)
   })
 
-  it('kills the child of one who leaves, at once', async () => {
+  it('kills a child at once when its caller disconnects', async () => {
     open()
     const first = await pid()
     const caller = new AbortController()
@@ -176,7 +176,7 @@ describe('a pool of children', function () {
     expect(await pid()).to.not.equal(first)
   })
 
-  it('begins nothing for one who has left, also while waiting for a child', async () => {
+  it('starts no task for a caller that has disconnected, also while it waits for a child', async () => {
     open()
     const caller = new AbortController()
     const first = run({ do: 'pid' })
@@ -190,14 +190,14 @@ describe('a pool of children', function () {
     ).to.have.property('message', 'gone')
   })
 
-  it('never has more children than it may', async () => {
+  it('never starts more children than allowed', async () => {
     open({ most: 2 })
     const pids = await Promise.all(Array.from({ length: 7 }, pid))
     expect(new Set(pids)).to.have.property('size', 2)
     expect(pool.pids()).to.have.length(2)
   })
 
-  it('fetches other files for a child, also several at once, and tells it of those that are not there', async () => {
+  it('sends other files to a child, several at a time, and reports missing ones', async () => {
     open()
     const files: Record<string, string> = { a: 'first', b: 'x'.repeat(300_000) }
     const asset = async (name: string) => {
@@ -208,10 +208,10 @@ describe('a pool of children', function () {
       return file(Buffer.from(found))
     }
     const made = await run({ do: 'fetch', names: ['b', 'none', 'a'] }, { asset })
-    expect(String(await readAll(made))).to.equal(`${files.b}, (404 there is no such file), first`)
+    expect(String(await readAll(made))).to.equal(`${files.b}, (404 This file does not exist.), first`)
   })
 
-  it('passes on what a task logs', async () => {
+  it('forwards the log lines of a task', async () => {
     open()
     const own = keptLog()
     await run({ do: 'say' }, { log: own })
@@ -220,18 +220,18 @@ describe('a pool of children', function () {
     expect(own.lines[0]?.fields).to.have.nested.property('err.message', 'as it is')
   })
 
-  it('says what a child cannot load, and does not keep that child', async () => {
+  it('reports what a child cannot load, and kills that child', async () => {
     open({ setup: { broken: 'plugins/x.js: expected a name' } })
     for (let i = 0; i < 2; i += 1) {
       const error = await rejection(run({ do: 'pid' }))
       expect(error).to.have.property(
         'message',
-        'a child process cannot load what it needs: plugins/x.js: expected a name',
+        'a child process cannot load its modules: plugins/x.js: expected a name',
       )
     }
   })
 
-  it('goes on when a source breaks off in the middle', async () => {
+  it('continues when a source fails in the middle', async () => {
     open()
     const broken = { ...file(Buffer.from('abc')), size: 1000 }
     expect(await rejection(run({ do: 'repeat', times: 1 }, { source: broken })))
@@ -245,14 +245,14 @@ describe('a pool of children', function () {
     expect(await pid()).to.be.above(0)
   })
 
-  it('ends a child that has nothing to do for a while', async () => {
+  it('kills a child after it was idle for a while', async () => {
     open({ idleMs: 300 })
     await gone(await pid())
     await eventually(async () => expect(pool.pids()).to.deep.equal([]))
     expect(await pid()).to.be.above(0)
   })
 
-  it('leaves it to its own process when a terminal or a supervisor ends them all', async () => {
+  it('leaves the decision to the parent when a terminal or a supervisor signals all processes', async () => {
     open()
     const first = await pid()
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(first, signal)
@@ -260,9 +260,9 @@ describe('a pool of children', function () {
   })
 
   for (const deed of ['sleep', 'spin']) {
-    it(`leaves no child behind when its own process is killed while one is to ${deed}`, async () => {
+    it(`leaves no child when the parent is killed while one is to ${deed}`, async () => {
       open()
-      const script = ['--import=tsx', join(SUPPORT, 'apart-parent.ts'), deed]
+      const script = ['--import=tsx', join(PROGRAMS, 'apart-parent.ts'), deed]
       const parent = spawn(process.execPath, script, { cwd: PROJECT })
       const [line] = await once(parent.stdout, 'data')
       const pids = JSON.parse(String(line)) as number[]

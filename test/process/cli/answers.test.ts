@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { ANSWERS } from '../../../src/process/cli/answers.ts'
 
-describe('what a command answers to a person', () => {
+describe('the output of a command for a person', () => {
   const shown = (command: string, answer: unknown) =>
     (ANSWERS[command] as (answer: unknown) => string)(answer)
   const CLIENT = { id: 'a', clientToken: 'pub_a', createdAt: '2026-01-01T12:00:00.000Z', state: 'active' }
 
-  it('is a client with its keys and its rules, times as they are typed', () => {
+  it('is a client with its keys and its rules, with times in the format of the options', () => {
     const text = shown('client show', {
       ...CLIENT,
       urlKeys: [2, 3],
@@ -16,11 +16,11 @@ describe('what a command answers to a person', () => {
     expect(text).to.match(/^rules +deleted kept for 30d$/m)
   })
 
-  it('says nothing of keys where there are none', () => {
+  it('has no line for keys when there are none', () => {
     expect(shown('client show', CLIENT)).not.to.include('keys')
   })
 
-  it('is a table of what clients have used', () => {
+  it('is a table of the usage of clients', () => {
     const counts = { uploads: 1, uploadedBytes: 2, deliveries: 3, deliveredBytes: 4, transformations: 5 }
     const text = shown('usage', [
       { clientId: 'a', stored: { files: 6, bytes: 7 }, trashed: { files: 8, bytes: 9 }, counts },

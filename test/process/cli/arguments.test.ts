@@ -2,13 +2,13 @@ import { expect } from 'chai'
 import { keepDeleted } from '../../../src/process/cli/arguments.ts'
 
 describe('--keep-deleted', () => {
-  it('takes up to 90 days, and off', () => {
+  it('accepts up to 90 days, and off', () => {
     expect(keepDeleted('90d')).to.equal(7_776_000)
     expect(keepDeleted('off')).to.equal(false)
   })
 
   for (const text of ['91d', '0s'])
-    it(`names itself and its bounds for ${text}`, () => {
+    it(`names itself and its bounds in the error for ${text}`, () => {
       expect(() => keepDeleted(text)).to.throw('--keep-deleted must be from 1s to at most 90d')
     })
 })

@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { recordKey, storedKey } from '../../../src/core/files/object-key.ts'
-import { builtScript } from '../../support/built-script.ts'
-import { type Ended, sluice, sluiceJson, startCli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
+import { type Ended, sluice, sluiceJson, startCli } from '../../support/programs/cli.ts'
 import { type Caller, deleteFile, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { openSocket } from '../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { PROJECT } from '../../support/service.ts'
-import { filesInBucket } from '../../support/state.ts'
+import { filesInBucket } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const CRASHING = [await builtScript('crash-server')]
@@ -68,8 +68,8 @@ describe('the sluice command', function () {
     return stdout.trimEnd().split('\n')
   }
 
-  describe('beside a running server', () => {
-    it('makes a client that can be used at once, and shows its secret this once', async () => {
+  describe('with a running server', () => {
+    it('creates a client that works at once, and shows its secret only now', async () => {
       const server = await start()
       const { code, stdout, stderr } = await sluice(['client', 'create', '--name', 'My shop'], env)
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
@@ -104,13 +104,13 @@ describe('the sluice command', function () {
       })
     })
 
-    it('gives a client keys for its delivery URLs, which are shown this once, and takes them back', async () => {
+    it('adds keys for delivery URLs, which are shown only now, and removes them', async () => {
       const server = await start()
       const client = await sluiceJson<NewClient>(['client', 'create'], env)
       const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
       const needs = await sluice(['client', 'set', client.id, '--signed-urls', 'on'], env)
       expect(needs.code).to.equal(1)
-      expect(needs.stderr).to.include('needs a key')
+      expect(needs.stderr).to.include('need a key')
       const { stdout } = await sluice(['client', 'key', 'add', client.id], env)
       const [, key = ''] = /^key +([\w-]{43})$/m.exec(stdout) ?? []
       const { urlKeys } = await sluiceJson<{ urlKeys: number[] }>(['client', 'key', 'add', client.id], env)
@@ -163,7 +163,7 @@ describe('the sluice command', function () {
       expect((await sluice(['client', 'set', 'nobody', '--presets-only', 'on'], env)).code).to.equal(1)
     })
 
-    it('says which servers a client may fetch from', async () => {
+    it('sets the servers from which a client may fetch', async () => {
       await start()
       const set = async (...rules: string[]) =>
         (await sluice(['client', 'set', 'first', ...rules], env)).stdout.split('\n')[1]
@@ -213,7 +213,7 @@ describe('the sluice command', function () {
       expect((await set('--rate', 'zip')).code).to.equal(2)
     })
 
-    it('gives a client a bucket of its own, and reads the secret of its key where nobody sees it', async () => {
+    it('sets the own bucket of a client, and reads its secret key without showing it', async () => {
       const server = await start()
       const s3 = await s3Server()
       const { endpoint, credentials } = s3.connection
@@ -258,7 +258,7 @@ describe('the sluice command', function () {
         ).to.equal(2)
     })
 
-    it('makes secrets with a scope, lists them, and ends them', async () => {
+    it('creates scoped secrets, lists them, and revokes them', async () => {
       const server = await start()
       const client = await sluiceJson<NewClient>(['client', 'create'], env)
       const { code, stdout } = await sluice(
@@ -299,7 +299,7 @@ describe('the sluice command', function () {
       expect((await sluice(['client', 'secret', 'add', client.id, '--only', 'manage'], env)).code).to.equal(2)
     })
 
-    it('gives a client a new secret, and keeps the old one for as long as was said', async () => {
+    it('rotates the secret of a client, and accepts the old one for the given time', async () => {
       const server = await start()
       const old = await sluiceJson<NewClient>(['client', 'create'], env)
       const fresh = await sluiceJson<NewClient>(['client', 'rotate', old.id, '--keep-old', '2h'], env)
@@ -313,7 +313,7 @@ describe('the sluice command', function () {
       expect(await isAccepted(asCaller(server, last))).to.equal(true)
     })
 
-    it('gives the first client a new secret, which the next start knows', async () => {
+    it('rotates the secret of the first client, which the next start uses', async () => {
       const server = await start()
       const { secretClientToken } = await sluiceJson<NewClient>(['client', 'rotate', 'first'], env)
       const file = join(dataDir, 'credentials.json')
@@ -326,7 +326,7 @@ describe('the sluice command', function () {
         expect(await isAccepted(next, secret)).to.equal(true)
     })
 
-    it('does not touch a secret that the environment has', async () => {
+    it('does not change a secret that the environment sets', async () => {
       Object.assign(env, { CLIENT_TOKEN: 'pub_of_the_first', SECRET_CLIENT_TOKEN: 'sec_of_the_first_one' })
       const server = await start()
       const { code, stderr } = await sluice(['client', 'rotate', 'first'], env)
@@ -335,7 +335,7 @@ describe('the sluice command', function () {
       expect(await isAccepted(server)).to.equal(true)
     })
 
-    it('tells what is wrong, a line each, with exit code 1, and what it means', async () => {
+    it('prints errors, one per line, with exit code 1', async () => {
       const server = await start()
       const { s3PathOriginal } = await uploadOne(server, { name: 'a.png', bytes: png })
       expect((await sluice(['check'], env)).stdout).to.include('bucket and index agree')
@@ -358,7 +358,7 @@ describe('the sluice command', function () {
       ])
     })
 
-    it('removes a client with its files, only when these are spoken of', async () => {
+    it('removes a client with its files only with --files', async () => {
       const server = await start()
       const client = await sluiceJson<NewClient>(['client', 'create'], env)
       await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
@@ -375,7 +375,7 @@ describe('the sluice command', function () {
       expect((await sluice(['client', 'remove', 'first', '--files'], env)).code).to.equal(1)
     })
 
-    it('ends with Ctrl-C, and so does what the server does for it', async () => {
+    it('stops at Ctrl-C, and aborts the command in the server', async () => {
       const server = await start()
       const client = await sluiceJson<NewClient>(['client', 'create'], env)
       // An upload that does not come to its end: the removal waits for it.
@@ -401,7 +401,7 @@ describe('the sluice command', function () {
       expect(await state()).to.equal(undefined)
     })
 
-    it('says so when the server is killed, and the removal of a client goes on after the next start', async () => {
+    it('reports that the server was killed; the removal of a client continues after the next start', async () => {
       const before = await start()
       const kept = await uploadOne(before, { name: 'a.png', bytes: png })
       await end(before)
@@ -426,8 +426,8 @@ describe('the sluice command', function () {
     })
   })
 
-  describe('without a server', () => {
-    it('opens the data folder itself, and leaves it as a server wants it', async () => {
+  describe('without a running server', () => {
+    it('opens the data folder itself, and leaves it usable for a server', async () => {
       const server = await start()
       const { s3PathOriginal } = await uploadOne(server, { name: 'a.png', bytes: png })
       await end(server)
@@ -439,7 +439,7 @@ describe('the sluice command', function () {
       expect((await deleteFile(next, s3PathOriginal)).status).to.equal(200)
     })
 
-    it('also after the server was killed', async () => {
+    it('works after the server was killed', async () => {
       await end(await start(), 'SIGKILL')
       expect(existsSync(join(dataDir, 'control.sock'))).to.equal(true)
       expect(await lines(sluice(['client', 'list'], env))).to.have.length(2)
@@ -449,7 +449,7 @@ describe('the sluice command', function () {
       expect(existsSync(join(dataDir, 'control.sock'))).to.equal(false)
     })
 
-    it('fills an index that is lost', async () => {
+    it('fills a lost index', async () => {
       const server = await start()
       await uploadOne(server, { name: 'a.png', bytes: png })
       await end(server)
@@ -463,7 +463,7 @@ describe('the sluice command', function () {
       expect((await sluice(['check'], env)).code).to.equal(0)
     })
 
-    it('makes nothing where there is no data', async () => {
+    it('creates nothing where there is no data', async () => {
       const nowhere = join(dataDir, 'nowhere')
       const { code, stderr } = await sluice(['client', 'list'], { DATA_DIR: nowhere })
       expect(code).to.equal(1)
@@ -471,7 +471,7 @@ describe('the sluice command', function () {
       expect(existsSync(nowhere)).to.equal(false)
     })
 
-    it('ends, and names the file, when it cannot read a client', async () => {
+    it('exits, and names the file, when it cannot read a client', async () => {
       await end(await start())
       const name = join('.sluice', 'clients', 'broken.json')
       await writeFile(join(dataDir, 'bucket', 'first', name), 'broken')
@@ -483,21 +483,21 @@ describe('the sluice command', function () {
       expect(stderr).to.include(name)
     })
 
-    it('ends quietly when nobody reads on', async () => {
+    it('exits without an error when the reader closes the pipe', async () => {
       await end(await start())
       const { child, ended } = startCli(['client', 'list'], env)
       child.stdout?.destroy()
       expect(await ended).to.include({ code: 1, stderr: '' })
     })
 
-    it('names every bad value of the environment', async () => {
+    it('names every invalid environment variable', async () => {
       const { code, stderr } = await sluice(['check'], { ...env, PORT: 'x', LOG_LEVEL: 'loud' })
       expect(code).to.equal(1)
       expect(stderr).to.include('PORT').and.include('LOG_LEVEL')
     })
   })
 
-  describe('told wrongly', () => {
+  describe('with invalid arguments', () => {
     for (const args of [
       [],
       ['nonsense'],
@@ -516,7 +516,7 @@ describe('the sluice command', function () {
       ['check', '--fast'],
       ['client', 'create', '--name'],
     ])
-      it(`ends with 2: sluice ${args.join(' ')}`, async () => {
+      it(`exits with 2: sluice ${args.join(' ')}`, async () => {
         const { code, stdout, stderr } = await sluice(args, env)
         expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
         expect(stderr).to.not.equal('')
@@ -528,14 +528,14 @@ describe('the sluice command', function () {
       ...['create', 'list', 'rotate', 'set', 'remove'].map((name) => ['client', name]),
       ...['check', 'reindex', 'sweep'].map((name) => [name]),
     ])
-      it(`tells how: sluice ${[...args, '--help'].join(' ')}`, async () => {
+      it(`prints help: sluice ${[...args, '--help'].join(' ')}`, async () => {
         const { code, stdout, stderr } = await sluice([...args, '--help'], env)
         expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
         expect(stdout).to.match(new RegExp(`^Usage: sluice ${args.join(' ')}`))
       })
   })
 
-  it('is an npm script', async () => {
+  it('is available as an npm script', async () => {
     await end(await start())
     const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'sluice', '--', 'client', 'list'], {
       cwd: PROJECT,

@@ -11,7 +11,7 @@ const FINDING: Finding = {
   detail: '1 byte',
 }
 
-describe('what a command prints', () => {
+describe('the output of a command', () => {
   let out: string
   let err: string
   const write = (text: string) => {
@@ -22,7 +22,7 @@ describe('what a command prints', () => {
     err = ''
   })
 
-  it('is a line for each finding, their meanings, and the answer', () => {
+  it('has a line for each finding, their explanations, and the answer', () => {
     const output = humanOutput({ write, status: undefined, show: (answer) => `answer ${answer}\n` })
     output.told({ finding: FINDING })
     output.told({ finding: { kind: 'failed', clientId: '7JAiMJ5xg1x', key: FINDING.key } })
@@ -43,7 +43,7 @@ describe('what a command prints', () => {
     ])
   })
 
-  it('leaves nothing that turns a line around or moves the cursor as it is', () => {
+  it('escapes characters that change the text direction or move the cursor', () => {
     const output = humanOutput({ write, status: undefined, show: (name) => `1  ${name}\n2  ä\n` })
     output.told({ finding: { ...FINDING, detail: 'a\u001b[2J' } })
     out = out.slice(out.indexOf('('))
@@ -53,7 +53,7 @@ describe('what a command prints', () => {
       .and.to.match(/1 {2}shop\\u202epohs\n2 {2}ä\n$/)
   })
 
-  it('is for a failure what is at the bottom of it, once', () => {
+  it('has the root cause of a failure, once', () => {
     const root = new Error('WRONGPASS invalid password')
     const cause = new Error('not writeable', { cause: root })
     expect(failureText(new Error('no answer', { cause }))).to.equal('no answer (WRONGPASS invalid password)')
@@ -64,7 +64,7 @@ describe('what a command prints', () => {
     expect(failureText(new Error('a\u202eb'))).to.equal('a\\u202eb')
   })
 
-  it('has one line of progress, which gives way to all else', () => {
+  it('has one line of progress, which is removed before other output', () => {
     const status = (text: string) => {
       err += text
     }
@@ -90,7 +90,7 @@ describe('what a command prints', () => {
     expect(out).to.equal(`${JSON.stringify({ finding: FINDING })}\n{"a":1}\n`)
   })
 
-  it('has columns as wide as their widest cell, and nothing behind the last', () => {
+  it('has columns as wide as their widest cell, and no trailing spaces', () => {
     expect(
       columns([
         ['a', 'bbb', 'c'],
@@ -111,9 +111,9 @@ describe('a duration', () => {
     it(`${text} is ${ms} ms`, () => expect(parseDuration(text)).to.equal(ms))
 
   for (const text of ['0d', '1s', '90s', '90m', '25h', '7d'])
-    it(`${text} is shown as it was typed`, () =>
+    it(`${text} is printed in the format of the input`, () =>
       expect(shownDuration(parseDuration(text) ?? Number.NaN)).to.equal(text))
 
   for (const text of ['', '5', 'h', '1.5h', '-1h', '366d', '8761h', '1w', ' 1h', '1h ', '1H', '9999999999s'])
-    it(`${JSON.stringify(text)} is none`, () => expect(parseDuration(text)).to.equal(undefined))
+    it(`${JSON.stringify(text)} is invalid`, () => expect(parseDuration(text)).to.equal(undefined))
 })

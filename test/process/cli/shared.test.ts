@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { S3_EMBEDDED } from '../../support/backends.ts'
-import { sluice, sluiceJson } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { sluice, sluiceJson } from '../../support/programs/cli.ts'
 import { type Caller, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
@@ -21,7 +21,7 @@ interface NewClient {
 // A process asks every two seconds whether others have changed a client.
 const HEARD = { withinMs: 10_000 }
 
-describe('the sluice command beside servers on S3 and Redis', function () {
+describe('the sluice command next to servers on S3 and Redis', function () {
   this.timeout(90_000)
   let dataDir: string
   let env: Record<string, string>
@@ -68,7 +68,7 @@ describe('the sluice command beside servers on S3 and Redis', function () {
     await response.arrayBuffer()
   }
 
-  it('makes, changes and removes clients that all servers hear of within seconds', async () => {
+  it('creates, changes and removes clients, and all servers know within seconds', async () => {
     const client = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
     await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]), HEARD)
 
@@ -96,7 +96,7 @@ describe('the sluice command beside servers on S3 and Redis', function () {
     expect(await sluiceJson(['check'], env)).to.deep.include({ originals: 0, findings: {} })
   })
 
-  it('fills Redis anew after it was emptied, and all is as before', async () => {
+  it('fills an emptied Redis, and everything works as before', async () => {
     const client = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
     await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]), HEARD)
     const [mine] = callers(client)
@@ -127,19 +127,19 @@ describe('the sluice command beside servers on S3 and Redis', function () {
     await transform(record, 'w=10&f=webp')
   })
 
-  it('leaves it to the servers to warn of how Redis is set up', async () => {
+  it('does not print the warnings about Redis, which the servers log', async () => {
     const { code, stderr } = await sluice(['client', 'list'], env)
     expect(code).to.equal(0)
     expect(stderr).to.not.include('appendonly')
   })
 
-  it('leaves the first secret to the environment', async () => {
+  it('does not change the first secret, which the environment sets', async () => {
     const { code, stderr } = await sluice(['client', 'rotate', 'first'], env)
     expect(code).to.equal(1)
     expect(stderr).to.include('SECRET_CLIENT_TOKEN')
   })
 
-  it('says why Redis cannot be used', async () => {
+  it('reports why Redis cannot be used', async () => {
     for (const [url, reason] of [
       [`${redisServer.url}/99999`, 'DB index is out of range'],
       [redisServer.url.replace('//', '//nobody:wrong@'), 'WRONGPASS'],
@@ -154,14 +154,14 @@ describe('the sluice command beside servers on S3 and Redis', function () {
     }
   })
 
-  it('says within seconds that Redis is away, and changes nothing', async () => {
+  it('reports within seconds that Redis is down, and changes nothing', async () => {
     await redisServer.stop()
     try {
       for (const args of [['client', 'create'], ['check'], ['reindex'], ['sweep']]) {
         const begun = Date.now()
         const { code, stdout, stderr } = await sluice(args, { ...env, LOG_LEVEL: 'silent' })
         expect({ code, stdout }, args.join(' ')).to.deep.equal({ code: 1, stdout: '' })
-        expect(stderr, args.join(' ')).to.match(/^sluice: .*does not answer/m)
+        expect(stderr, args.join(' ')).to.match(/^sluice: .*does not respond/m)
         // Two seconds until it is given up; the rest is the start of a process on a busy machine.
         expect(Date.now() - begun, args.join(' ')).to.be.below(20_000)
       }

@@ -22,7 +22,7 @@ for (const [backend, calls] of [
   [EMBEDDED, 0],
   [S3_REDIS, 64],
 ] as const)
-  describe(`archives that nobody reads (${backend.name})`, function () {
+  describe(`archives that are not read by their clients (${backend.name})`, function () {
     this.timeout(120_000)
     let dataDir: string
     let server: RunningServer
@@ -60,7 +60,7 @@ for (const [backend, calls] of [
       ['large', () => large, 1],
       ['small', () => small, 4],
     ] as const) {
-      it(`hold few files and under 250 MB: ten of 100 ${what} files each`, async () => {
+      it(`keep few files open and use less than 250 MB: ten of 100 ${what} files each`, async () => {
         const before = await openFiles(server)
         const responses = await Promise.all(Array.from({ length: ARCHIVES }, () => archive(record())))
         let most = 0

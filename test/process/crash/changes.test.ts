@@ -2,11 +2,9 @@ import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../../support/backend.ts'
 import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
-import { builtScript } from '../../support/built-script.ts'
-import { withClock } from '../../support/clock.ts'
 import { command } from '../../support/command.ts'
-import { filePath, listAll, type WireFile } from '../../support/files.ts'
 import { picture } from '../../support/media/images.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -14,6 +12,8 @@ import type { Remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fileServer, keepPath } from '../../support/requests/remote-files.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { withClock } from '../../support/stored/clock.ts'
+import { filePath, listAll, type WireFile } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SERVER = [await builtScript('crash-server')]
@@ -101,7 +101,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       'after bucket.put note',
       'after bucket.put record',
     ]))
-      it(`a remote file it keeps, ${step}: is kept once in the end, fetched ${fetches} times`, async () => {
+      it(`a mirrored remote file, ${step}: is stored once in the end, fetched ${fetches} times`, async () => {
         const url = remote.url(`/a.png?${step}`)
         await prepared(({ app }) => app.clients.setRules('first', { fetchHosts: 'any' }))
         const before = remote.requests.length
@@ -137,7 +137,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       ask(caller, filePath(key), { method: 'PATCH', json })
 
     for (const [step, expected] of stepsOn(backend, changeSteps, ['after bucket.put record']))
-      it(`what is said of a file, ${step}: is the old or the new of it, and a sweep makes index and bucket agree`, async () => {
+      it(`annotations of a file, ${step}: are the old or the new ones, and a sweep makes index and bucket agree`, async () => {
         const record = await prepared(async (first) => {
           const uploaded = await uploadOne(first, { name: 'old.png', bytes: png })
           await change(first, uploaded.s3PathOriginal, OLD)
@@ -191,7 +191,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       'after bucket.put record': 404,
     }
     for (const [step, again] of stepsOn(backend, trashSteps, ['after index.trash']))
-      it(`a file it deletes for a time, ${step}: can be deleted again, had back, and goes in the end`, async () => {
+      it(`a file that it soft-deletes, ${step}: can be deleted again, restored, and expires in the end`, async () => {
         const record = await prepared(uploaded)
         const key = record.s3PathOriginal
         await dieAt(step, (dying) => deleteFile(dying, key))
@@ -219,7 +219,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
       'after index.restore': { listed: { files: 1, deleted: 0 }, again: 'not_deleted' },
     }
     for (const [step, expected] of stepsOn(backend, restoreSteps, ['after bucket.put record']))
-      it(`a file it brings back, ${step}: can be had back, and stays then`, async () => {
+      it(`a file that it restores, ${step}: can be restored again, and remains`, async () => {
         const record = await prepared(async (first) => {
           const one = await uploaded(first)
           await deleteFile(first, one.s3PathOriginal)

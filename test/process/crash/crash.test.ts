@@ -3,15 +3,15 @@ import { connect } from 'node:net'
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../../support/backend.ts'
 import { endLocks, S3_REDIS, type StartService, stoppedAtTheEnd } from '../../support/backends.ts'
-import { builtScript } from '../../support/built-script.ts'
-import { withClock } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import { deleteFile, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { type State, storedState } from '../../support/state.ts'
+import { withClock } from '../../support/stored/clock.ts'
+import { type State, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SERVER = [await builtScript('crash-server')]
@@ -114,14 +114,14 @@ for (const repair of REPAIRS) {
       'within bucket.put record',
     ]
     for (const step of uploadSteps) {
-      it(`${step}: ${by} leaves nothing of the upload`, async () => {
+      it(`${step}: ${by} leaves no part of the upload`, async () => {
         const bytes = await picture()
         await dieAt(step, (server) => postFiles(server, [{ name: 'a.png', bytes }]))
         expect(await mended()).to.deep.equal({ files: [], rows: [] })
       })
     }
 
-    it('within a large file, half of which is in the bucket: nothing of it is left', async () => {
+    it('within a large file, half of which is in the bucket: no part of it is left', async () => {
       const { url, tokens, child, ended } = await live()
       const { hostname, port } = new URL(url)
       const sending = connect(Number(port), hostname).on('error', () => {})
@@ -143,7 +143,7 @@ for (const repair of REPAIRS) {
 
     // A record is the commit: an index that has gone back a step looks the same, and then the sender has been told.
     for (const step of ['after bucket.put record', 'before index.finishUpload', 'after index.finishUpload']) {
-      it(`${step}: the file is stored, though its sender was not told`, async () => {
+      it(`${step}: the file is stored, though its client got no response`, async () => {
         const bytes = await picture()
         await dieAt(step, (server) => postFiles(server, [{ name: 'a.png', bytes }]))
         expect(await mended()).to.deep.equal(await storedUploads(1))
@@ -159,7 +159,7 @@ for (const repair of REPAIRS) {
       'before index.finishUpload': 2,
     }
     for (const [step, count] of Object.entries(formSteps)) {
-      it(`${step}, of a form with two files: ${count} of them stored, and nothing else is left`, async () => {
+      it(`${step}, of a form with two files: ${count} of them stored, and no other objects are left`, async () => {
         const bytes = await picture()
         const files = ['a.png', 'b.png'].map((name) => ({ name, bytes }))
         await dieAt(step, (server) => postFiles(server, files))
@@ -176,7 +176,7 @@ for (const repair of REPAIRS) {
       'after index.finishDerivative': [VARIANT],
     }
     for (const [step, variants] of Object.entries(deriveSteps)) {
-      it(`${step}: ${by} keeps the original and ${variants.length === 0 ? 'nothing else' : 'the derivative'}`, async () => {
+      it(`${step}: ${by} retains the original and ${variants.length === 0 ? 'nothing else' : 'the derivative'}`, async () => {
         const bytes = await picture()
         let key = ''
         let path = ''
@@ -208,7 +208,7 @@ for (const repair of REPAIRS) {
       'after index.finishRemoval',
     ]
     for (const step of deleteSteps) {
-      it(`${step}: ${by} ends the delete`, async () => {
+      it(`${step}: ${by} completes the delete`, async () => {
         const bytes = await picture()
         let path = ''
         let key = ''

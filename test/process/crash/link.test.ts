@@ -2,19 +2,19 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
-import { builtScript } from '../../support/built-script.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { startProcess } from '../../support/servers/process.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { filesInBucket } from '../../support/state.ts'
+import { filesInBucket } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SERVER = [await builtScript('crash-server')]
 
-describe('a process that is killed while a file comes by a signed link', function () {
+describe('a process that is killed during an upload by a signed link', function () {
   this.timeout(180_000)
   const start = stoppedAtTheEnd(startService)
   let png: Buffer
@@ -58,7 +58,7 @@ describe('a process that is killed while a file comes by a signed link', functio
     return { codes, files, findings, id: target.split('/')[4] }
   }
 
-  it('leaves the link free where nothing was stored, and used where it was: one file each time', async () => {
+  it('leaves the link unused when no file was stored, and used when it was: one file each time', async () => {
     const expected: Record<string, readonly string[]> = {
       'before index.beginUpload': ['link_busy', 'stored', 'link_used'],
       'after index.beginUpload': ['link_busy', 'stored', 'link_used'],

@@ -4,13 +4,13 @@ import { expect } from 'chai'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { NO_LIMITS } from '../../support/no-limits.ts'
-import { type Worker, workAtRandom } from '../../support/random-work.ts'
 import { type Caller, newClient } from '../../support/requests/client.ts'
 import { newFleet } from '../../support/servers/fleet.ts'
 import { startProcess } from '../../support/servers/process.ts'
 import { type ServiceOptions, startService } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
-import { readState } from '../../support/state.ts'
+import { type Worker, workAtRandom } from '../../support/stored/random-work.ts'
+import { readState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SEED = 20_261_120
@@ -20,7 +20,7 @@ const STEPS = sized(2000, 10_000)
 describe(`${STEPS} uploads, derivations and deletes at random by three clients`, function () {
   this.timeout(400_000)
 
-  it('leave in S3 and Redis what a model of them says, through two processes', async () => {
+  it('leave S3 and Redis in the state that a model predicts, with two processes', async () => {
     const fleet = await newFleet({ env: { ...NO_LIMITS, LOG_LEVEL: 'warn' } })
     try {
       const accounts = await threeClients({ env: fleet.env })
@@ -49,7 +49,7 @@ describe(`${STEPS} uploads, derivations and deletes at random by three clients`,
     }
   })
 
-  it('leave on disk what a model of them says, a fifth of them', async () => {
+  it('leave the disk in the state that a model predicts, with a fifth of the steps', async () => {
     const dataDir = await temporaryFolder()
     const accounts = await threeClients({ dataDir })
     const server = await startProcess({ env: { ...NO_LIMITS, DATA_DIR: dataDir, LOG_LEVEL: 'warn' } })

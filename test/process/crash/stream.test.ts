@@ -2,20 +2,20 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
-import { builtScript } from '../../support/built-script.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { longFilm } from '../../support/media/videos.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { startProcess } from '../../support/servers/process.ts'
 import { startService } from '../../support/service.ts'
-import { filesInBucket } from '../../support/state.ts'
+import { filesInBucket } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SERVER = [await builtScript('crash-server')]
 
-describe('a process that is killed while it makes a stream', function () {
+describe('a process that is killed while it creates a stream', function () {
   this.timeout(180_000)
   const start = stoppedAtTheEnd(startService)
   let bytes: Buffer
@@ -34,7 +34,7 @@ describe('a process that is killed while it makes a stream', function () {
     new Set(names.flatMap((name) => /^([0-9a-f]{8})-/.exec(name)?.[1] ?? []))
 
   for (const step of ['after bucket.put part', 'after bucket.put provisional']) {
-    it(`${step}: the next start makes it, and leaves no part of the killed run`, async () => {
+    it(`${step}: the next start creates it, and leaves no part of the killed run`, async () => {
       const server = await startProcess({ script: SERVER, env: { DATA_DIR: dataDir, CRASH_AT: step } })
       const { src } = await uploadOne(server, { name: 'film.mp4', bytes })
       const path = new URL(src).pathname

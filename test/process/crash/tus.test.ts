@@ -2,15 +2,15 @@ import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { type Backend, EMBEDDED } from '../../support/backend.ts'
 import { endLocks, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
-import { builtScript } from '../../support/built-script.ts'
-import { withClock } from '../../support/clock.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import type { Caller } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { begin, noise, offsetAt, patch, tus } from '../../support/requests/tus.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { withClock } from '../../support/stored/clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SERVER = [await builtScript('crash-server')]
@@ -36,7 +36,7 @@ const STEPS = [
 ]
 
 for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
-  describe(`a process killed while it takes a resumable upload (${backend.name})`, function () {
+  describe(`a process killed during a resumable upload (${backend.name})`, function () {
     this.timeout(60_000)
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     const bytes = noise(SIZE)
@@ -81,7 +81,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
     }
 
     for (const step of STEPS)
-      it(`goes on where it was, and makes one original: ${step}`, async () => {
+      it(`resumes where it was, and stores one original: ${step}`, async () => {
         // What comes first is taken by one that lives: its small rest is then read and put anew.
         const first = await start({ dataDir })
         const address = await begin(first, SIZE, { values: { filename: 'a.bin' } })
@@ -104,7 +104,7 @@ for (const backend of [EMBEDDED, S3_REDIS] satisfies Backend[])
         await expectOneOriginal(service, address)
       })
 
-    it('is stored by a sweep when nobody asks for it any more', async () => {
+    it('is stored by a sweep when the client does not return', async () => {
       const dying = await live('before index.beginUpload')
       const address = await begin(dying, SIZE)
       const sent = patch(dying, address, { offset: 0, body: bytes }).catch(() => {})

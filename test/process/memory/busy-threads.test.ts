@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 // More than any machine that runs the tests makes at once, of half a second each.
 const TRANSFORMS = 12
 
-describe('threads', function () {
+describe('threads of libuv', function () {
   this.timeout(120_000)
   let dataDir: string
   let server: RunningServer
@@ -25,7 +25,7 @@ describe('threads', function () {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  it('are left to files while as many transformations run as may', async () => {
+  it('are left to files while the maximum of transformations runs', async () => {
     const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
     const create = { width: 3000, height: 2000, channels: 3, background: '#888', noise } as const
     const photo = await uploadOne(server, { name: 'a.jpg', bytes: await sharp({ create }).jpeg().toBuffer() })

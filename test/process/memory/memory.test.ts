@@ -69,7 +69,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
       expect(await peakBytes(server)).to.be.below(LIMIT_BYTES)
     })
 
-    it('stays under 250 MB when 200 clients ask for the same cold derivative at once', async () => {
+    it('stays under 250 MB when 200 clients request the same new derivative concurrently', async () => {
       const { src } = await uploadOne(server, { name: 'photo.jpg', bytes: await noise(4000, 3000) })
       const agent = new Agent({ maxSockets: 200, keepAlive: false })
       const url = `${server.url}${new URL(src).pathname}?w=2000&f=png`

@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
-import { readState, storedState } from '../../support/state.ts'
+import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('a disk on which the index cannot grow', function () {
@@ -41,7 +41,7 @@ describe('a disk on which the index cannot grow', function () {
     await limitFiles(server, String(size + 10))
   }
 
-  it('is a 503 to those who write, and nothing to those who read', async () => {
+  it('causes 503 for writes, and does not affect reads', async () => {
     await fill()
     for (let i = 0; i < 3; i += 1) {
       for (const response of [
@@ -58,7 +58,7 @@ describe('a disk on which the index cannot grow', function () {
     expect(await problem.json()).to.include({ code: 'storage_full' })
   })
 
-  it('is forgotten when there is room again: without a restart, and after one', async () => {
+  it('has no lasting effect when there is space again: without a restart, and after one', async () => {
     const doomed = await uploadOne(server, { name: 'c.png', bytes: photo })
     await fill()
     expect((await postFiles(server, [{ name: 'b.txt', bytes: 'b' }])).status).to.equal(503)

@@ -12,7 +12,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import { BOUNDARY, MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
-import { storedState } from '../../support/state.ts'
+import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const ZIPS = 4
@@ -130,22 +130,22 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
       return manifestOf(entriesOf(Buffer.from(await response.arrayBuffer()))).map(({ code = 200 }) => code)
     }
 
-    describe('while it is away', () => {
+    describe('while Redis is down', () => {
       before(async () => {
         await outage.begin(fleet)
         // The first to find out, all at the same moment.
         await Promise.all([servesWhatIsStored(), refusesTheRest(), get('/readyz')])
       })
 
-      it('delivers what is stored', servesWhatIsStored)
+      it('delivers stored files', servesWhatIsStored)
 
-      it('answers all else with a 503 in time', refusesTheRest)
+      it('answers all other requests with a 503 in time', refusesTheRest)
 
-      it('bundles what is stored, and says in the manifest what cannot be made now', async () => {
+      it('bundles stored files, and lists in the manifest what cannot be rendered now', async () => {
         expect(await zip()).to.deep.equal([200, 503])
       })
 
-      it('knows its clients, and no others', async () => {
+      it('accepts known clients, and no others', async () => {
         const strange = { secret: 'sec_of_nobody_at_all' }
         expect((await inTime('upload', postFiles(server, [{ name: 'a', bytes }], strange))).status).to.equal(
           401,
@@ -155,14 +155,14 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
         expect((await get(named('7uLnQWbPbKTjBwtqTVAqxy.png'))).status).to.equal(404)
       })
 
-      it('counts against the rate limits in its memory', async () => {
+      it('counts rate limits in its memory', async () => {
         const statuses = []
         const files = [{ path: stored.sourceName }]
         for (let i = 0; i <= ZIPS; i += 1) statuses.push((await postZip(server, { files })).status)
         expect(statuses.at(-1)).to.equal(429)
       })
 
-      it('says that it is degraded, and is ready all the same', async () => {
+      it('reports degraded, but ready', async () => {
         const { status, body } = await get('/readyz')
         expect(status).to.equal(200)
         const ready = JSON.parse(body.toString())
@@ -180,9 +180,9 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
         })
       })
 
-      it('delivers what is stored', servesWhatIsStored)
+      it('delivers stored files', servesWhatIsStored)
 
-      it('does all else again, and tells each event once', async () => {
+      it('serves all other requests again, and emits each event once', async () => {
         expect(await zip()).to.deep.equal([200, 200])
         const record = await uploadOne(server, { name: 'b.png', bytes })
         expect((await get(`${new URL(record.src).pathname}?w=41`)).status).to.equal(200)
@@ -206,7 +206,7 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
         )
       })
 
-      it('has not ended, nor failed in an unforeseen way', () => {
+      it('has not exited, and has logged no unexpected error', () => {
         expect(server.child.exitCode).to.equal(null)
         expect(server.output()).to.not.include('"status":500')
       })
@@ -214,10 +214,10 @@ for (const [what, outage] of Object.entries(OUTAGES)) {
   })
 }
 
-describe('a web process that starts while its Redis is away', function () {
+describe('a web process that starts while Redis is down', function () {
   this.timeout(60_000)
 
-  it('delivers what is stored, and does all else when it comes', async () => {
+  it('delivers stored files, and serves all other requests when Redis is available', async () => {
     const fleet = await newFleet()
     try {
       const bytes = await picture()
@@ -247,7 +247,7 @@ describe('a web process that starts while its Redis is away', function () {
   })
 })
 
-describe('what is under way when Redis goes', function () {
+describe('work in progress when Redis goes down', function () {
   this.timeout(60_000)
   const bytes = Buffer.alloc(100_000, 'sluice ')
 
@@ -259,7 +259,7 @@ describe('what is under way when Redis goes', function () {
     },
   }
   for (const [what, outage] of Object.entries(outages)) {
-    it(`and ${what}: a derivative is delivered, an upload is a 503 in time, and a sweep tidies up`, async () => {
+    it(`and ${what}: a derivative is delivered, an upload is a 503 in time, and a sweep cleans up`, async () => {
       const folder = await temporaryFolder()
       const plugins = await pluginFolder({ 'slow.js': slow(join(folder, 'transforms')) })
       const fleet = await newFleet({ redis: { appendOnly: true }, env: { PLUGINS_DIR: plugins } })

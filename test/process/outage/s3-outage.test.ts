@@ -12,7 +12,7 @@ import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { type Fate, type S3Proxy, s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
-import { storedState } from '../../support/state.ts'
+import { storedState } from '../../support/stored/state.ts'
 
 // Three parts: two are sent while the third comes.
 const LARGE = Buffer.alloc(20 * MIB, 'sluice ')
@@ -61,7 +61,7 @@ describe('a web process and its S3', function () {
   const nothingIsLeft = async () => expect(await fleet.state()).to.deep.equal({ files: [], rows: [] })
 
   for (const [what, outage] of Object.entries(OUTAGES)) {
-    it(`which ${what}: 503 in time for all that needs it, no crash, no leak, and all is well after`, async () => {
+    it(`which ${what}: 503 in time for all requests that need it, no crash, no leak, and all works afterwards`, async () => {
       await start(/stopped|frozen/.test(what) ? undefined : proxy.endpoint)
       const bytes = await picture()
       const stored = await uploadOne(server, { name: 'a.png', bytes })
@@ -153,7 +153,7 @@ describe('a web process and its S3', function () {
   }
 
   for (const what of ['is stopped', 'is frozen'] as const) {
-    it(`which ${what} in the middle of an upload: a 503 in time, and nothing is left after a sweep`, async () => {
+    it(`which ${what} in the middle of an upload: a 503 in time, and no object is left after a sweep`, async () => {
       await start()
       const { form, answer } = startUpload(server)
       form.write(LARGE)
@@ -189,7 +189,7 @@ describe('a web process and its S3', function () {
     }
   })
 
-  it('keeps no part of an upload whose client hangs up after more than two parts', async () => {
+  it('deletes an upload whose client disconnects after more than two parts', async () => {
     await start()
     const leaving = new AbortController()
     const { form, answer } = startUpload(server, leaving.signal)
@@ -205,14 +205,14 @@ describe('a web process and its S3', function () {
   })
 
   for (const what of ['is stopped', 'is frozen'] as const) {
-    it(`which ${what}: does not start, and says why`, async () => {
+    it(`which ${what}: does not start, and reports why`, async () => {
       fleet = await newFleet()
       await OUTAGES[what]?.begin(s3, proxy)
       try {
         const { ended, output } = fleet.run()
         expect(await ended, output()).to.equal(1)
         expect(output()).to.include(
-          `sluice: S3_BUCKET ${fleet.env.S3_BUCKET} cannot be used: the bucket cannot be reached`,
+          `sluice: S3_BUCKET ${fleet.env.S3_BUCKET} cannot be used: The bucket cannot be reached.`,
         )
         expect(output()).to.not.include('    at ')
       } finally {

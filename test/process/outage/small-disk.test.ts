@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { sluice, sluiceJson } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { sluice, sluiceJson } from '../../support/programs/cli.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { type SmallDisk, smallDisk } from '../../support/servers/small-disk.ts'
@@ -43,7 +43,7 @@ describe('a full file system', function () {
     )
   const full = { status: 'degraded', checks: { bucket: 'ok', index: 'ok', ffmpeg: 'ok', disk: 'full' } }
 
-  it('allows deletes, kill -9 and a start, and refuses uploads until there is room', async () => {
+  it('allows deletes, kill -9 and a start, and refuses uploads until there is space', async () => {
     const files: WireRecord[] = []
     for (let i = 0; i < 20; i += 1) files.push(await uploadOne(server, { name: `${i}.png`, bytes: photo }))
     const [first, ...others] = files as [WireRecord, ...WireRecord[]]
@@ -58,9 +58,9 @@ describe('a full file system', function () {
       expect((await deleteFile(server, file.s3PathOriginal)).status).to.equal(200)
       expect(await get(file)).to.equal(404)
       // Another program takes what the delete has made free.
-      if (!server.output().includes('a part of the reserve is given up')) await disk.fill()
+      if (!server.output().includes('a part of the reserve was released')) await disk.fill()
     }
-    expect(server.output()).to.include('a part of the reserve is given up')
+    expect(server.output()).to.include('a part of the reserve was released')
     // What was given up for deletes is not for uploads.
     for (let i = 0; i < 3; i += 1) {
       const refused = await postFiles(server, [{ name: 'b.txt', bytes: 'b' }])
@@ -89,7 +89,7 @@ describe('a full file system', function () {
     await reserveIsWhole()
   })
 
-  it('allows deletes into the trash', async () => {
+  it('allows soft deletes', async () => {
     const kept = await uploadOne(server, { name: 'kept.png', bytes: photo })
     const { code, stderr } = await sluice(['client', 'set', 'first', '--keep-deleted', '1d'], env)
     expect(stderr + code).to.equal('0')

@@ -10,7 +10,7 @@ import { s3Server } from '../../support/servers/s3-server.ts'
 // What is promised, and what a machine takes that has other things to do.
 const IN_TIME_MS = 6000
 
-describe('a resumable upload while a part of the service is away', function () {
+describe('a resumable upload during an outage', function () {
   this.timeout(90_000)
   let fleet: Fleet
   afterEach(() => fleet.end())
@@ -24,7 +24,7 @@ describe('a resumable upload while a part of the service is away', function () {
     expect(performance.now() - from).to.be.below(IN_TIME_MS)
   }
 
-  it('is a 503 in time, and goes on when S3 is back', async () => {
+  it('is a 503 in time, and resumes when S3 is back', async () => {
     const { connection } = await s3Server()
     const proxy = await s3Proxy(connection.endpoint)
     fleet = await newFleet({ endpoint: proxy.endpoint })
@@ -46,7 +46,7 @@ describe('a resumable upload while a part of the service is away', function () {
     await proxy.close()
   })
 
-  it('is a 503 in time, and goes on when Redis is back', async () => {
+  it('is a 503 in time, and resumes when Redis is back', async () => {
     fleet = await newFleet({ redis: { appendOnly: true } })
     const server = await fleet.start()
     const png = await picture()

@@ -13,7 +13,7 @@ import { postFiles, uploadOne } from '../../support/requests/client.ts'
 import { openSocket, sendBytes } from '../../support/requests/exchange.ts'
 import { BUILT_SERVER, run, runToEnd, startProcess } from '../../support/servers/process.ts'
 import { PROJECT } from '../../support/service.ts'
-import { readState, storedState } from '../../support/state.ts'
+import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('the server process', function () {
@@ -32,7 +32,7 @@ describe('the server process', function () {
     }
   })
 
-  it('loads the packages behind S3, Redis and webhooks only where they are used', async () => {
+  it('loads the packages for S3, Redis and webhooks only when they are used', async () => {
     const hooks = `import { writeSync } from 'node:fs'
       export async function resolve(specifier, context, next) {
         writeSync(2, 'loads ' + specifier + '\\n')
@@ -51,7 +51,7 @@ describe('the server process', function () {
       .and.not.match(/^loads (@aws-sdk|bullmq|ioredis|undici)/m)
   })
 
-  it('only looks at configuration and plugins with --check, as the Procfile does on release', async () => {
+  it('only checks configuration and plugins with --check, as the Procfile does on release', async () => {
     const dataDir = join(folder, 'data')
     const fine = await runToEnd({ DATA_DIR: dataDir }, ['--check'])
     expect(fine.code, fine.output).to.equal(0)
@@ -65,13 +65,13 @@ describe('the server process', function () {
     expect(await stat(dataDir).catch(() => 'nothing')).to.equal('nothing')
   })
 
-  it('refuses an argument that it does not know', async () => {
+  it('refuses an unknown argument', async () => {
     const { code, output } = await runToEnd({ DATA_DIR: folder }, ['--port=80'])
     expect(code).to.equal(1)
     expect(output).to.include('"--port=80"').and.include('--help')
   })
 
-  it('reports all bad values at once and starts nothing', async () => {
+  it('reports all invalid values at once and does not start', async () => {
     const secret = 'short'
     const { code, output } = await runToEnd({
       DATA_DIR: join(folder, 'data'),
@@ -88,7 +88,7 @@ describe('the server process', function () {
     expect(await stat(join(folder, 'data')).catch(() => 'nothing')).to.equal('nothing')
   })
 
-  it('prints tokens and lines to paste, and keeps the tokens for the next start, readable by their owner only', async () => {
+  it('prints tokens and commands to paste, and stores the tokens for the next start, readable by their owner only', async () => {
     const first = await startProcess({ env: { DATA_DIR: folder } })
     expect(first.output()).to.include(first.tokens.clientToken).and.include(first.tokens.secretClientToken)
     expect(first.output()).to.include(`curl -H 'Authorization: ${first.tokens.secretClientToken}'`)
@@ -119,7 +119,7 @@ describe('the server process', function () {
     expect(server.output()).to.include('pub_of_mine').and.not.include(secret)
   })
 
-  it('answers also what is no request', async () => {
+  it('answers malformed requests, too', async () => {
     const server = await startProcess({ env: { DATA_DIR: folder } })
     expect(await sendBytes(server, 'nonsense\r\n\r\n')).to.include('application/problem+json')
     server.child.kill('SIGTERM')
@@ -127,7 +127,7 @@ describe('the server process', function () {
     expect(server.output()).to.include('"reason":"Invalid method encountered"')
   })
 
-  it('says who holds the data folder, and leaves it alone', async () => {
+  it('names the process that uses the data folder, and does not change the folder', async () => {
     const first = await startProcess({ env: { DATA_DIR: folder } })
     const { code, output } = await runToEnd({ DATA_DIR: folder, PORT: '0' })
     expect(code).to.equal(1)
@@ -137,7 +137,7 @@ describe('the server process', function () {
     expect(await first.ended).to.equal(0)
   })
 
-  it('says so when the data folder cannot be made, or its index cannot be opened', async () => {
+  it('reports when the data folder cannot be created, or its index cannot be opened', async () => {
     // Where the system lets nobody make a folder; asked for recursively, it never says so.
     const nowhere = await runToEnd({ DATA_DIR: '/proc/sluice', PORT: '0' })
     expect(nowhere.code).to.equal(1)
@@ -148,7 +148,7 @@ describe('the server process', function () {
     expect(broken.output).to.include(`the index in DATA_DIR ${folder} cannot be opened: EEXIST`)
   })
 
-  it('says who holds the port', async () => {
+  it('names the process that uses the port', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
@@ -158,7 +158,7 @@ describe('the server process', function () {
     expect(output).to.include(`port ${port} is in use by process ${process.pid}`)
   })
 
-  it('does not start with a broken drop-in, and names its file', async () => {
+  it('does not start with a broken drop-in plugin, and names its file', async () => {
     const plugins = join(folder, 'plugins')
     await mkdir(plugins)
     await writeFile(
@@ -174,7 +174,7 @@ describe('the server process', function () {
     expect(output).to.include(join(plugins, 'broken.js')).and.include('phase').and.include('"later"')
   })
 
-  it('lets a download in progress end after SIGTERM, and takes no new request', async () => {
+  it('lets a download in progress finish after SIGTERM, and accepts no new request', async () => {
     const server = await startProcess({ env: { DATA_DIR: folder } })
     const bytes = Buffer.alloc(32 * 1024 * 1024, 'sluice ')
     const record = await uploadOne(server, { name: 'a.txt', bytes })
@@ -187,7 +187,7 @@ describe('the server process', function () {
     expect(await server.ended).to.equal(0)
   })
 
-  it('ends ten seconds after SIGTERM even when a client takes nothing', async () => {
+  it('exits ten seconds after SIGTERM even when a client does not read', async () => {
     const server = await startProcess({ env: { DATA_DIR: folder } })
     const record = await uploadOne(server, {
       name: 'a.txt',
@@ -201,7 +201,7 @@ describe('the server process', function () {
     await response.body?.cancel().catch(() => {})
   })
 
-  it('ends soon after SIGTERM in the middle of a transformation that nobody waits for', async () => {
+  it('exits soon after SIGTERM in the middle of a transformation without waiting clients', async () => {
     // Half a minute of blurring, which libvips cannot be talked out of.
     const slow = `export default {
       name: 'image-slow', engine: 'sharp', phase: 'effect', params: { slow: { type: 'flag', help: 'x' } },
@@ -224,7 +224,7 @@ describe('the server process', function () {
     expect(server.output()).to.include('stopped in the middle of work')
   })
 
-  it('ends at once with a second Ctrl-C, when that is none that npm has passed on', async () => {
+  it('exits at once at a second Ctrl-C, unless it is the copy that npm forwards', async () => {
     const server = await startProcess({ env: { DATA_DIR: folder } })
     const bytes = Buffer.alloc(32 * 1024 * 1024, 'sluice ')
     const record = await uploadOne(server, { name: 'a.txt', bytes })
@@ -242,7 +242,7 @@ describe('the server process', function () {
     await response.body?.cancel().catch(() => {})
   })
 
-  it('answers 503 when the disk is full, keeps nothing of the file, and goes on serving', async () => {
+  it('answers 503 when the disk is full, stores no part of the file, and continues to serve', async () => {
     // Past 400 KiB a write fails, as on a full disk: setrlimit(2), RLIMIT_FSIZE, in blocks of 512 bytes.
     const shell = ['-c', 'trap "" XFSZ; ulimit -f 800; exec "$@"', 'sh', process.execPath]
     const server = await startProcess({
@@ -261,7 +261,7 @@ describe('the server process', function () {
     expect(await readState(folder)).to.deep.equal(storedState('first', { [small.s3PathOriginal]: [] }))
   })
 
-  it('works as the line of the Procfile says', async () => {
+  it('works with the command line of the Procfile', async () => {
     const [, line = ''] = /^web: (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
     const [program = '', ...script] = line.split(' ')
     const server = run({

@@ -3,7 +3,7 @@ import type { TransformPlugin } from '../../../src/core/plugin-api/plugin.ts'
 import { checkReport } from '../../../src/process/web/check-report.ts'
 
 describe('the report of --check', () => {
-  it('lists plugins in their order, with their parameters, events, what is disabled, and presets', () => {
+  it('lists plugins in their order, with their parameters, events, disabled plugins, and presets', () => {
     const plugin = (name: string, params: TransformPlugin['params'], always = false) => ({
       plugin: { name, engine: 'sharp', phase: 'effect', params, always, transform: () => undefined } as const,
     })

@@ -28,7 +28,7 @@ describe('the demo', () => {
     return { code, output: running.output(), left: await readdir(temporary) }
   }
 
-  it('finds the server that runs on the data folder, and leaves nothing', async () => {
+  it('finds the server that uses the data folder, and leaves no files', async () => {
     const { code, output, left } = await demo({ env: { PORT: '0' } })
     expect(code, output).to.equal(0)
     expect(output).to.include(`now at ${service.url}/`).and.include('404, it is gone')
@@ -36,7 +36,7 @@ describe('the demo', () => {
     expect(await service.objects()).to.deep.equal([])
   })
 
-  it('asks the port of PORT, whoever holds the data folder', async () => {
+  it('uses the port of PORT, whichever server uses the data folder', async () => {
     const { code, output } = await demo({ env: { PORT: new URL(service.url).port } })
     expect(code, output).to.equal(0)
     const nobody = await demo({ env: { PORT: '1' } })
@@ -44,7 +44,7 @@ describe('the demo', () => {
     expect(nobody.output).to.match(/no server at http:\/\/localhost:1 /)
   })
 
-  it('asks the usual port when nobody holds the data folder any more', async () => {
+  it('uses the default port when no server uses the data folder', async () => {
     const dataDir = join(folder, 'data')
     await mkdir(dataDir)
     // No process has this number: it is past the largest that Linux gives.
@@ -56,14 +56,14 @@ describe('the demo', () => {
       .and.not.include('localhost:2')
   })
 
-  it('keeps what it has made where it is told to', async () => {
+  it('stores its results in the given folder', async () => {
     const out = join(folder, 'out')
     const { code, output } = await demo({ args: ['--out', out, '--url', `${service.url}/`] })
     expect(code, output).to.equal(0)
     expect((await readdir(out)).sort()).to.deep.equal(['archive.zip', 'picture.png', 'small.webp'])
   })
 
-  it('deletes its picture also when a step in between is refused', async () => {
+  it('deletes its image also when another step fails', async () => {
     const body = { files: [{ path: 'missing.png' }] }
     while ((await postZip(service, body)).status !== 429);
     const { code, output } = await demo({})

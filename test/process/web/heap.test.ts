@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { startCollecting } from '../../../src/process/web/heap.ts'
 import { eventually } from '../../support/eventually.ts'
 
-describe('the collection of garbage in small steps', () => {
-  it('finds old garbage while nothing else is allocated', async () => {
+describe('garbage collection in small steps', () => {
+  it('collects old garbage while nothing else is allocated', async () => {
     let isCollected = false
     const registry = new FinalizationRegistry(() => {
       isCollected = true
@@ -16,7 +16,7 @@ describe('the collection of garbage in small steps', () => {
     await eventually(() => expect(isCollected).to.equal(true))
   })
 
-  it('takes no memory for it', () => {
+  it('uses no additional memory', () => {
     const before = process.memoryUsage.rss()
     startCollecting()
     expect(process.memoryUsage.rss() - before).to.be.below(16 * 1024 ** 2)

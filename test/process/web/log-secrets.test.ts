@@ -6,7 +6,7 @@ import { startService } from '../../support/service.ts'
 
 // Every service and process that a test starts has its log looked through at its end: that is the log of the whole run.
 describe('the log of a run of all tests', () => {
-  it('may not hold a secret token of any client', async () => {
+  it('must not contain a secret token of any client', async () => {
     const service = await startService()
     service.log.info({ nested: { token: newSecretToken() } }, 'told too much')
     const error = await rejection(service.stop())
@@ -16,14 +16,14 @@ describe('the log of a run of all tests', () => {
       .and.not.include('sec_')
   })
 
-  it('may not hold a secret of the environment', async () => {
+  it('must not contain a secret of the environment', async () => {
     const env = { CLIENT_TOKEN: 'our-own-token', SECRET_CLIENT_TOKEN: 'correct-horse-battery' }
     const service = await startService({ env })
     service.log.info({ path: 'a-correct-horse-battery' }, 'told too much')
     expect(String(await rejection(service.stop()))).to.match(/a secret is in the log/)
   })
 
-  it('may not hold one in what a process has logged', async () => {
+  it('must not contain a secret in a line of a process', async () => {
     const lines = (text: string) => ['-e', `console.log(${JSON.stringify(text)})`]
     const env = { WEBHOOK_SECRET: 'whsec_one whsec_two' }
     const leaking = run({ script: lines('{"msg":"whsec_two"}'), env })

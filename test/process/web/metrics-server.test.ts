@@ -13,7 +13,7 @@ describe('the server of metrics', () => {
   })
   afterEach(() => server.close())
 
-  it('has the metrics and a health check, for GET and HEAD, and nothing else', async () => {
+  it('serves the metrics and a health check, for GET and HEAD only', async () => {
     const metrics = await at('/metrics?at=once')
     expect(metrics.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/)
     expect(metrics.headers.get('cache-control')).to.equal('no-store')
@@ -28,13 +28,13 @@ describe('the server of metrics', () => {
     expect((await at('/')).status).to.equal(404)
   })
 
-  it('is a 503 without metrics while they cannot be read, and healthy all the same', async () => {
+  it('answers 503 while metrics cannot be read, and is healthy all the same', async () => {
     text = () => Promise.reject(new Error('no answer'))
     expect((await at('/metrics')).status).to.equal(503)
     expect((await at('/healthz')).status).to.equal(200)
   })
 
-  it('names the variables when its port is taken, and gives it back when it is closed', async () => {
+  it('names the variables when its port is in use, and closes it at the end', async () => {
     const port = Number(new URL(server.url).port)
     const error = (await rejection(open(port))) as Error
     expect(error.message).to.match(

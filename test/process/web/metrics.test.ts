@@ -29,7 +29,7 @@ describe('metrics of a process', function () {
   })
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-  it('are on a port of their own, of this machine only, and on no other', async () => {
+  it('are served on their own port, on the loopback interface only', async () => {
     const server = await startProcess({ env: { DATA_DIR: dataDir, METRICS_PORT: '0' } })
     try {
       await eventually(() => expect(metricsUrl(server)).to.match(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/))
@@ -49,7 +49,7 @@ describe('metrics of a process', function () {
     }
   })
 
-  it('keep it from starting when their port is taken, and it says so', async () => {
+  it('prevent the start when their port is in use, with an error', async () => {
     const other = createServer()
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
     const { port } = other.address() as { port: number }
@@ -75,7 +75,7 @@ describe('metrics of several processes', function () {
   })
   afterEach(() => fleet.end())
 
-  it('are added up, on their own port and on the common one, also when one was replaced', async () => {
+  it('are summed, on their own port and on the common one, also when a process was replaced', async () => {
     const server = await fleet.start()
     const own = async () => (await fetch(metricsUrl(server))).text()
     const common = async () => {

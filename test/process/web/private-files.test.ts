@@ -32,7 +32,7 @@ describe('the files of a data folder', function () {
     return found
   }
 
-  it('are readable by their owner only, whatever a server and a command write', async () => {
+  it('are readable by their owner only, whether a server or a command writes them', async () => {
     server = await startProcess({ env: { DATA_DIR: folder } })
     const { src } = await uploadOne(server, { name: 'a.png', bytes: await picture() })
     expect((await fetch(`${src}?w=20`)).status).to.equal(200)

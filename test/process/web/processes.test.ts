@@ -33,7 +33,7 @@ describe('several web processes', function () {
       { withinMs: 20_000 },
     )
 
-  it('answer on one port, and one banner is printed', async () => {
+  it('listen on one port, and print one banner', async () => {
     const server = await fleet.start({ env: { WEB_CONCURRENCY: '3' } })
     const workers = await childrenOf(server.pid)
     expect(workers).to.have.length(3)
@@ -43,7 +43,7 @@ describe('several web processes', function () {
     expect(record.src).to.include(`http://localhost:${new URL(server.url).port}/`)
   })
 
-  it('leave no connection open when one is killed', async () => {
+  it('leave no connection open when one of them is killed', async () => {
     const server = await fleet.start()
     let asking = true
     const outcomes = new Set<string>()
@@ -80,7 +80,7 @@ describe('several web processes', function () {
     expect(outcomes).to.include('200')
   })
 
-  it('are as many again after one was killed, and the others answer meanwhile', async () => {
+  it('are replaced when one is killed, and the others answer in the meantime', async () => {
     const server = await fleet.start()
     const [killed = 0, other = 0] = await childrenOf(server.pid)
     process.kill(killed, 'SIGKILL')
@@ -99,7 +99,7 @@ describe('several web processes', function () {
     expect(server.output().match(/Sluice is ready/g)).to.have.length(1)
   })
 
-  it('are started again ever more slowly when each ends at once', async () => {
+  it('are restarted with growing delays when each exits at once', async () => {
     const plugins = await pluginFolder({
       'dying.js': `import cluster from 'node:cluster'
 if (cluster.worker.id > 2) process.exit(3)
@@ -117,7 +117,7 @@ export default { name: 'dying', on: {} }
     await rm(plugins, { recursive: true })
   })
 
-  it('end after SIGTERM when their requests have, and none is left', async () => {
+  it('exit after SIGTERM when their requests are done', async () => {
     const server = await fleet.start()
     const workers = await childrenOf(server.pid)
     const bytes = Buffer.alloc(16 * MIB, 'sluice ')
@@ -136,7 +136,7 @@ export default { name: 'dying', on: {} }
     await untilEnded(workers, { withinMs: 2000 })
   })
 
-  it('end in order on a Ctrl-C, which all of them get at once', async () => {
+  it('exit gracefully at a Ctrl-C, which all of them receive at once', async () => {
     const server = await fleet.start()
     const workers = await childrenOf(server.pid)
     for (const pid of [...workers, server.pid, ...workers, server.pid]) process.kill(pid, 'SIGINT')
@@ -145,7 +145,7 @@ export default { name: 'dying', on: {} }
     expect(server.output()).to.not.include('another follows').and.not.include('sluice: ')
   })
 
-  it('end at once when they are told a second time, whatever their clients do', async () => {
+  it('exit at once at a second signal, whatever their clients do', async () => {
     const server = await fleet.start()
     const workers = await childrenOf(server.pid)
     const { src } = await uploadOne(server, { name: 'a.txt', bytes: Buffer.alloc(16 * MIB, 'sluice ') })
@@ -161,7 +161,7 @@ export default { name: 'dying', on: {} }
     await response.body?.cancel().catch(() => {})
   })
 
-  it('do not outlive the process that has started them, which was killed', async () => {
+  it('exit when the process that has started them is killed', async () => {
     const server = await fleet.start()
     const workers = await childrenOf(server.pid)
     // Not all that it has printed is waited for, which would be for them.
@@ -173,7 +173,7 @@ export default { name: 'dying', on: {} }
     }
   })
 
-  it('do not start when one of them cannot use its bucket, and say why', async () => {
+  it('do not start when one of them cannot use its bucket, and report why', async () => {
     const { connection } = await s3Server()
     const env = {
       S3_BUCKET: 'nowhere-to-be-found',
@@ -192,7 +192,7 @@ export default { name: 'dying', on: {} }
     }
   })
 
-  it('do not start when one of them ends while the others start', async () => {
+  it('do not start when one of them exits while the others start', async () => {
     const plugins = await pluginFolder({
       'one-dies.js': `import cluster from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -207,7 +207,7 @@ export default { name: 'one-dies', on: {} }
     await rm(plugins, { recursive: true })
   })
 
-  it('end without a word when they are stopped while they start', async () => {
+  it('exit without an error when they are stopped during the start', async () => {
     const plugins = await pluginFolder({
       'slow.js': `import { appendFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,10 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { builtScript } from '../../support/built-script.ts'
 import { pluginFolder, recorded, recorder, slow } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
 import { corrupted, picture } from '../../support/media/images.ts'
+import { builtScript } from '../../support/programs/built-script.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
@@ -52,7 +52,7 @@ for (const files of ['S3', 'disk'] as const) {
         withinMs: 20_000,
       })
 
-    it('make one derivative for fifty equal requests', async () => {
+    it('render one derivative for fifty equal requests', async () => {
       const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
       const asked = Array.from({ length: 50 }, (_, i) => get(i % 2 ? one : two, record, 'w=40&slow=1000'))
       const answers = await Promise.all(asked)
@@ -66,7 +66,7 @@ for (const files of ['S3', 'disk'] as const) {
       await nothingIsLeft()
     })
 
-    it('decode a broken file once for all that wait', async () => {
+    it('decode a broken file once for all waiting requests', async () => {
       const bytes = corrupted(await picture({ width: 1200, height: 900 }))
       const record = await uploadOne(one, { name: 'a.png', bytes })
       const asked = Array.from({ length: 50 }, (_, i) => get(i % 2 ? one : two, record, 'w=40&slow=1000'))
@@ -79,7 +79,7 @@ for (const files of ['S3', 'disk'] as const) {
       await nothingIsLeft()
     })
 
-    it('go on when the client leaves who was the first to ask, for those who wait in both', async () => {
+    it('continue when the first client disconnects while others wait in both processes', async () => {
       const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
       const leaving = new AbortController()
       const first = get(one, record, 'w=40&slow=3000', leaving.signal).catch(() => 'left')
@@ -94,7 +94,7 @@ for (const files of ['S3', 'disk'] as const) {
       await nothingIsLeft()
     })
 
-    it('go on when all have left the process that works, for those who wait in the other', async () => {
+    it('continue when all clients of the working process disconnect while others wait in the other one', async () => {
       const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
       const leaving = new AbortController()
       const first = get(one, record, 'w=40&slow=3000', leaving.signal).catch(() => 'left')
@@ -110,7 +110,7 @@ for (const files of ['S3', 'disk'] as const) {
     })
 
     const rounds = files === 'S3' ? 50 : 10
-    it(`leave nothing of a file that is deleted while twenty transforms of it run, ${rounds} times in a row`, async () => {
+    it(`leave no part of a file that is deleted during twenty transformations of it, ${rounds} times in a row`, async () => {
       const bytes = await picture({ width: 40, height: 30 })
       for (let round = 0; round < rounds; round += 1) {
         await writeFile(join(folder, 'transforms'), '')
@@ -133,7 +133,7 @@ for (const files of ['S3', 'disk'] as const) {
 
     if (files === 'disk') return
 
-    it('finish the delete of a process that was killed, when its lease is over and not before', async () => {
+    it('complete the delete of a killed process, when its lease has expired and not before', async () => {
       const crashing = await fleet.start({
         script: CRASHING,
         env: { CRASH_AT: 'after bucket.delete original' },
@@ -152,7 +152,7 @@ for (const files of ['S3', 'disk'] as const) {
       await nothingIsLeft()
     })
 
-    it('wait no longer than its lease for a process that was killed in the middle of a transform', async () => {
+    it('wait no longer than the lease for a process that was killed during a transformation', async () => {
       const stuck = await fleet.start({ env: { STUCK: '1' } })
       const record = await uploadOne(one, { name: 'a.png', bytes: await picture() })
       const first = get(stuck, record, 'w=40&slow=0').catch(() => 'cut off')

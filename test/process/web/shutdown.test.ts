@@ -48,7 +48,7 @@ describe('SIGTERM', function () {
   }
   const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
 
-  it('fails /readyz first, answers all requests all the while, and breaks none off', async () => {
+  it('first fails /readyz, continues to answer all requests, and aborts none', async () => {
     // Long enough for a look at /readyz on a busy machine.
     const server = await start(3)
     const agent = new Agent({ keepAlive: true, maxSockets: 4 })
@@ -80,7 +80,7 @@ describe('SIGTERM', function () {
     expect(await server.ended).to.equal(0)
   })
 
-  it('loses no request behind nginx with kept connections to two servers', async () => {
+  it('loses no request behind nginx with keep-alive connections to two servers', async () => {
     const [staying, leaving] = [await start(1), await start(1)] as const
     const port = await freePort()
     const hostOf = ({ url }: RunningServer) => new URL(url).host

@@ -35,7 +35,7 @@ describe('limits of a connection', () => {
     socket.once('close', () => clearInterval(dripping))
   }
 
-  it('has headers that come drop by drop answered 408 after HEADERS_TIMEOUT_SECONDS', async () => {
+  it('answers 408 after HEADERS_TIMEOUT_SECONDS when headers arrive slowly', async () => {
     const socket = await openSocket(service)
     socket.write(GET)
     drip(socket, 'a: b\r\n')
@@ -44,13 +44,13 @@ describe('limits of a connection', () => {
     expect(milliseconds).to.be.within(900, 8000)
   })
 
-  it('has a client that says nothing answered 408 as well', async () => {
+  it('answers 408 when a client sends nothing', async () => {
     const { answer, milliseconds } = await end(await openSocket(service))
     expect(answer).to.match(/^HTTP\/1\.1 408 /)
     expect(milliseconds).to.be.within(900, 8000)
   })
 
-  it('refuses headers past HEADERS_MAX_BYTES, and says how much that is', async () => {
+  it('refuses headers larger than HEADERS_MAX_BYTES, and names the limit', async () => {
     const withHeader = (length: number) =>
       sendBytes(service, `${GET}Connection: close\r\na: ${'x'.repeat(length)}\r\n\r\n`)
     expect(await withHeader(4500)).to.match(/^HTTP\/1\.1 200 /)
@@ -59,7 +59,7 @@ describe('limits of a connection', () => {
     expect(refused).to.include('"maxBytes":5000')
   })
 
-  it('closes after KEEP_ALIVE_SECONDS a connection that is kept for the next request', async () => {
+  it('closes an idle keep-alive connection after KEEP_ALIVE_SECONDS', async () => {
     const socket = await openSocket(service)
     socket.write(`${GET}\r\n`)
     await once(socket, 'data')
@@ -67,7 +67,7 @@ describe('limits of a connection', () => {
     expect((await end(socket)).milliseconds).to.be.within(900, 5000)
   })
 
-  it('closes after IDLE_TIMEOUT_SECONDS a connection on which a body stands still', async () => {
+  it('closes a connection with a stalled body after IDLE_TIMEOUT_SECONDS', async () => {
     const socket = await openSocket(service)
     socket.write(
       'POST /v1/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n' +

@@ -16,7 +16,7 @@ describe('metrics of a worker', function () {
   })
   after(() => fleet.end())
 
-  it('are on METRICS_PORT, with a health check, and count what it makes', async () => {
+  it('are served on METRICS_PORT, with a health check, and count its jobs', async () => {
     const web = await fleet.start()
     const worker = fleet.run({ script: WORKER, env: { METRICS_PORT: '0' } })
     let url = ''

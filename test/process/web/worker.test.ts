@@ -46,7 +46,7 @@ describe('workers', function () {
     return parents
   }
 
-  it('make what web processes leave to them, whichever of them is left to do so', async () => {
+  it('run the jobs of web processes, as long as one worker is left', async () => {
     const colours = Array.from({ length: 12 }, (_, i) => (i % 2 ? 'red' : 'blue'))
     const bytes = await video({ colours, width: 854, height: 480, rate: 30 })
     const { src } = await uploadOne(web, { name: 'film.mp4', bytes })
@@ -85,7 +85,7 @@ describe('workers', function () {
     expect(await last.ended).to.equal(0)
   })
 
-  it('make a stream that web processes deliver while it is made', async () => {
+  it('create a stream that web processes deliver while it is being created', async () => {
     const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await longFilm() })
     const get = (path: string) => exchange(web, path)
     const query = `${new URL(src).pathname}?hls`
@@ -118,7 +118,7 @@ describe('workers', function () {
     expect(await running.ended).to.equal(0)
   })
 
-  it('put what they make for a client with a bucket of its own there, and nowhere else', async () => {
+  it('store derivatives of a client with its own bucket there, and nowhere else', async () => {
     const s3 = await s3Server()
     const bucket = await s3.newBucket()
     const { endpoint, region, credentials, forcePathStyle } = s3.connection
@@ -150,7 +150,7 @@ describe('workers', function () {
     expect(await running.ended).to.equal(0)
   })
 
-  it('print with --help what they need, and every variable', async () => {
+  it('print their requirements and every variable with --help', async () => {
     const { ended, output } = run({ script: [...WORKER, '--help'] })
     expect(await ended).to.equal(0)
     expect(output())

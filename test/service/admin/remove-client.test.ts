@@ -12,7 +12,7 @@ import {
 } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { Problem } from '../../../src/core/problem.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { S3_REDIS, stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
@@ -21,8 +21,8 @@ import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type Caller, newClient, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 type Other = Caller & { id: string }
@@ -95,7 +95,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
       return (answer as unknown as Array<{ id: string; state: string }>).find((one) => one.id === id)?.state
     }
 
-    it('takes its access, all its files and itself, and nothing of others', async () => {
+    it('removes its access, all its files and its record, and nothing of others', async () => {
       const mine = await stored(other)
       await stored(other)
       const first = await stored(service)
@@ -109,7 +109,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
       expect((await command(service, 'check')).findings).to.deep.equal([])
     })
 
-    it('ends its access before the first file goes, and goes on where it was broken off', async () => {
+    it('ends its access before the first file is deleted, and continues after an abort', async () => {
       const { key, url } = await stored(other)
       let access: boolean | undefined
       change = () => ({
@@ -131,7 +131,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
     })
 
     if (backend === EMBEDDED) {
-      it('is done at once where there are no files', async () => {
+      it('completes at once without files', async () => {
         expect((await remove(other.id)).answer).to.deep.equal({ originals: 0 })
         expect(await hasAccess()).to.equal(false)
         expect(await rejection(remove(other.id)))
@@ -139,7 +139,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
           .with.property('status', 404)
       })
 
-      it('is refused where there are files that were not spoken of', async () => {
+      it('is refused when it has files, without permission to delete them', async () => {
         const { url } = await stored(other)
         expect(await rejection(remove(other.id)))
           .to.be.instanceOf(Problem)
@@ -149,7 +149,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await stateOf(other.id)).to.equal('active')
       })
 
-      it('is taken back where files come that were not spoken of', async () => {
+      it('is taken back when files are added without permission to delete them', async () => {
         fileComes()
         expect(await rejection(remove(other.id))).to.have.property('status', 409)
         expect(await objectsOf(other.id)).to.have.length(2)
@@ -157,7 +157,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await stateOf(other.id)).to.equal('active')
       })
 
-      it('is not taken back by one whose files were not spoken of beside one whose were', async () => {
+      it('is not taken back by a call without permission next to a call with it', async () => {
         const deleting = signalled()
         const quietEnd = signalled()
         let loud: ReturnType<typeof remove> | undefined
@@ -188,7 +188,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await objectsOf(other.id)).to.deep.equal([])
       })
 
-      it('ends without deleting anything where another one has taken it back', async () => {
+      it('ends without deleting any file when another call has taken it back', async () => {
         const records = service.storage.buckets.of({ id: 'first', token: '' })
         const record = clientRecordKey(other.id)
         let looks = 0
@@ -210,7 +210,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await hasAccess()).to.equal(true)
       })
 
-      it('deletes no files that were not spoken of when it goes on after a crash', async () => {
+      it('deletes no files without permission when it continues after a crash', async () => {
         const dataDir = await temporaryFolder()
         const before = await start({ dataDir })
         const client = await newClient(before)
@@ -230,7 +230,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         await after.stop()
       })
 
-      it('is taken back when its operator leaves before files were spoken of', async () => {
+      it('is taken back when its operator disconnects before files may be deleted', async () => {
         const abort = new AbortController()
         fileComes(() => abort.abort(new Error('Ctrl-C')))
         const run = { signal: abort.signal, tell: async () => {} }
@@ -240,7 +240,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await objectsOf(other.id)).to.have.length(2)
       })
 
-      it('is refused for the first one, with or without files', async () => {
+      it('is refused for the first client, with or without files', async () => {
         for (const files of [false, true])
           expect(await rejection(remove('first', files)))
             .to.be.instanceOf(Problem)
@@ -248,7 +248,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await stateOf('first')).to.equal('active')
       })
 
-      it('takes what failed uploads and deletes have left as well', async () => {
+      it('deletes the leftovers of failed uploads and deletes as well', async () => {
         const bucket = service.storage.buckets.of({ id: other.id, token: '' })
         const key = storedKey('image/png/1111111111111111111111.png')
         const others = storedKey('image/png/2222222222222222222222.png')
@@ -259,7 +259,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await objectsOf(other.id)).to.deep.equal([])
       })
 
-      it('takes the files of one whose record is gone, when they are spoken of', async () => {
+      it('deletes the files of a client whose record is missing, with permission', async () => {
         await stored(other)
         const records = service.storage.buckets.of({ id: 'first', token: '' })
         await records.delete([clientRecordKey(other.id)])
@@ -278,7 +278,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await rejection(remove(other.id, true))).to.have.property('status', 404)
       })
 
-      it('waits for an upload, which then keeps nothing', async () => {
+      it('waits for an upload, which then stores nothing', async () => {
         let removal: Promise<unknown> | undefined
         change = (bucket) => ({
           async put(key, bytes, options) {
@@ -297,7 +297,7 @@ for (const backend of [EMBEDDED, S3_REDIS])
         expect(await listOf(service.storage.index, other.id)).to.deep.equal({})
       })
 
-      it('ends when its operator leaves, and goes on when called again', async () => {
+      it('aborts when its operator disconnects, and continues at the next call', async () => {
         await stored(other)
         const abort = new AbortController()
         change = (bucket) => ({

@@ -31,14 +31,14 @@ describe('sessions of the operator', () => {
     expect(refusal(() => sessions.check(`Bearer ${token}`))).to.deep.equal(UNKNOWN)
   })
 
-  it('are known to all processes, and end with the password or the secret of all keys', () => {
+  it('are valid in all processes, until the password or APP_SECRET changes', () => {
     const { token } = open('twelve letters').signIn('twelve letters')
     open('twelve letters').check(`Bearer ${token}`)
     for (const other of [open('thirteen letters'), open('twelve letters', 'two'.padEnd(32, '!'))])
       expect(refusal(() => other.check(`Bearer ${token}`))).to.deep.equal(UNKNOWN)
   })
 
-  it('take no token that is changed at any place', () => {
+  it('reject a token with any changed character', () => {
     const sessions = open('twelve letters')
     const { token } = sessions.signIn('twelve letters')
     const bytes = Buffer.from(token.slice(4), 'base64url')
@@ -63,7 +63,7 @@ describe('sessions of the operator', () => {
       ).to.deep.equal(UNKNOWN)
   })
 
-  it('are for the right password only', () => {
+  it('require the right password', () => {
     const sessions = open('twelve letters')
     for (const wrong of ['', 'twelve letter', 'twelve letters ', 'Twelve letters', 'x'.repeat(300)])
       expect(
@@ -73,7 +73,7 @@ describe('sessions of the operator', () => {
     open('zwölf Umlaute').signIn('zwölf Umlaute')
   })
 
-  it('are for nobody where there is no password', () => {
+  it('are disabled without a password', () => {
     const off = { status: 403, code: 'sign_in_off' }
     expect(refusal(() => open(undefined).signIn('undefined'))).to.deep.equal(off)
     expect(refusal(() => open(undefined).check(undefined))).to.deep.equal(off)

@@ -63,7 +63,7 @@ describe('an archive', () => {
       signal: new AbortController().signal,
     })
 
-  it('finds a large file once more in its turn, since it cannot hold what was made for it', async () => {
+  it('finds a large file again in its turn, so that a rendered one does not stay in memory', async () => {
     const { told, deliveries } = madeNow()
     const entries = entriesOf(await buffer(open(deliveries, [10, LARGE, LARGE + 1])))
     expect(entries.slice(0, 3).map(({ bytes }) => bytes.length)).to.deep.equal([10, LARGE, LARGE + 1])
@@ -76,7 +76,7 @@ describe('an archive', () => {
     expect(told.filter((line) => line.endsWith(' 10'))).to.deep.equal(['find 10', 'open 10'])
   })
 
-  it('reads ahead as long as there is room, and gives that back in each turn', async () => {
+  it('reads ahead while there is memory, and releases it in each turn', async () => {
     const { told, deliveries } = madeNow()
     // Three times as much as all archives together may hold.
     const sizes = Array.from({ length: 100 }, () => 1_000_000)
@@ -86,7 +86,7 @@ describe('an archive', () => {
     expect(told.filter((line) => line.startsWith('find'))).to.have.length(100)
   })
 
-  it('gives back the room of a file that cannot be read', async () => {
+  it('releases the memory of a file that cannot be read', async () => {
     const { told, deliveries } = madeNow()
     const broken = {
       async deliver(request: { path: string }) {
@@ -102,7 +102,7 @@ describe('an archive', () => {
     expect(told.filter((line) => line === 'find 1000000')).to.have.length(20)
   })
 
-  it('reads no more ahead than all archives together may hold', async () => {
+  it('reads no more ahead than the limit of all archives together', async () => {
     const { told, deliveries } = madeNow()
     const archive = createArchive({ deliveries, events: { emit() {} } as never, log: keptLog() })
     const items = itemsOf(Array.from({ length: 50 }, () => 1_000_000))
@@ -120,7 +120,7 @@ describe('an archive', () => {
     controller.abort()
   })
 
-  it('stops what it makes ahead when one of its files breaks', async () => {
+  it('aborts work ahead when one of its files fails', async () => {
     const { deliveries } = madeNow()
     let stopped = false
     const broken = {
@@ -137,7 +137,7 @@ describe('an archive', () => {
     await eventually(() => expect(stopped).to.equal(true))
   })
 
-  it('tells how many bytes it had', async () => {
+  it('reports its number of bytes', async () => {
     const { deliveries } = madeNow()
     const archive = await buffer(open(deliveries, [10, LARGE]))
     expect(sent.at(-1)).to.deep.equal({

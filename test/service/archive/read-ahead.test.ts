@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createReadAhead } from '../../../src/service/archive/read-ahead.ts'
 
 describe('reading ahead', () => {
-  it('is bounded for all archives together', () => {
+  it('is limited for all archives together', () => {
     const newReadAhead = createReadAhead({ maxBytes: 10 })
     const [one, other] = [newReadAhead(), newReadAhead()]
     expect(one.take(6)).to.equal(true)
@@ -14,7 +14,7 @@ describe('reading ahead', () => {
     expect(other.take(6)).to.equal(true)
   })
 
-  it('gives back what an archive that ends still holds, once', () => {
+  it('releases the remaining bytes of an archive that ends, once', () => {
     const newReadAhead = createReadAhead({ maxBytes: 10 })
     const one = newReadAhead()
     one.take(4)

@@ -48,7 +48,7 @@ describe('writing an archive', () => {
     'from memory': (bytes: Buffer) => bytes,
     'from streams': (bytes: Buffer) => inPieces(bytes),
   })) {
-    it(`keeps names and bytes, deflated or not, ${how}`, async () => {
+    it(`writes names and bytes, deflated or not, ${how}`, async () => {
       const files = [
         { name: 'text', deflated: true, bytes: TEXT },
         { name: 'text, stored', deflated: false, bytes: TEXT },
@@ -68,7 +68,7 @@ describe('writing an archive', () => {
     })
   }
 
-  it('writes dates in UTC, wherever it runs', async () => {
+  it('writes dates in UTC, in any time zone', async () => {
     const zone = process.env.TZ
     process.env.TZ = 'Asia/Tokyo'
     try {
@@ -82,7 +82,7 @@ describe('writing an archive', () => {
     }
   })
 
-  it('does not wait for an end that cannot come', async () => {
+  it('does not wait for an end that cannot come after an abort', async () => {
     const zip = newWriter()
     // More than it holds: its end stands behind what nobody reads.
     const bytes = Readable.from([NOISE, NOISE])
@@ -98,7 +98,7 @@ describe('writing an archive', () => {
     expect(await ending).to.have.property('name', 'AbortError')
   })
 
-  it('takes no more small files than its reader', async () => {
+  it('accepts no more small files than its reader consumes', async () => {
     const zip = newWriter()
     let added = 0
     const adding = (async () => {
@@ -123,7 +123,7 @@ describe('writing an archive', () => {
     expect(await rejection(adding)).to.have.property('name', 'AbortError')
   })
 
-  it('reads no more of a stream than its reader takes', async () => {
+  it('reads no more of a stream than its reader consumes', async () => {
     let read = 0
     const endless = Readable.from(
       (async function* () {
@@ -146,7 +146,7 @@ describe('writing an archive', () => {
 
   for (const deflated of [false, true]) {
     const how = deflated ? 'deflated' : 'stored'
-    it(`tells of a source that breaks, ${how}`, async () => {
+    it(`fails when a source fails, ${how}`, async () => {
       const broken = Readable.from(
         (async function* () {
           yield NOISE
@@ -161,7 +161,7 @@ describe('writing an archive', () => {
       zip.output.destroy()
     })
 
-    it(`tells of a source that breaks while nobody reads, ${how}`, async () => {
+    it(`fails when a source fails while the output is not read, ${how}`, async () => {
       const source = inPieces(Buffer.concat(Array(50).fill(NOISE)))
       const zip = newWriter()
       const adding = rejection(zip.add({ name: 'a', modifiedAt, deflated, bytes: source }))
@@ -171,7 +171,7 @@ describe('writing an archive', () => {
       zip.output.destroy()
     })
 
-    it(`tells of a source that has failed before its turn, ${how}`, async () => {
+    it(`fails when a source has failed before its turn, ${how}`, async () => {
       const source = inPieces(NOISE)
       source.once('error', () => {}).destroy(new Error('EIO'))
       await pause(10)
@@ -181,7 +181,7 @@ describe('writing an archive', () => {
       zip.output.destroy()
     })
 
-    it(`lets go of the source when its reader leaves, ${how}`, async () => {
+    it(`destroys the source when its reader disconnects, ${how}`, async () => {
       const source = inPieces(Buffer.concat(Array(50).fill(NOISE)))
       const zip = newWriter()
       const adding = rejection(zip.add({ name: 'a', modifiedAt, deflated, bytes: source }))

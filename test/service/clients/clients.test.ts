@@ -72,14 +72,14 @@ describe('clients', () => {
     return error as Problem
   }
 
-  it('know a secret, also the shortest there can be', async () => {
+  it('are found by a secret of the minimum length and longer ones', async () => {
     await clients.ensureFirst({ clientToken: 'pub_of_the_first', secretClientToken: 'sixteen/letters!' })
     expect(clients.isSecret('sixteen/letters!')).to.equal(true)
     for (const text of ['', 'sixteen/letters', 'pub_of_the_first', '%', 'sixteen/letters!!'])
       expect(clients.isSecret(text), text).to.equal(false)
   })
 
-  it('have a name when they are given one', async () => {
+  it('have a name when it is set', async () => {
     const { client } = await clients.create({ name: 'Shop № 1' })
     expect(store.find(client.id)?.name).to.equal('Shop № 1')
     expect((await clients.create()).client).to.not.have.property('name')
@@ -96,7 +96,7 @@ describe('clients', () => {
     'a\u200fb',
     'ä'.repeat(51),
   ]) {
-    it(`cannot be called ${JSON.stringify(name.slice(0, 20))}`, async () => {
+    it(`cannot have the name ${JSON.stringify(name.slice(0, 20))}`, async () => {
       expect(await problemOf(clients.create({ name }))).to.include({ status: 400, code: 'bad_parameter' })
       expect(store.list()).to.deep.equal([])
     })
@@ -109,7 +109,7 @@ describe('clients', () => {
       changed = []
     })
 
-    it('that are set one by one, and ended one by one', async () => {
+    it('that are set and removed one by one', async () => {
       const before = store.find(id)
       for (const [change, rules] of [
         [{ presetsOnly: true }, { presetsOnly: true }],
@@ -138,7 +138,7 @@ describe('clients', () => {
       expect(changed).to.deep.equal(Array(12).fill(id))
     })
 
-    it('of which rates are set name by name, and presets all at once', async () => {
+    it('with rates that change one by one, and presets that are replaced together', async () => {
       for (const [change, rules] of [
         [{ rates: { zip: 5 } }, { rates: { zip: 5 } }],
         [{ rates: { upload: 0 } }, { rates: { zip: 5, upload: 0 } }],
@@ -163,7 +163,7 @@ describe('clients', () => {
       }
     })
 
-    it('that outlive a new secret, and a start', async () => {
+    it('that remain after a rotation, and after a restart', async () => {
       await clients.ensureFirst(FIRST)
       for (const each of [id, FIRST_CLIENT_ID]) {
         await clients.setRules(each, { variantLimit: 5 })
@@ -197,7 +197,7 @@ describe('clients', () => {
       ['presets', { presets: { 'a b': { w: 1 } } }],
       ['presets', { presets: { ok: { wm: 'x'.repeat(2001) } } }],
     ] as const) {
-      it(`but not ${JSON.stringify(change).slice(0, 40)}`, async () => {
+      it(`but reject ${JSON.stringify(change).slice(0, 40)}`, async () => {
         const problem = await problemOf(clients.setRules(id, { presetsOnly: true, ...change }))
         const code = param === 'presets' ? 'bad_presets' : 'bad_parameter'
         expect(problem).to.include({ status: 400, code })
@@ -206,14 +206,14 @@ describe('clients', () => {
       })
     }
 
-    it('up to the bounds', async () => {
+    it('up to their bounds', async () => {
       const allowedWidths = [...Array.from({ length: 99 }, (_, i) => i + 1), 5000]
       const rates = { zip: 1_000_000, cpu: 1_000_000_000 }
       await clients.setRules(id, { allowedWidths, variantLimit: 1_000_000, rates })
       expect(store.find(id)?.rules).to.deep.equal({ allowedWidths, variantLimit: 1_000_000, rates })
     })
 
-    it('only while they are there to stay', async () => {
+    it('only while they are not being removed', async () => {
       const unknown = await problemOf(clients.setRules('nobody', { presetsOnly: true }))
       expect(unknown).to.include({ status: 404, code: 'client_not_found' })
       await store.change(id, (present) => present && { ...present, removing: { files: false } })
@@ -240,7 +240,7 @@ describe('clients', () => {
       here = createClients({ urlKeys, recovery, store: heard, events, bounds, trustMs: TRUST_MS, now })
     })
 
-    it('may store files for as long as a removal waits for all to hear, and then only when it is asked', async () => {
+    it('may store files for the time that a removal waits, and after that only after a refresh', async () => {
       const { client } = await here.create()
       await elsewhere.save({ ...client, removing: { files: true } })
       clock.now += TRUST_MS - 1
@@ -249,7 +249,7 @@ describe('clients', () => {
       expect(await here.admits(client)).to.equal(false)
     })
 
-    it('may not while their files move, nor once they are somewhere else', async () => {
+    it('may not store files while their root changes, nor in the former root', async () => {
       const { client, tokens } = await here.create()
       const storage = {
         endpoint: 'http://a',
@@ -278,7 +278,7 @@ describe('clients', () => {
       expect(await here.admits({ ...client, storage: { ...storage, accessKeyId: 'another' } })).to.equal(true)
     })
 
-    it('may not while nothing can be heard, with a 503', async () => {
+    it('may not store files while changes are unknown for too long: 503', async () => {
       const { client } = await here.create()
       const heard = version
       version = () => {
@@ -291,8 +291,8 @@ describe('clients', () => {
     })
   })
 
-  describe('given a new secret', () => {
-    it('have two for a time, then the new one', async () => {
+  describe('after a rotation', () => {
+    it('have two secrets for a time, then the new one', async () => {
       const { client, tokens: old } = await clients.create({ name: 'shop' })
       const { tokens } = await clients.rotate(client.id, { keepOldMs: 2 * HOUR })
       expect(tokens.clientToken).to.equal(old.clientToken)
@@ -310,7 +310,7 @@ describe('clients', () => {
       expect(changed).to.deep.equal([client.id, client.id])
     })
 
-    it('lose the old one at once when none of its time is kept', async () => {
+    it('lose the old secret at once when its time is zero', async () => {
       const { client, tokens: old } = await clients.create()
       await clients.rotate(client.id, { keepOldMs: HOUR })
       const { tokens } = await clients.rotate(client.id, { keepOldMs: 0 })
@@ -319,7 +319,7 @@ describe('clients', () => {
       expect(accepts(tokens.secretClientToken)).to.equal(true)
     })
 
-    it('never have an old one for longer than was said when it was replaced', async () => {
+    it('accept an old secret no longer than its first rotation allowed', async () => {
       const { client, tokens: oldest } = await clients.create()
       const { tokens: old } = await clients.rotate(client.id, { keepOldMs: HOUR })
       await clients.rotate(client.id, { keepOldMs: 5 * HOUR })
@@ -336,13 +336,13 @@ describe('clients', () => {
       expect(store.find(client.id)?.secrets, 'without those that have ended').to.have.length(2)
     })
 
-    it('keep both secrets of two rotations at once', async () => {
+    it('have both secrets of two concurrent rotations', async () => {
       const { client } = await clients.create()
       const both = await Promise.all([1, 2].map(() => clients.rotate(client.id, { keepOldMs: HOUR })))
       expect(both.map(({ tokens }) => accepts(tokens.secretClientToken))).to.deep.equal([true, true])
     })
 
-    it('stay on their way out when that begins meanwhile', async () => {
+    it('remain in removal when that begins during the rotation', async () => {
       const { client } = await clients.create()
       const removing = { files: true }
       const outcomes = await Promise.allSettled([
@@ -353,7 +353,7 @@ describe('clients', () => {
       expect(store.find(client.id)?.removing).to.deep.equal(removing)
     })
 
-    it('have to exist, and not to be on their way out', async () => {
+    it('must exist and must not be in removal', async () => {
       const { client } = await clients.create()
       await store.save({ ...client, removing: { files: true } })
       expect(await problemOf(clients.rotate(client.id, { keepOldMs: 0 }))).to.have.property('status', 409)
@@ -363,7 +363,7 @@ describe('clients', () => {
       })
     })
 
-    it('keep it for the next start when it is the first one, before the old one ends', async () => {
+    it("store the first client's secret for the next start, before the old one expires", async () => {
       await clients.ensureFirst(FIRST)
       const { tokens } = await clients.rotate(FIRST_CLIENT_ID, { keepOldMs: HOUR })
       expect(kept).to.deep.equal(tokens)
@@ -373,7 +373,7 @@ describe('clients', () => {
       expect(accepts(FIRST.secretClientToken), 'the start ends no rotation').to.equal(true)
     })
 
-    it('stay as they are when the first one’s cannot be kept for the next start', async () => {
+    it("are unchanged when the first client's secret cannot be stored for the next start", async () => {
       await clients.ensureFirst(FIRST)
       const failing = createClients({
         urlKeys,
@@ -393,7 +393,7 @@ describe('clients', () => {
       expect(store.find(FIRST_CLIENT_ID)).to.deep.equal(before)
     })
 
-    it('are told where to change it when the environment has the first one’s', async () => {
+    it("refuse to rotate the first client's secret when the environment sets it", async () => {
       const fromEnvironment = createClients({ urlKeys, recovery, store, events, bounds })
       await fromEnvironment.ensureFirst(FIRST)
       const problem = await problemOf(fromEnvironment.rotate(FIRST_CLIENT_ID, { keepOldMs: 0 }))
@@ -403,7 +403,7 @@ describe('clients', () => {
     })
   })
 
-  it('have the first one’s secret in its record, sealed, also after a rotation and for another APP_SECRET', async () => {
+  it("have the first client's secret in its record, sealed, also after a rotation and for another APP_SECRET", async () => {
     const sealed = () => store.find(FIRST_CLIENT_ID)?.recovery ?? ''
     await clients.ensureFirst(FIRST)
     expect(recovery.unseal(sealed())).to.equal(FIRST.secretClientToken)
@@ -419,7 +419,7 @@ describe('clients', () => {
     expect(store.find(client.id), 'another client').to.not.have.property('recovery')
   })
 
-  it('have the first one’s tokens as they are given at the start, for good, and its name', async () => {
+  it("have the first client's tokens of the start, without expiry, and its name", async () => {
     await clients.ensureFirst(FIRST)
     await store.save({ ...(await clients.ensureFirst(FIRST)), name: 'main' })
     await clients.rotate(FIRST_CLIENT_ID, { keepOldMs: HOUR })

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { derivativePrefix, type ObjectKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { onEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const ROUNDS = 5
 const FILES = 12
@@ -97,7 +97,7 @@ onEveryBackend('check and reindex beside a live service', (start) => {
     ).to.deep.equal([])
   }
 
-  it('raise no alarm while files come, are transformed, and go', async function () {
+  it('report nothing while files are uploaded, transformed and deleted', async function () {
     this.timeout(60_000)
     let working = true
     const traffic = async () => {
@@ -121,14 +121,14 @@ onEveryBackend('check and reindex beside a live service', (start) => {
     expect(await listOf(service.storage.index)).to.deep.equal({})
   })
 
-  it('take an original for deleted whose record goes before it is read', async () => {
+  it('report an original as deleted whose record disappears before it is read', async () => {
     const { key } = await upload()
     between = { step: `bucket.open ${recordKey(key)}`, work: () => deleteFile(service, key) }
     expect((await command(service, 'check')).findings).to.deep.equal([])
     expect(between).to.equal(undefined)
   })
 
-  it('resurrect nothing that is deleted while the index is filled', async function () {
+  it('restore nothing that is deleted while the index is filled', async function () {
     this.timeout(60_000)
     for (let round = 0; round < ROUNDS; round += 1) {
       const files = await Promise.all(Array.from({ length: FILES }, upload))
@@ -147,7 +147,7 @@ onEveryBackend('check and reindex beside a live service', (start) => {
     expect((await command(service, 'check')).findings).to.deep.equal([])
   })
 
-  it('leave no derivative behind when the index is filled in the middle of a delete', async () => {
+  it('leave no derivative when the index is filled in the middle of a delete', async () => {
     const { key, path } = await upload()
     await transform(path, 25)
     await settled(service)
@@ -158,7 +158,7 @@ onEveryBackend('check and reindex beside a live service', (start) => {
     await expectNothingOf(key)
   })
 
-  it('take in no derivative whose original is deleted between the look and the note', async () => {
+  it('index no derivative whose original is deleted between the check and the write', async () => {
     const { key, path } = await upload()
     await transform(path, 30)
     await settled(service)
@@ -180,7 +180,7 @@ onEveryBackend('check and reindex beside a live service', (start) => {
       await expectNoFinding(name, { step: `index.find ${key}`, work: () => deleteFile(service, key) })
     })
 
-  it('check: an original that is taken in while it is suspected is no finding', async () => {
+  it('check: an original that is indexed while it is suspected is no finding', async () => {
     const { key, path } = await upload()
     await forget(key)
     const work = () => fetch(`${service.url}${path}`).then((response) => response.arrayBuffer())

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
-import { listAll } from '../../support/files.ts'
 import { rejection } from '../../support/rejection.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { listAll } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const COUNT = 30
@@ -55,7 +55,7 @@ describe('a damaged embedded index', function () {
       }),
   }
   for (const [what, damage] of Object.entries(damages))
-    it(`with ${what} is moved aside, and filled again from the bucket`, async () => {
+    it(`with ${what} was moved aside, and filled again from the bucket`, async () => {
       await damage()
       const running = await startService({ dataDir })
       service = running
@@ -69,14 +69,14 @@ describe('a damaged embedded index', function () {
       await eventually(async () => expect(await listAll(running)).to.have.length(COUNT))
       expect((await command(running, 'check')).findings).to.deep.equal([])
       const [line, ...others] = running.log.lines.filter(({ level }) => level === 'error')
-      expect(line?.message).to.include('the index was damaged and is moved aside')
+      expect(line?.message).to.include('the index was damaged and was moved aside')
       expect(others).to.deep.equal([])
       const aside = (await readdir(dataDir)).filter((name) => name.startsWith('index.damaged-'))
       expect(aside).to.deep.equal([String(line?.fields.movedTo).slice(dataDir.length + 1)])
       await uploadOne(running, { name: 'new.txt', bytes: 'new' })
     })
 
-  it('is the only store that is: the others hold what no bucket has', async () => {
+  it('is the only store that is replaced: the others have data that is in no bucket', async () => {
     for (const store of ['ledger', 'jobs']) {
       for (const path of await files(store, /^MANIFEST/)) {
         const before = await readFile(path)

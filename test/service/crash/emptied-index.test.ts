@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { onEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
@@ -40,7 +40,7 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
     expect((await command(service, 'check')).findings).to.deep.equal([])
   }
 
-  it('of an upload: it fails, and leaves nothing that could be taken in', async () => {
+  it('of an upload: it fails, and leaves no object that could be indexed', async () => {
     change = (bucket) => ({
       async put(key, bytes, options) {
         await bucket.put(key, bytes, options)
@@ -52,7 +52,7 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
     await expectNothing()
   })
 
-  it('of a form with two files, between their records: it fails, and leaves nothing of either', async () => {
+  it('of a form with two files, between their records: it fails, and leaves no object of either', async () => {
     let records = 0
     change = (bucket) => ({
       async put(key, bytes, options) {
@@ -70,7 +70,7 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
     await expectNothing()
   })
 
-  it('of an upload that a sweep is taking away just then: nothing that came after is left', async () => {
+  it('of an upload that a sweep is deleting: no later object is left', async () => {
     let ref: FileRef | undefined
     change = (bucket) => ({
       async put(key, bytes, options) {
@@ -88,7 +88,7 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
     await expectNothing()
   })
 
-  it('of an upload, and filled again: it is stored, and its sender is told so', async () => {
+  it('of an upload, and filled again: it is stored, and its client gets a 200', async () => {
     change = (bucket) => ({
       async put(key, bytes, options) {
         await bucket.put(key, bytes, options)
@@ -105,7 +105,7 @@ onEveryBackend('an index that is emptied in the middle', (start) => {
     await expectNothing()
   })
 
-  it('of a delete, and filled again: what is deleted stays deleted', async () => {
+  it('of a delete, and filled again: the deleted file stays deleted', async () => {
     const { s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: png })
     const key = storedKey(s3PathOriginal)
     change = (bucket) => ({

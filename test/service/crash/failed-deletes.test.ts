@@ -20,7 +20,7 @@ const allFail = async (keys: readonly ObjectKey[]) => ({
 describe('bytes that a bucket fails to delete', () => {
   const start = stoppedAtTheEnd(startService)
 
-  it('stay known when their original went during the transformation, and go with a sweep', async () => {
+  it('stay in the index when their original was deleted during the transformation, until a sweep deletes them', async () => {
     const dataDir = await temporaryFolder()
     let deleteOriginal: () => Promise<unknown> = async () => {}
     let refused = false
@@ -51,7 +51,7 @@ describe('bytes that a bucket fails to delete', () => {
     await rm(dataDir, { recursive: true })
   })
 
-  it('stay known to the sweep that has to take them away', async () => {
+  it('stay in the index for the sweep that has to delete them', async () => {
     const original = storedKey('image/png/1111111111111111111111.png')
     const derivative = derivativeKey(original, 'w=20')
     const dropped: ObjectKey[] = []

@@ -9,7 +9,7 @@ import { type Service, startService } from '../../support/service.ts'
 
 type Step = 'beginDerivative' | 'beginRemoval' | 'finishUpload'
 
-describe('what another request changes in between', () => {
+describe('a concurrent change by another request', () => {
   let service: Service
   /** Done once, before the step of the index. */
   let hooks: Partial<Record<Step, () => Promise<unknown>>> = {}
@@ -53,7 +53,7 @@ describe('what another request changes in between', () => {
     expect(response.status).to.equal(200)
   })
 
-  it('an equal file that is deleted during the upload: the new one is stored, and answered', async () => {
+  it('an equal file that is deleted during the upload: the new file is stored and returned', async () => {
     const client = await newClient(service)
     await service.app.clients.setRules(client.id, { dedupe: 'reuse' })
     const old = await uploadOne(client, { name: 'a.txt', bytes: 'equal' })
@@ -64,7 +64,7 @@ describe('what another request changes in between', () => {
     expect([response.status, await response.text()]).to.deep.equal([200, 'equal'])
   })
 
-  it('an equal file that is deleted while the new one is taken back: the upload is answered before', async () => {
+  it('an equal file that is deleted while the new one is removed: the upload was answered before', async () => {
     const client = await newClient(service)
     await service.app.clients.setRules(client.id, { dedupe: 'reuse' })
     const old = await uploadOne(client, { name: 'a.txt', bytes: 'equal' })

@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
-import { listAll } from '../../support/files.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { inRedis, redisEnv } from '../../support/servers/on-redis.ts'
 import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { listAll } from '../../support/stored/files.ts'
 
 let png: Buffer
 before(async () => {
@@ -87,7 +87,7 @@ describe('an index that has lost its last steps', () => {
     expect(await statusOf(record)).to.equal(200)
   })
 
-  it('keeps the entry of an original whose record is still there: its bytes were lost', async () => {
+  it('retains the entry of an original whose record still exists, although its bytes are lost', async () => {
     const record = await upload(service)
     await service.storage.buckets.of({ id: 'first', token: '' }).delete([keyOf(record)])
     await command(service, 'reindex')

@@ -4,12 +4,12 @@ import { storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
 import { onEveryBackend } from '../../support/backends.ts'
-import { withClock } from '../../support/clock.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { withClock } from '../../support/stored/clock.ts'
 
 const LATER_MS = 600_000
 
@@ -63,7 +63,7 @@ onEveryBackend('an upload whose last step the index has lost', (start) => {
     await service.app.sweep()
   }
 
-  it('is stored again after a sweep, which deletes nothing of it', async () => {
+  it('is stored again after a sweep, which deletes no part of it', async () => {
     const record = await acknowledged()
     await sweepLater()
     expect(await stateOf(record.s3PathOriginal)).to.equal('stored')
@@ -81,14 +81,14 @@ onEveryBackend('an upload whose last step the index has lost', (start) => {
     }
   })
 
-  it('is deleted when that is asked for', async () => {
+  it('can be deleted', async () => {
     const { s3PathOriginal } = await acknowledged()
     expect((await deleteFile(service, s3PathOriginal)).status).to.equal(200)
     expect(await service.objects()).to.deep.equal([])
     expect(await stateOf(s3PathOriginal)).to.equal(undefined)
   })
 
-  it('that was broken off between its records is kept as far as they go', async () => {
+  it('that was interrupted between its records is stored as far as they exist', async () => {
     let records = 0
     change = (bucket) => ({
       async put(key, bytes, options) {
@@ -114,7 +114,7 @@ onEveryBackend('an upload whose last step the index has lost', (start) => {
     expect((await deleteFile(service, key)).status).to.equal(200)
   })
 
-  it('that was finished by a sweep is answered with a 200: it was only slow', async () => {
+  it('that was finished by a sweep gets a 200: it was only slow', async () => {
     finishUpload = (index) => {
       finishUpload = () => index.finishUpload
       return async (clientId, records) => {
@@ -131,7 +131,7 @@ onEveryBackend('an upload whose last step the index has lost', (start) => {
     }
   })
 
-  it('that has no record yet is taken away, and its slow sender told so', async () => {
+  it('without a record yet is deleted, and its slow client gets an error', async () => {
     change = (bucket) => ({
       async put(key, bytes, options) {
         if (key.startsWith('.sluice/meta/')) await sweepLater()

@@ -5,15 +5,15 @@ import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
 import type { Storage } from '../../../src/app.ts'
 import { derivativeKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { onEveryBackend } from '../../support/backends.ts'
-import { derivationsOn, deriveRequestFor } from '../../support/derivations.ts'
 import { pluginFolder, recorded, recorder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
 import { watchedEngine } from '../../support/media/engines.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, rawPath, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { settled } from '../../support/settled.ts'
-import { storedState } from '../../support/state.ts'
+import { derivationsOn, deriveRequestFor } from '../../support/stored/derivations.ts'
+import { settled } from '../../support/stored/settled.ts'
+import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onEveryBackend('races', (start, backend) => {
@@ -45,7 +45,7 @@ onEveryBackend('races', (start, backend) => {
     for (const path of [folder, plugins]) await rm(path, { recursive: true })
   })
 
-  it('takes no lost derivative in that another process has just begun anew', async () => {
+  it('does not index a lost derivative that another process is rendering again', async () => {
     let looksTooEarly = false
     const wrapStorage = ({ index, buckets }: Storage): Storage => ({
       buckets,
@@ -70,7 +70,7 @@ onEveryBackend('races', (start, backend) => {
     expect((await index.find(ref, derivative)).derivative?.state).to.equal('pending')
   })
 
-  it('keeps nothing of a lost original that one request takes in while another deletes it', async () => {
+  it('leaves no part of a lost original that one request indexes while another deletes it', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
     const { s3PathOriginal, src } = await uploadOne(first, { name: 'a.png', bytes: await picture() })
@@ -99,7 +99,7 @@ onEveryBackend('races', (start, backend) => {
     await rm(dataDir, { recursive: true })
   })
 
-  it('does not make a derivative again that another has made since its caller looked', async () => {
+  it('does not render a derivative again that another process has stored since the lookup', async () => {
     const service = await start()
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const request = await deriveRequestFor(service, record)
@@ -122,7 +122,7 @@ onEveryBackend('races', (start, backend) => {
     expect(runs).to.equal(1)
   })
 
-  it('waits for a transform whose only client has left before it closes the index', async () => {
+  it('waits for a transformation whose only client has disconnected before it closes the index', async () => {
     const watched = watchedEngine()
     const dataDir = await temporaryFolder()
     const service = await start({ dataDir, engines: [watched.engine] })

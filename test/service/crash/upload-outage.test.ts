@@ -4,17 +4,17 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { unavailable } from '../../../src/core/problem.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
-import { withClock } from '../../support/clock.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { pluginFolder, recorded, recorder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
 import { postFiles } from '../../support/requests/client.ts'
 import { startService } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { withClock } from '../../support/stored/clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-describe('an upload that the bucket fails', () => {
-  it('is answered while the bucket is still busy with taking it back', async () => {
+describe('an upload during an outage of the bucket', () => {
+  it('is answered while the bucket is still busy deleting it', async () => {
     let goOn = () => {}
     const held = new Promise<void>((done) => {
       goOn = done
@@ -44,7 +44,7 @@ describe('an upload that the bucket fails', () => {
     'a file': (key: string) => !key.startsWith('.sluice/'),
     'a record': (key: string) => key.startsWith('.sluice/meta/'),
   })) {
-    it(`leaves nothing though ${what} lands after it was taken back: a sweep deletes once more`, async () => {
+    it(`leaves no object though ${what} is stored after the delete: a sweep deletes again`, async () => {
       let land = async () => {}
       const clock = { aheadMs: 0 }
       const wrapPuts = wrapBuckets((bucket) => ({
@@ -70,7 +70,7 @@ describe('an upload that the bucket fails', () => {
     })
   }
 
-  it('is forgotten at once when its last byte was never sent: nothing can land', async () => {
+  it('is forgotten at once when its last byte was never sent: no object can appear', async () => {
     const wrapStorage = wrapBuckets((bucket) => ({
       async put(key, bytes, options) {
         if (key.startsWith('.sluice/')) return bucket.put(key, bytes, options)
@@ -113,7 +113,7 @@ describe('an upload that the bucket fails', () => {
   const noAnswer = unavailable('as of a Redis that is frozen')
 
   for (const [what, isCarriedOut] of Object.entries({ 'was carried out': true, 'was lost': false }))
-    it(`is a 200, told once, though the index has not answered the last step at first, which ${what}`, async () => {
+    it(`is a 200, with one event, though the index has not answered the last step at first, which ${what}`, async () => {
       let asked = 0
       const { service, told } = await startWith(async (step) => {
         asked += 1
@@ -126,7 +126,7 @@ describe('an upload that the bucket fails', () => {
       expect(await told()).to.deep.equal(['original.stored'])
     })
 
-  it('is a 503 in time when the index never answers; a sweep finishes it and tells', async () => {
+  it('is a 503 in time when the index never answers; a sweep finishes it and emits the event', async () => {
     const { service, clock, told } = await startWith(async (step) => {
       if (clock.aheadMs > 0) return step()
       throw noAnswer

@@ -6,13 +6,13 @@ import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import type { WorkRunner } from '../../../src/pipeline/run/run.ts'
 import type { DeriveRequest } from '../../../src/service/derivatives/derivations.ts'
-import { derivationsOn, deriveRequestFor } from '../../support/derivations.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { newKeyPrefix, sharedRedis } from '../../support/servers/redis-server.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { derivationsOn, deriveRequestFor } from '../../support/stored/derivations.ts'
 
 function usedUp(address: string): Problem {
   const detail = `the CPU time of ${address} is used up`
@@ -38,7 +38,7 @@ function renders({ withoutTime }: { withoutTime: readonly string[] }) {
 
 const addressOf = (host: number) => `127.0.0.${host}`
 
-describe('a derivative whose first payer has no CPU time left', () => {
+describe('a derivative whose first caller has no CPU time left', () => {
   let service: Service
   let request: DeriveRequest
   let size: number
@@ -91,13 +91,13 @@ describe('a derivative whose first payer has no CPU time left', () => {
       return settled.map((each) => (each.status === 'fulfilled' ? each.value?.size : each.reason.message))
     }
 
-    it('is rendered by one of those who wait, and the others wait for that one', async () => {
+    it('is rendered by one of the waiting requests, and the others wait for that one', async () => {
       const work = renders({ withoutTime: [addressOf(1)] })
       expect(await askFour(work)).to.deep.equal([usedUp(addressOf(1)).message, size, size, size])
       expect(work.begun).to.have.length(2)
     })
 
-    it('is rendered by the first of them that has CPU time', async () => {
+    it('is rendered by the first caller with CPU time', async () => {
       const work = renders({ withoutTime: [1, 2, 4].map(addressOf) })
       const answers = await askFour(work)
       expect(answers[2]).to.equal(size)
@@ -117,12 +117,12 @@ describe('a derivative whose first payer has no CPU time left', () => {
   }
   const never: WorkRunner = () => Promise.reject(new Error('expected no render'))
 
-  it('is given up after the time limit of its request', async () => {
+  it('fails after the time limit of its request', async () => {
     const { derive } = derivationsOn(service, { locks: hopeless, run: never, timeoutMs: 100 })
     expect(await rejection(derive(from(1)))).to.include({ status: 503 })
   })
 
-  it('is refused when its own payer has no CPU time left by then', async () => {
+  it('is refused when its own caller has no CPU time left in the meantime', async () => {
     let checks = 0
     const cpuTime = {
       async check() {
@@ -135,7 +135,7 @@ describe('a derivative whose first payer has no CPU time left', () => {
     expect(checks).to.equal(3)
   })
 
-  it('in the same process is rendered for a caller with CPU time, whose points are taken once', async () => {
+  it('in the same process is rendered for a caller with CPU time, whose points are consumed once', async () => {
     const { begun, run, release } = renders({ withoutTime: [1, 2, 3].map(addressOf) })
     const { derive } = derivationsOn(service, { locks: inProcessLocks(), run })
     let points = 0
@@ -159,7 +159,7 @@ describe('a derivative whose first payer has no CPU time left', () => {
     expect(points).to.equal(1)
   })
 
-  it('in the same process is given up after the time limit of a request that has joined', async () => {
+  it('in the same process fails after the time limit of a request that has joined', async () => {
     const { begun, run, release } = renders({ withoutTime: [addressOf(1)] })
     let clock = Date.now()
     const { derive } = derivationsOn(service, { locks: inProcessLocks(), run, now: () => clock })

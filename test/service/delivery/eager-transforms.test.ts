@@ -83,7 +83,7 @@ describe('eager transforms', () => {
     throw error
   }
 
-  it('are queued under their key, once for each', async () => {
+  it('are queued under their key, once for each derivative', async () => {
     const { transforms, queued } = eagerWith(delivery)
     const [transform] = await transforms.begin(client, original, ['w=1'])
     expect(transform).to.deep.equal({ query: 'w=1', key: `${original.key}_w=1`, state: 'waiting' })
@@ -92,14 +92,14 @@ describe('eager transforms', () => {
     ])
   })
 
-  it('have failed when they cannot be queued, and their upload has not', async () => {
+  it('fail when they cannot be queued, but their upload does not', async () => {
     const { transforms, log } = eagerWith(delivery, { enqueue: failing(unavailable('jobs are away')) })
     const states = (await transforms.begin(client, original, ['w=1', 'w=2'])).map(({ state }) => state)
     expect(states).to.deep.equal(['failed', 'failed'])
     expect(log.lines.map(({ message }) => message)).to.include('a derivative cannot be queued')
   })
 
-  it('are put off by overload and outages, for a day, then these are failures', async () => {
+  it('are deferred during overload and outages, for a day, then they fail', async () => {
     for (const [error, delayMs] of [
       [unavailable('too many wait'), 5000],
       [unavailable('the bucket is away', { retryAfterSeconds: 2 }), 2000],
@@ -116,7 +116,7 @@ describe('eager transforms', () => {
     }
   })
 
-  it('fail for good where the picture is at fault, and are tried again where we are', async () => {
+  it('fail permanently when the image is invalid, and are retried when the service is at fault', async () => {
     for (const error of [notTransformable('it is broken'), new Error('a fault of ours')]) {
       const { transforms, work } = eagerWith(failing(error))
       await transforms.begin(client, original, ['w=1'])
@@ -124,7 +124,7 @@ describe('eager transforms', () => {
     }
   })
 
-  it('are nothing more to do when their original or client is gone', async () => {
+  it('end without an error when their original or client was deleted', async () => {
     const gone = eagerWith(failing(fileNotFound()))
     await gone.transforms.begin(client, original, ['w=1'])
     await gone.work()
@@ -136,7 +136,7 @@ describe('eager transforms', () => {
     expect(nobody.state.delivered).to.equal(0)
   })
 
-  it('wait while requests do, but not for ever', async () => {
+  it('wait for requests, but not forever', async () => {
     const { state, transforms, work } = eagerWith(delivery)
     await transforms.begin(client, original, ['w=1'])
     state.busy = true
@@ -147,7 +147,7 @@ describe('eager transforms', () => {
     expect(state.delivered).to.equal(1)
   })
 
-  it('are put back when the process ends, and such an attempt does not count', async () => {
+  it('are put back when the process exits, and such an attempt does not count', async () => {
     const { state, transforms, work } = eagerWith(
       ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -159,7 +159,7 @@ describe('eager transforms', () => {
     expect(await running).to.be.instanceOf(NotYet)
   })
 
-  it('end when their time is over', async () => {
+  it('fail after their time limit', async () => {
     const { transforms, work } = eagerWith(
       ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),

@@ -8,7 +8,7 @@ import { deleteFile, uploadOne } from '../../support/requests/client.ts'
 import { type Receiver, receiver } from '../../support/requests/receiver.ts'
 import { type Service, startService } from '../../support/service.ts'
 
-describe('a delete while a derivative that was answered is being stored', () => {
+describe('a delete while a derivative in a response is being stored', () => {
   let service: Service
   let target: Receiver
   let underWay: (() => void) | undefined
@@ -42,7 +42,7 @@ describe('a delete while a derivative that was answered is being stored', () => 
     await target.close()
   })
 
-  it('waits, so that the event of the derivative comes before its own, which names it', async () => {
+  it("waits, so that the derivative's event comes before its own event, which names the derivative", async () => {
     const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     const response = await fetch(`${src}?w=20`)
     await response.arrayBuffer()
@@ -62,7 +62,7 @@ describe('a delete while a derivative that was answered is being stored', () => 
     expect(at('derivative.stored') <= at('original.deleted')).to.equal(true)
   })
 
-  it('does not wait for long, and not for another original', async () => {
+  it('does not wait for long, nor for another original', async () => {
     const answered = createAnswered({ waitMs: 20 })
     const ref = { clientId: 'first', key: storedKey('image/png/a.png') }
     const end = answered.begin(ref)

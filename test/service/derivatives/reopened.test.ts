@@ -8,7 +8,7 @@ import { rejection } from '../../support/rejection.ts'
 const ABOUT = { mediaType: 'image/png', lastModified: new Date(0) }
 const asset = (text: string) => assetFromBytes(Buffer.from(text), ABOUT)
 
-describe('a derivative that is evicted between being found and being opened', () => {
+describe('a derivative that is evicted between lookup and opening', () => {
   const evicted = { ...asset('old'), open: () => Promise.reject(fileNotFound()) }
 
   it('is rendered again', async () => {
@@ -16,7 +16,7 @@ describe('a derivative that is evicted between being found and being opened', ()
     expect(String(await readAll(reopened(evicted, again)))).to.equal('new')
   })
 
-  it('is a 503 when its size has changed, and another failure stays what it is', async () => {
+  it('is a 503 when its size has changed, and another failure is unchanged', async () => {
     const longer = reopened(evicted, async () => asset('longer'))
     expect(await rejection(longer.open())).to.include({ status: 503 })
     const failing = { ...asset('old'), open: async () => Promise.reject(new Error('EIO')) }
@@ -24,7 +24,7 @@ describe('a derivative that is evicted between being found and being opened', ()
     expect(await rejection(reopened(failing, never).open())).to.include({ message: 'EIO' })
   })
 
-  it('is read as it is while it is there', async () => {
+  it('is read as found while it exists', async () => {
     const never = async () => expect.fail('rendered')
     expect(await reopened(asset('old'), never).open()).to.be.instanceOf(Readable)
   })

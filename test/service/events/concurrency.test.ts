@@ -7,7 +7,7 @@ import { rejection } from '../../support/rejection.ts'
 const OPTIONS = { perTarget: 2, hungMs: 30, waitMs: 1000 }
 const never = new AbortController().signal
 
-describe('event places', () => {
+describe('event slots', () => {
   let places: EventPlaces
   beforeEach(() => {
     places = createEventPlaces(OPTIONS)
@@ -45,7 +45,7 @@ describe('event places', () => {
     await call.end(new Error('no answer'))
   }
 
-  it('are so many for each target, and free again when the call is over, however it ends', async () => {
+  it('are limited for each target, and free again when the call ends, in any way', async () => {
     const [one, two] = [taken('a'), taken('a')]
     expect((await tried('a')).called).to.equal(false)
     expect((await tried('b')).called).to.equal(true)
@@ -57,7 +57,7 @@ describe('event places', () => {
     expect((await tried('a')).called).to.equal(true)
   })
 
-  it('are free when the time is over, once, though the call goes on', async () => {
+  it('are freed at the time limit, once, though the call continues', async () => {
     const over = new AbortController()
     const deaf = taken('a', over.signal)
     taken('a')
@@ -68,7 +68,7 @@ describe('event places', () => {
     expect((await tried('a')).called).to.equal(false)
   })
 
-  it('put off what has none, one after the other', async () => {
+  it('defer calls without a slot, one after the other', async () => {
     taken('a')
     taken('a')
     const delays: number[] = []
@@ -82,7 +82,7 @@ describe('event places', () => {
     expect(delays.at(-1)).to.be.within(1300, 1495)
   })
 
-  it('are a single one for a target that has hung three times in a row: what has none fails', async () => {
+  it('are reduced to one for a target that has timed out three times in a row: other calls fail', async () => {
     await hang('a')
     await hang('a')
     const third = taken('a')
@@ -92,7 +92,7 @@ describe('event places', () => {
     await third.end(new Error('no answer'))
     const { error } = await tried('a')
     expect(error).to.be.instanceOf(Error).and.not.instanceOf(NotYet)
-    expect((error as Error).message).to.include('not answered')
+    expect((error as Error).message).to.include('timed out')
     expect((await tried('b')).called).to.equal(true)
   })
 
@@ -100,7 +100,7 @@ describe('event places', () => {
     'has answered': undefined,
     'fails at once': new Error('broken'),
   })) {
-    it(`are all there again for a target that ${what}`, async () => {
+    it(`are all available again for a target that ${what}`, async () => {
       for (let i = 0; i < 3; i += 1) await hang('a')
       const asking = taken('a')
       expect((await tried('a')).called).to.equal(false)

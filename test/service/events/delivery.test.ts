@@ -125,7 +125,7 @@ describe('event delivery', () => {
 
   for (const durable of [false, true]) {
     describe(durable ? 'to a durable plugin' : 'to one that is not durable', () => {
-      it('tells the event, with an id, its time, the options, and what a handler needs', async () => {
+      it("passes the event, with an ID, its time, the options, and the handler's tools", async () => {
         const { plugin, told } = listener('a', { durable, options: { depth: 1, other: 2 } })
         deliver([plugin], { options: { depth: 3 } })
         const before = Date.now()
@@ -143,7 +143,7 @@ describe('event delivery', () => {
         expect(context.log).to.equal(log)
       })
 
-      it('tells each target by itself, and none when there is none', async () => {
+      it('calls the handler for each target, and not at all without targets', async () => {
         const { plugin, told } = listener('a', {
           durable,
           options: { to: ['x', 'y'] },
@@ -159,7 +159,7 @@ describe('event delivery', () => {
         expect(nobody.told).to.be.empty
       })
 
-      it('tells a target nothing more when it wants none, and the others go on', async () => {
+      it('sends no more to a target that has stopped, and continues with others', async () => {
         const targets = () => ['x', 'y']
         const { plugin, told } = listener('a', { durable, targets }, ({ context }) => {
           if (context.target === 'x') context.stop('enough')
@@ -176,7 +176,7 @@ describe('event delivery', () => {
         expect(errors.map(({ fields }) => fields)).to.deep.equal([{ plugin: 'a', reason: 'enough' }])
       })
 
-      it('returns before anything is done, and a handler that hangs or fails holds up nobody', async () => {
+      it('returns at once, and a handler that hangs or fails blocks no other', async () => {
         bus = inProcessEventBus(log, { limitMs: 300 })
         const hanging = listener('hanging', { durable }, ({ context: { signal } }) => {
           return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -193,7 +193,7 @@ describe('event delivery', () => {
     })
   }
 
-  it('gives an event one id, whoever is told, and another one to each event', async () => {
+  it('gives each event one ID for all receivers', async () => {
     const a = listener('a', { durable: true })
     const b = listener('b')
     deliver([a.plugin, b.plugin])
@@ -206,7 +206,7 @@ describe('event delivery', () => {
     expect(idOf(a.told, 'x')).to.not.equal(idOf(a.told, 'y'))
   })
 
-  it('tells one that is not durable at most once: no second try', async () => {
+  it('calls a plugin that is not durable at most once: no retry', async () => {
     const { plugin, told } = listener('a', {}, () => {
       throw new Error('broken')
     })
@@ -226,20 +226,20 @@ describe('event delivery', () => {
       detail: 'no address',
     }),
   })) {
-    it(`tells a durable one again that fails with ${what}, until its tries are used up`, async () => {
+    it(`calls a durable plugin again that fails with ${what}, until its attempts are used up`, async () => {
       const { plugin, told } = listener('a', { durable: true }, () => {
         throw failure
       })
       deliver([plugin])
       emit('x')
-      await eventually(() => expect(log.lines.at(-1)?.message).to.equal('a job has failed'))
+      await eventually(() => expect(log.lines.at(-1)?.message).to.equal('job failed'))
       expect(told).to.have.length(PLAN.attempts)
       const stamps = told.map(({ context: { id, occurredAt } }) => `${id} ${occurredAt.toISOString()}`)
       expect(new Set(stamps).size).to.equal(1)
     })
   }
 
-  it('tells a durable one after a restart what was queued before, by another process too', async () => {
+  it('calls a durable plugin after a restart for queued events, also in another process', async () => {
     const { plugin, told } = listener('a', { durable: true })
     queueOnly(plugin, '')
     emit('x')
@@ -251,7 +251,7 @@ describe('event delivery', () => {
     await eventually(() => expect(clientsOf(told)).to.deep.equal(['x']))
   })
 
-  it('drops what is queued for a target that is no longer one', async () => {
+  it('drops queued events of a target that is no longer configured', async () => {
     const { plugin, told } = listener('a', { durable: true, targets: () => ['old'] })
     queueOnly(plugin, 'old')
     emit('x')
@@ -286,7 +286,7 @@ describe('event delivery', () => {
         calls = { hangs: [], answers: [] }
       })
 
-      it('holds up no other one, and has a part of the slots', async () => {
+      it('blocks no other target, and has a part of the slots', async () => {
         deliver([hanging], { queue: await open(), plan: { ...PLAN, limitMs: 60_000 } })
         for (const id of ids) emit(id)
         await eventually(() => expect([...(calls.answers ?? [])].sort()).to.deep.equal([...ids].sort()))
@@ -295,10 +295,10 @@ describe('event delivery', () => {
         expect(calls.hangs).to.have.length(PLAN.perTarget)
       })
 
-      it('uses up the tries of its events as one that fails at once does: none waits for ever', async () => {
+      it('uses up the attempts of its events like a target that fails at once: none waits forever', async () => {
         deliver([hanging], { queue: await open(), plan: { ...PLAN, limitMs: 300, hungMs: 200 } })
         for (const id of ids) emit(id)
-        const givenUp = () => log.lines.filter(({ message }) => message === 'a job has failed')
+        const givenUp = () => log.lines.filter(({ message }) => message === 'job failed')
         // Two at a time, with three tries each of 300 ms, would be 45 s.
         await eventually(() => expect(givenUp()).to.have.length(ids.length), { withinMs: 10_000 })
         expect(calls.answers).to.have.length(ids.length)
@@ -306,7 +306,7 @@ describe('event delivery', () => {
     })
   }
 
-  describe('when the queue takes nothing', () => {
+  describe('when the queue is unavailable', () => {
     const failing = (times: number): { queue: Jobs; added: JobRequest[] } => {
       const added: JobRequest[] = []
       let left = times
@@ -318,7 +318,7 @@ describe('event delivery', () => {
       return { queue: { ...jobs, enqueue, work: () => {} }, added }
     }
 
-    it('tries again in a second', async () => {
+    it('retries after a second', async () => {
       const { queue, added } = failing(1)
       deliver([listener('a', { durable: true }).plugin], { queue })
       emit('x')
@@ -326,7 +326,7 @@ describe('event delivery', () => {
       expect(log.lines).to.deep.equal([])
     })
 
-    it('says in the log which event is lost when the time is over', async () => {
+    it('logs the lost event after the time limit', async () => {
       bus = inProcessEventBus(log, { limitMs: 100 })
       const { queue, added } = failing(100)
       deliver([listener('a', { durable: true }).plugin], { queue })
@@ -347,7 +347,7 @@ describe('event delivery', () => {
       [51, [50, 1]],
       [1234, [...Array.from({ length: 24 }, () => 50), 34]],
     ] as const) {
-      it(`comes to a durable plugin in ${parts.length} for ${count}, whole to any other`, async () => {
+      it(`is split into ${parts.length} events with ${count} for a durable plugin, and is one event for others`, async () => {
         const told: Array<{ durable: boolean; derivatives: readonly string[]; id: string }> = []
         const plugin = (durable: boolean): EventPlugin => ({
           name: durable ? 'a' : 'b',

@@ -5,14 +5,14 @@ import type { Client } from '../../../src/core/clients/client.ts'
 import type { Finding } from '../../../src/core/files/finding.ts'
 import { derivativeKey, type ObjectKey, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import { listOf } from '../../contracts/file-index-model.ts'
+import { listOf } from '../../contracts/file-index/file-index-model.ts'
 import { onEveryBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { rejection } from '../../support/rejection.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/stored/settled.ts'
 
 const FUTURE = Date.now() + 3_600_000
 
@@ -58,7 +58,7 @@ onEveryBackend('check and reindex', (start) => {
     await storage.index.finishRemoval(ref(key), Number.MAX_SAFE_INTEGER)
   }
 
-  it('find nothing and change nothing where bucket and index agree', async () => {
+  it('find and change nothing when bucket and index agree', async () => {
     const { key } = await stored()
     await stored()
     const before = await listOf(storage.index)
@@ -78,7 +78,7 @@ onEveryBackend('check and reindex', (start) => {
     expect(await listOf(storage.index)).to.deep.equal(before)
   })
 
-  it('tell what the index has lost, and take it in as it was', async () => {
+  it('report files missing in the index, and index them unchanged', async () => {
     const { key, small } = await stored()
     const other = await stored()
     const before = await listOf(storage.index)
@@ -97,7 +97,7 @@ onEveryBackend('check and reindex', (start) => {
     expect(other.key).to.not.equal(key)
   })
 
-  it('tell a derivative alone that the index has lost, and take it in', async () => {
+  it('report a derivative missing in the index, and index it', async () => {
     const { key, small } = await stored()
     const before = await listOf(storage.index)
     await storage.index.beginDerivative(ref(key), small, 1)
@@ -109,7 +109,7 @@ onEveryBackend('check and reindex', (start) => {
     expect(await listOf(storage.index)).to.deep.equal(before)
   })
 
-  it('tell what the bucket has lost', async () => {
+  it('report files missing in the bucket', async () => {
     const [one, two, three] = [await stored(), await stored(), await stored()]
     await bucket.delete([one.key, two.small, recordKey(three.key)])
     expect((await command(service, 'check')).findings).to.deep.equal(
@@ -121,7 +121,7 @@ onEveryBackend('check and reindex', (start) => {
     )
   })
 
-  it('tell sizes and records that differ, and which of their members', async () => {
+  it('report sizes and records that differ, and the members that differ', async () => {
     const [one, two, three] = [await stored(), await stored(), await stored()]
     await put(one.key, 'short')
     await put(one.small, 'short')
@@ -139,13 +139,13 @@ onEveryBackend('check and reindex', (start) => {
         `size differs ${one.key}: 5 bytes, ${png.length} in the index`,
         details.find((text) => text.includes(one.small)) ?? '',
         `record differs ${two.key}: originalName, sha256`,
-        `record differs ${three.key}: it is no JSON`,
+        `record differs ${three.key}: invalid JSON`,
       ].sort(),
     )
     expect(details.some((text) => text.startsWith(`size differs ${one.small}: 5 bytes, `))).to.equal(true)
   })
 
-  it('tell what is left of others, and take nothing of it in', async () => {
+  it('report leftovers of other files, and do not index them', async () => {
     const [one, two] = [await stored(), await stored()]
     const three = (await uploadOne(service, { name: 'c.png', bytes: png })).s3PathOriginal
     await bucket.delete([one.key, recordKey(two.key), storedKey(three)])
@@ -171,7 +171,7 @@ onEveryBackend('check and reindex', (start) => {
     expect(await listOf(storage.index, 'first')).to.deep.equal({})
   })
 
-  it('pass over objects of others, and count them', async () => {
+  it('ignore objects of other programs, and count them', async () => {
     await stored()
     for (const key of ['photo.png', 'image/png/photo.png', '.sluice/other', '.sluice/meta/photo.json'])
       await put(storedKey(key), 'of somebody else')
@@ -181,7 +181,7 @@ onEveryBackend('check and reindex', (start) => {
     expect((await command(service, 'reindex')).findings).to.deep.equal([])
   })
 
-  it('take what is under way for no fault, and leave it alone', async () => {
+  it('do not report work in progress, and do not change it', async () => {
     const { key, small } = await stored()
     const going = await stored()
     const uploading = storedKey(key.replace(/[^/]{22}\.png$/, '1111111111111111111111.png'))
@@ -203,7 +203,7 @@ onEveryBackend('check and reindex', (start) => {
     expect(small).to.not.equal(making)
   })
 
-  it('go through all clients, or the one that is asked for', async () => {
+  it('scan all clients, or only the given one', async () => {
     const other = await newClient(service)
     const { s3PathOriginal } = await uploadOne(other, { name: 'a.png', bytes: png })
     const { key } = await stored()
@@ -218,7 +218,7 @@ onEveryBackend('check and reindex', (start) => {
       expect(await rejection(command(service, name, { clientId: 'nobody' }))).to.have.property('status', 404)
   })
 
-  it('tell entries of clients that do not exist', async () => {
+  it('report entries of clients that do not exist', async () => {
     const { key } = await stored()
     const found = (await storage.index.find(ref(key))).original
     if (found?.state !== 'stored') throw new Error('it is not stored')
@@ -229,7 +229,7 @@ onEveryBackend('check and reindex', (start) => {
     await storage.index.finishRemoval(ref(key, 'nobody'), 0)
   })
 
-  it('go on after a record that is none, and tell it', async () => {
+  it('continue after an invalid record, and report it', async () => {
     const [broken, whole] = [await stored(), await stored()]
     for (const { key } of [broken, whole]) await forget(key)
     await put(recordKey(broken.key), '{"size": -1}')

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { command } from '../../support/command.ts'
-import { listAll } from '../../support/files.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { listAll } from '../../support/stored/files.ts'
 
 describe('an index that is replaced by an empty one', () => {
   let service: Service
@@ -44,7 +44,7 @@ describe('an index that is replaced by an empty one', () => {
   })
   after(() => service.stop())
 
-  it('is not taken for complete by the reindex that has begun before', async () => {
+  it('is not marked complete by a reindex that began before', async () => {
     const runs = ['before', 'after']
     run = () => runs.shift() ?? 'after'
     await command(service, 'reindex')
@@ -53,7 +53,7 @@ describe('an index that is replaced by an empty one', () => {
     expect(noted).to.deep.equal(['complete', 'compared'])
   })
 
-  it('is no empty list: a list that was read while it was replaced is a 503', async () => {
+  it('returns a 503, not an empty list, for a list that was read during the replacement', async () => {
     expect(await listAll(service)).to.have.length(1)
     afterPage = async () => {
       isComplete = false

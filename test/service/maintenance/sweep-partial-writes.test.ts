@@ -10,10 +10,10 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const HOUR_S = 3600
 
-describe('what is half written and of no process that is known', () => {
+describe('a partial write of an unknown process', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
 
-  it('is removed past 16 hours, at the start and by the command, which counts it by itself', async () => {
+  it('is removed after 16 hours, at the start and by the command, which counts it separately', async () => {
     const dataDir = await temporaryFolder()
     const folder = join(dataDir, 'bucket', '.tmp')
     await mkdir(folder, { recursive: true })

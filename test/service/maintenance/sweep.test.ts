@@ -7,7 +7,7 @@ import { keptLog } from '../../support/service.ts'
 describe('a sweep', () => {
   const key = storedKey('image/png/1111111111111111111111.png')
 
-  it('ends several at a time, so that many are ended before the next sweep', async () => {
+  it('handles several items concurrently, so that many are done before the next sweep', async () => {
     let running = 0
     let most = 0
     const index = {
@@ -35,7 +35,7 @@ describe('a sweep', () => {
     expect(most).to.equal(16)
   })
 
-  describe('of the change of a record whose client is not known here', () => {
+  describe('for the changed record of a client that is unknown here', () => {
     const change = { ref: { clientId: 'new', key }, until: 1 }
     const swept = async ({ isAdded, hasFile }: { isAdded: boolean; hasFile: boolean }) => {
       const done: string[] = []
@@ -61,18 +61,18 @@ describe('a sweep', () => {
       return { ended: await sweep(), done }
     }
 
-    it('takes it over when another process has added the client', async () => {
+    it('updates the index when another process has added the client', async () => {
       expect(await swept({ isAdded: true, hasFile: true })).to.deep.equal({
         ended: 1,
         done: ['agreed', 'mark removed'],
       })
     })
 
-    it('keeps its mark while the client is unknown and the index has the file', async () => {
+    it('retains the mark while the client is unknown and the index has the file', async () => {
       expect(await swept({ isAdded: false, hasFile: true })).to.deep.equal({ ended: 0, done: [] })
     })
 
-    it('removes its mark when the file of a removed client is deleted', async () => {
+    it('removes the mark when the file of a removed client is deleted', async () => {
       expect(await swept({ isAdded: false, hasFile: false })).to.deep.equal({
         ended: 1,
         done: ['mark removed'],

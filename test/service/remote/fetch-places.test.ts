@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createFetchPlaces, type FetchPlaceRequest } from '../../../src/service/remote/fetch-places.ts'
 
-describe('places for fetches', () => {
+describe('slots for fetches', () => {
   const of = (more: Partial<FetchPlaceRequest> & { id?: string } = {}) => {
     const { id = 'a', ...rest } = more
     return { client: { id }, asker: 'anyone', ...rest } as FetchPlaceRequest
@@ -17,7 +17,7 @@ describe('places for fetches', () => {
   }
   const busy = { status: 503, code: 'unavailable' }
 
-  it('are four of one address, whichever clients', () => {
+  it('are four per IP address, for all clients together', () => {
     fill(4, (i) => of({ id: `c${i}`, address: '192.0.2.1' }))
     expect(() => take(of({ id: 'z', address: '192.0.2.1' })))
       .to.throw()
@@ -25,7 +25,7 @@ describe('places for fetches', () => {
     fill(1, () => of({ id: 'c0', address: '192.0.2.2' }))
   })
 
-  it('are sixteen of one client', () => {
+  it('are sixteen per client', () => {
     fill(16, (i) => of({ address: `192.0.2.${i}` }))
     expect(() => take(of({ address: '192.0.2.99' })))
       .to.throw()
@@ -33,7 +33,7 @@ describe('places for fetches', () => {
     fill(1, () => of({ id: 'b', address: '192.0.2.99' }))
   })
 
-  it('are separate for secrets, of the client and of the process', () => {
+  it('are separate for requests with a secret, per client and per process', () => {
     fill(64, (i) => of({ id: `c${i % 4}`, address: `192.0.2.${i}` }))
     expect(() => take(of({ id: 'new', address: '192.0.2.99' })))
       .to.throw()
@@ -44,7 +44,7 @@ describe('places for fetches', () => {
       .that.includes(busy)
   })
 
-  it('come back', () => {
+  it('are released', () => {
     for (let i = 0; i < 10; i += 1) {
       fill(4, () => of({ address: '192.0.2.1' }))
       for (const give of held.splice(0)) give()

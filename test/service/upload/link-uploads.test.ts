@@ -7,7 +7,7 @@ import { type BegunUpload, createLinkUploads } from '../../../src/service/upload
 import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-describe('uploads in several requests by one link', () => {
+describe('resumable uploads by one signed link', () => {
   const client: Client = { id: 'first', token: '', secrets: [], createdAt: 0 }
   const linkOf = (id: string): SignedLink => ({
     id,
@@ -25,7 +25,7 @@ describe('uploads in several requests by one link', () => {
   const withLeft = (left: number) => createLinkUploads({ ledger, uses: { check: async () => left } })
   const isUnderWay = async () => true
 
-  it('are no more than uses are left, however many begin at the same moment', async () => {
+  it('are no more than the remaining uses, however many begin at the same moment', async () => {
     const uploads = withLeft(3)
     const link = linkOf('one')
     const begun = await Promise.allSettled(
@@ -36,7 +36,7 @@ describe('uploads in several requests by one link', () => {
       if (one.status === 'rejected') expect(one.reason).to.include({ status: 409, code: 'link_busy' })
   })
 
-  it('make room for others when they end, are found to have ended, or a link is another', async () => {
+  it('release their use when they end, when they are found to have ended, or for another link', async () => {
     const uploads = withLeft(2)
     const link = linkOf('two')
     for (const id of ['a', 'b']) await uploads.begin(client, link, { id, isUnderWay })
@@ -51,7 +51,7 @@ describe('uploads in several requests by one link', () => {
     await uploads.begin(client, linkOf('another'), { id: 'e', isUnderWay })
   })
 
-  it('are fewer once uses are gone', async () => {
+  it('are fewer when uses are consumed', async () => {
     const link = linkOf('three')
     for (const id of ['a', 'b']) await withLeft(3).begin(client, link, { id, isUnderWay })
     const late = withLeft(2).begin(client, link, { id: 'c', isUnderWay })

@@ -84,7 +84,7 @@ describe('the pieces of a resumable upload', () => {
       WHOLE.length,
     ],
   ] as ReadonlyArray<[string, ReadonlyArray<readonly [number, number]>, number]>)
-    it(`go as far as there is no gap, and make a whole: ${what}`, async () => {
+    it(`are complete up to the first gap: ${what}`, async () => {
       const pieces = await stored(parts)
       expect(offsetOf(await pieces.list(ref))).to.equal(offset)
       const joined = Readable.from(pieces.join(ref, options)).toArray()
@@ -92,7 +92,7 @@ describe('the pieces of a resumable upload', () => {
       else expect(Buffer.concat(await joined).toString()).to.equal(WHOLE)
     })
 
-  it('keep what came before a stream failed', async () => {
+  it('include the bytes before a stream failed', async () => {
     const pieces = await stored([])
     const failing = Readable.from(
       (async function* () {
@@ -105,7 +105,7 @@ describe('the pieces of a resumable upload', () => {
     expect(offsetOf(await pieces.list(ref))).to.equal(5)
   })
 
-  it('are not kept when they may not be any more', async () => {
+  it('are not stored when the check before the write fails', async () => {
     const pieces = await stored([])
     const check = async () => {
       throw new Error('its client is gone')
@@ -126,7 +126,7 @@ describe('the pieces of a resumable upload', () => {
   })
 
   for (const isChecked of [false, true])
-    it(`are few, and crumbs cost little, ${isChecked ? 'with' : 'without'} checksums`, async function () {
+    it(`are few, and tiny pieces cost little, ${isChecked ? 'with' : 'without'} checksums`, async function () {
       this.timeout(30_000)
       const put = { bytes: 0 }
       const counting: Bucket = Object.assign(Object.create(bucket), {
@@ -157,7 +157,7 @@ describe('the pieces of a resumable upload', () => {
       expect(offsetOf(await pieces.list(ref))).to.equal(offset)
     })
 
-  it('of a crumb with another checksum leave the one before as it was', async () => {
+  it('of a tiny piece with a wrong checksum leave the piece before unchanged', async () => {
     const pieces = await stored([[0, 5]])
     const bytes = Buffer.from(WHOLE.slice(5, 9))
     const wrong = { offset: 5, bytes: Readable.from([bytes]), check, checksum: sha1(Buffer.from('four')) }

@@ -17,7 +17,7 @@ onEveryBackend('resumable uploads that are complete', (start) => {
     ['bin', 65_535],
     ['txt', 65_536],
   ] as const)
-    it(`become ${format} when ${textBytes} bytes of text come before others`, async () => {
+    it(`become ${format} when ${textBytes} bytes of text precede others`, async () => {
       const bytes = Buffer.concat([Buffer.alloc(textBytes, 'text '), Buffer.alloc(100_000)])
       const address = await begin(service, bytes.length, { values: { filename: 'a.txt' } })
       const { src, s3PathOriginal } = recordIn(await patch(service, address, { offset: 0, body: bytes }))
@@ -25,7 +25,7 @@ onEveryBackend('resumable uploads that are complete', (start) => {
       expect((await exchange(service, src)).body).to.deep.equal(bytes)
     })
 
-  it('become the same, in whatever pieces they lie', async () => {
+  it('become the same, however their pieces are split', async () => {
     const bytes = Buffer.concat([Buffer.alloc(5000, 'text '), Buffer.alloc(5000)])
     const address = await begin(service, bytes.length, { values: { filename: 'a.txt' } })
     const bucket = service.storage.buckets.of({ id: 'first', token: '' })

@@ -26,7 +26,7 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
   const sweep = () => command(service, 'sweep', {})
   const first = () => service.storage.buckets.of({ id: 'first', token: '' })
 
-  it('are gone when they have expired, with all of their bytes, and not before', async function () {
+  it('are deleted with all their bytes when they have expired, and not before', async function () {
     this.timeout(30_000)
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 50) })
@@ -40,7 +40,7 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
     expect((await tus(service, address, { method: 'HEAD' })).status).to.equal(404)
   })
 
-  it('tell what they have become for as long, and the original stays', async function () {
+  it('return the stored record for the same time, and the original remains', async function () {
     this.timeout(30_000)
     const address = await begin(service, png.length)
     const { src } = recordIn(await patch(service, address, { offset: 0, body: png }))
@@ -53,7 +53,7 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
     expect((await exchange(service, src)).status).to.equal(200)
   })
 
-  it('are gone when they have expired complete, and are refused, and not before', async function () {
+  it('are deleted when they have expired complete and refused, and not before', async function () {
     this.timeout(30_000)
     const address = await begin(service, png.length)
     const ref = { clientId: 'first', id: address.slice(-22) }
@@ -71,7 +71,7 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
     expect(await left()).to.deep.equal([])
   })
 
-  it('leave no pieces behind that belong to none', async () => {
+  it('leave no orphaned pieces', async () => {
     const other = await start()
     const ref = { clientId: 'first', id: '1111111111111111111111' }
     const bucket = other.storage.buckets.of({ id: 'first', token: '' })
@@ -84,7 +84,7 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
     )
   })
 
-  it('are unknown to check, to reindex and to delivery', async () => {
+  it('are ignored by check, reindex and delivery', async () => {
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 50) })
     const id = address.slice(-22)
@@ -98,7 +98,7 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
       expect((await command(service, name)).findings, name).to.deep.equal([])
   })
 
-  it('go with their client', async function () {
+  it('are deleted with their client', async function () {
     this.timeout(60_000)
     const other = await newClient(service)
     const address = await begin(other, png.length)
@@ -111,7 +111,7 @@ onTwoBackends('resumable uploads that nobody goes on with', (start, backend) => 
   })
 
   if (backend.name.startsWith('S3'))
-    it('leave no multipart uploads of S3 behind', async function () {
+    it('leave no multipart uploads in S3', async function () {
       this.timeout(30_000)
       const address = await begin(service, 30_000_000)
       const id = address.slice(-22)

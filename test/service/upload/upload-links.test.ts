@@ -3,7 +3,7 @@ import { createSignedLinks } from '../../../src/service/upload/upload-links.ts'
 import type { UploadRequest } from '../../../src/service/upload/upload-request.ts'
 
 describe('signed links', () => {
-  it('hand on named members only, whatever else the caller holds', async () => {
+  it('pass on the listed members only, whatever else the caller has', async () => {
     const client = { id: 'first', token: 'public-token', secrets: [], createdAt: 0 }
     const requests: UploadRequest[] = []
     const use = { number: 0, signal: new AbortController().signal, async note() {}, async confirm() {} }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { atEnd } from './at-end.ts'
 import { freePort } from './free-port.ts'
 
 /** A redis-server of this run alone, on a free port, with a temporary folder. */
@@ -42,7 +43,7 @@ export function sharedRedis(): Promise<RedisServer> {
   return shared
 }
 
-after('stop the Redis servers', () => Promise.all([...servers].map((server) => server.remove())))
+atEnd(() => Promise.all([...servers].map((server) => server.remove())))
 
 /** Starts a server for one suite, to be frozen, stopped, or set up in its own way. */
 export async function startRedis({

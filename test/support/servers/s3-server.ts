@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
 import { eventually } from '../eventually.ts'
+import { atEnd } from './at-end.ts'
 import { freePort } from './free-port.ts'
 
 /** A Ceph gateway of this test run. */
@@ -43,11 +44,7 @@ export function s3Server(): Promise<S3Server> {
   return started
 }
 
-// A hook of the root suite, since test files import this one at their top.
-after(async function () {
-  this.timeout(30_000)
-  if (started !== undefined) await (await started).end()
-})
+atEnd(async () => (await started)?.end())
 
 async function start(attempts: number): Promise<S3Server & { end(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-s3-'))

@@ -6,10 +6,10 @@ import { fileNotFound, fileReplaced } from '../../../core/problem.ts'
 import { unlessMissing } from './folders.ts'
 import { diskPieces, SMALL_PIECE_BYTES } from './pieces.ts'
 
-// What is read or written at a time: large enough that a gigabyte is not a million turns of the event loop.
+// Bytes per read or write: large enough that a gigabyte does not take a million turns of the event loop.
 export const PIECE_BYTES = 256 * 1024
 
-/** A file of a disk, as it was found. */
+/** An `Asset` for a file on the disk, as `stat` found it. */
 export function diskAsset(path: string, found: Stats, mediaType: string): Asset {
   return {
     size: found.size,
@@ -41,24 +41,27 @@ export function diskAsset(path: string, found: Stats, mediaType: string): Asset 
   }
 }
 
-/** A put creates a new inode; a file that is truncated in place has another size. The time alone changes every few milliseconds. */
+/**
+ * A put creates a new inode. A file truncated in place has another size. The time alone does not suffice: it has a
+ * resolution of a few milliseconds.
+ */
 function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
 
 /**
- * Reads it at once and lets go of the file: of a small one, a stream that reads costs more than the reading, and of one
- * that is wanted as a whole its pieces are as much again for the garbage collector.
+ * Reads all bytes into memory and closes the file. For a small file, a read stream costs more than the read itself. For
+ * a file that is needed as a whole, pieces would double the work of the garbage collector.
  */
 async function onePiece(
   file: FileHandle,
   { start, length, isPart }: { start: number; length: number; isPart: boolean },
 ): Promise<Readable> {
-  // One byte more than a whole file has, so that a longer file is noticed.
+  // One byte more than the expected size of a whole file, so that a longer file is noticed.
   const bytes = Buffer.allocUnsafe(isPart ? length : length + 1)
   let read = 0
   try {
-    // A disk that is a network away may give less than it is asked for.
+    // A network disk may return fewer bytes than requested.
     for (let more = -1; read < length && more !== 0; read += more) {
       more = (await file.read(bytes, read, bytes.length - read, start + read)).bytesRead
     }

@@ -14,23 +14,23 @@ import { makeSureOfRoom, writeProblem } from '../../disk/full-disk.ts'
 import { diskAsset, PIECE_BYTES } from './asset.ts'
 import { flushFolder, flushUpTo, removeEmptyFolders, renameInto, unlessMissing, walk } from './folders.ts'
 
-// Room for the record that a delete writes, with its folder.
+// Space for the record that a delete writes, and for its folder.
 const RECORD_BYTES = 128 * 1024
 
-/** Where a {@link diskBuckets} keeps its files. */
+/** Options of {@link diskBuckets}. */
 export interface DiskBucketOptions {
-  /** An absolute path; each client has a folder `<clientId>` in it. */
+  /** An absolute path. Each client has a subfolder `<clientId>`. */
   folder: string
-  /** Where an object of the client with this public token can be fetched. */
+  /** The URL of an object of the client with this public token. */
   urlOf(key: ObjectKey, client: Pick<Client, 'token'>): string
-  /** The reserve of the same disk, which ordinary puts do not use. */
+  /** The reserve on the same disk. Ordinary puts do not use it. */
   reserve?: DiskReserve
 }
 
 /**
- * Buckets as folders of a disk. A file appears under its name only when all of it is there: it is written under a
- * temporary name, flushed, renamed, and the folder is flushed, so that neither a crash nor a power cut leaves a part.
- * Several processes may share the folder. What a killed one leaves under temporary names, {@link Buckets.sweep} removes.
+ * Buckets as folders of a disk. A file appears under its name only when it is complete: it is written under a temporary
+ * name, flushed and renamed, and then the folder is flushed. So neither a crash nor a power cut leaves a partial file.
+ * Several processes may share the folder. {@link Buckets.sweep} removes the temporary files of killed processes.
  */
 export async function diskBuckets({
   folder,
@@ -40,7 +40,7 @@ export async function diskBuckets({
   const temporary = join(folder, '.tmp')
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   await flushFolder(dirname(folder))
-  // Not the process's number, which is the same in many containers.
+  // A random name instead of the PID: processes in different containers have the same PID.
   const owner = randomUUID()
   let puts = 0
   return {
@@ -99,14 +99,14 @@ function diskBucket({
 
     async put(key, bytes, { durable = true, freesRoom = false, signal }) {
       const room = makeRoom({ freesRoom })
-      if (room !== undefined) await heldBack(bytes, room)
+      if (room !== undefined) await waitBeforeReading(bytes, room)
       const temporary = newTemporaryPath()
       // `flush` is an fsync before the close.
       const file = createWriteStream(temporary, {
         flags: 'wx',
         mode: 0o600,
         flush: true,
-        // While one write is under way, what comes is gathered for the next.
+        // While one write is in progress, further bytes are buffered for the next write.
         highWaterMark: PIECE_BYTES,
       })
       const closed = new Promise<void>((done) => file.once('close', () => done()))
@@ -117,7 +117,7 @@ function diskBucket({
         const made = await renameInto(temporary, path)
         if (durable) await flushUpTo(path, { made, root })
       } catch (error) {
-        // Until it is closed it may still be about to be opened, and would appear after its removal.
+        // A file that is still being opened would appear after its removal. So wait until it is closed.
         file.destroy()
         await closed
         await rm(temporary, { force: true })
@@ -144,11 +144,11 @@ function diskBucket({
       return { failed }
     },
 
-    // Temporary names tell no keys: what is under them goes with the sweep of all.
+    // Temporary names do not contain keys. The sweep removes all of them.
     async abortPuts() {},
 
     async *list(prefix) {
-      // The folder that all keys with this prefix lie under; below it the whole key decides.
+      // The folder that contains all keys with this prefix. Below it, the whole key is compared.
       const start = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1))
       for await (const path of walk(start)) {
         const key = relative(root, path)
@@ -158,8 +158,11 @@ function diskBucket({
   }
 }
 
-/** Waits before a stream is read. It may fail in the meantime, which must not end the process: `pipeline` finds that out later. */
-async function heldBack(bytes: Readable, work: Promise<void>): Promise<void> {
+/**
+ * Waits before the stream is read. The stream may fail during the wait. That must not end the process: `pipeline`
+ * reports the error later.
+ */
+async function waitBeforeReading(bytes: Readable, work: Promise<void>): Promise<void> {
   const ignore = () => {}
   bytes.on('error', ignore)
   try {
@@ -171,7 +174,7 @@ async function heldBack(bytes: Readable, work: Promise<void>): Promise<void> {
   bytes.off('error', ignore)
 }
 
-/** Somebody else may have put files beside ours whose names no key has. */
+/** Other programs may have put files into the folder. Their names are not keys. */
 function isKey(text: string): boolean {
   try {
     storedKey(text)
@@ -182,8 +185,8 @@ function isKey(text: string): boolean {
 }
 
 /**
- * An original's type stands in its key, a derivative's only in its bytes: a plugin may have chosen any. Sluice asks
- * its index first and comes here when that has been emptied, or for its own records.
+ * The type of an original is part of its key. The type of a derivative is found in its bytes, since a plugin may have
+ * chosen any type. Sluice reads types from its index, and calls this only for its own records or when the index is empty.
  */
 async function mediaTypeOf(key: ObjectKey, path: string): Promise<string> {
   const name = parseKey(key)

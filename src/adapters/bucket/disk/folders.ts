@@ -1,12 +1,12 @@
 import { mkdir, open, opendir, rename, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-// How often a folder may be removed between its making and its first file.
+// How often another process may remove the folder between mkdir and rename.
 const FOLDER_ATTEMPTS = 10
 
 /**
- * Renames into a folder that need not be there yet, and that a delete which empties it may remove under our hands.
- * @returns whether the folder, or one above it, had to be made
+ * Renames a file into a folder that may not exist yet. A concurrent delete may remove the folder when it becomes empty.
+ * @returns whether the folder, or a parent of it, had to be created
  */
 export async function renameInto(temporary: string, path: string): Promise<boolean> {
   let missing = false
@@ -24,10 +24,10 @@ export async function renameInto(temporary: string, path: string): Promise<boole
 }
 
 /**
- * Makes sure that a file which has been renamed to this path outlives a power cut: by then it is stored, and when a folder
- * of it is missing, it has been deleted since.
- * @param made whether a folder is new: its name is an entry of its parent, which has to be flushed as well, up to the root,
- *   itself a new folder once
+ * Makes a file that was renamed to this path durable: it survives a power cut. A folder that is missing was deleted
+ * since then, with the file.
+ * @param made whether a folder is new. The name of a new folder is an entry of its parent, so the parents are flushed
+ *   too, up to and including the parent of `root`
  */
 export async function flushUpTo(
   path: string,
@@ -40,7 +40,7 @@ export async function flushUpTo(
     await unlessMissing(flushFolder(dirname(folder)))
 }
 
-/** Makes sure that what has come into a folder, or gone from it, outlives a power cut. */
+/** Makes the entries of a folder durable: added and removed names survive a power cut. */
 export async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
@@ -50,21 +50,21 @@ export async function flushFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes a folder, and those above it up to `root`, as far as nothing is in them. */
+/** Removes a folder and its parents below `root`, as long as they are empty. */
 export async function removeEmptyFolders(path: string, root: string): Promise<void> {
   for (let folder = path; folder.length > root.length; folder = dirname(folder)) {
     try {
       await rmdir(folder)
     } catch {
-      // Not empty: somebody else's files are in it.
+      // Not empty: it contains other files.
       return
     }
   }
 }
 
 /**
- * The paths of all files below a folder. Piece by piece: a folder of 100,000 files read at once would hold the event loop
- * for a quarter of a second.
+ * Yields the paths of all files below a folder. It reads 256 entries at a time: a folder of 100,000 files read at once
+ * would block the event loop for a quarter of a second.
  */
 export async function* walk(folder: string): AsyncGenerator<string> {
   const entries = await unlessMissing(opendir(folder, { bufferSize: 256 }))
@@ -77,8 +77,8 @@ export async function* walk(folder: string): AsyncGenerator<string> {
 }
 
 /**
- * The outcome, or undefined when there is no such file: also when a folder of its path is a file, or has a name of more
- * than the 255 bytes that a disk takes.
+ * The result of `work`, or undefined when the file does not exist. A file also does not exist when a folder of its path
+ * is a file, or when a name is longer than 255 bytes, the maximum of a disk.
  */
 export async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {

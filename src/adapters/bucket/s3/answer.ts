@@ -10,7 +10,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { type Problem, unavailable } from '../../../core/problem.ts'
 
-// The root elements of the answers whose absence reads as success, or as an empty list: the SDK ignores what they are called.
+// The root elements of responses that would read as success or as an empty list when the root is another one: the SDK
+// ignores its name.
 const ROOTS: ReadonlyMap<string, string> = new Map([
   [DeleteObjectsCommand.name, 'DeleteResult'],
   [ListObjectsV2Command.name, 'ListBucketResult'],
@@ -29,8 +30,9 @@ interface Answer {
 }
 
 /**
- * Refuses answers of success that no S3 store has given: a captive portal or a wrong endpoint answers 200 with a page. Requests
- * fail with Problem 503 then. Puts are checked by `confirmed`. A page that has an ETag still passes for a file when it is read.
+ * Rejects successful responses that do not come from an S3 store. A captive portal or a wrong endpoint answers 200 with
+ * an HTML page. Such requests fail with Problem 503. Puts are checked by `confirmed`. A GET whose page has an ETag is
+ * not detected.
  */
 export function refusePages(client: S3Client): void {
   client.middlewareStack.add(
@@ -38,7 +40,7 @@ export function refusePages(client: S3Client): void {
       async (args) => {
         const result = await next(args)
         const answer = result.response as Answer
-        // Errors have elements of their own.
+        // Error responses have other elements. The SDK reads them.
         if (answer.statusCode >= 300) return result
         if (WITH_ETAG.has(commandName) && answer.headers.etag === undefined) {
           answer.body.destroy()
@@ -48,11 +50,11 @@ export function refusePages(client: S3Client): void {
         if (root === undefined) return result
         const bytes = await bytesOf(answer.body)
         const found = ROOT.exec(bytes.toString('utf8', 0, 1024))?.[1]
-        // An error with status 200 is for the SDK, which knows which ones it tries again.
+        // An error with status 200 is passed to the SDK, which knows which errors to retry.
         if (found !== root && found !== 'Error') throw notS3(`without ${root}`)
         return { ...result, response: Object.assign(answer, { body: Readable.from([bytes]) }) }
       },
-    // Before the SDK reads the answer.
+    // This runs before the SDK parses the response.
     { step: 'deserialize', priority: 'low', name: 'refusePages' },
   )
 }
@@ -62,7 +64,7 @@ async function bytesOf(body: Readable): Promise<Buffer> {
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    // Leaving the loop closes the connection.
+    // The exception leaves the loop, which closes the connection.
     if (length > MAX_BYTES) throw notS3(`of more than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
@@ -70,7 +72,7 @@ async function bytesOf(body: Readable): Promise<Buffer> {
 }
 
 function notS3(what: string): Problem {
-  return unavailable('the bucket has sent an answer that is not of S3', {
-    cause: new Error(`what answers there does not speak S3: a success ${what}`),
+  return unavailable('The bucket sent a response that is not from S3.', {
+    cause: new Error(`not an S3 store: it sent a success response ${what}`),
   })
 }

@@ -7,41 +7,44 @@ import { refusePages } from './answer.ts'
 import { checkLiteral, guardedLookup, type IsRefused } from './guard.ts'
 import { createPatience, type Patience } from './patience.ts'
 
-/** How S3 is reached. What is left out, the SDK looks for: in its environment variables, its files, the machine's role. */
+/**
+ * Connection to S3. The SDK finds omitted values itself: in its environment variables, its files, or the role of the
+ * machine.
+ */
 export interface S3ConnectionOptions {
-  /** Of an S3-compatible store: `https://storage.example`. */
+  /** The URL of an S3-compatible store: `https://storage.example`. */
   endpoint?: string | undefined
   region?: string | undefined
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
-  /** Bucket in the path instead of the host name; most stores other than Amazon's want it. */
+  /** Puts the bucket into the path instead of the host name. Most stores other than Amazon's need it. */
   forcePathStyle: boolean
-  /** IP addresses that are never connected to, whatever name resolves to them. */
+  /** Returns true for IP addresses that must never be connected to, whatever name resolves to them. */
   isRefused?: IsRefused | undefined
 }
 
-/** One client for each kind of traffic, so that none waits for the connections of another. */
+/** One client for each kind of traffic, so that no kind waits for the connections of another. */
 export interface S3Clients {
-  /** Requests and answers of a few kilobytes. */
+  /** Requests and responses of a few kilobytes. */
   calls: S3Client
-  /** Bodies that are sent. */
+  /** Request bodies. */
   uploads: S3Client
-  /** Bodies that come, as slowly as their readers take them. */
+  /** Response bodies. They are read as slowly as their readers consume them. */
   downloads: S3Client
-  /** One for all: what one has found out about S3, the others know. */
+  /** Shared by all clients: an outage that one of them detects shortens the time limits of the others. */
   patience: Patience
 }
 
-// A lost SYN is sent again after 1 s: one may be lost.
+// A lost SYN is sent again after 1 s. This allows for one lost SYN.
 const CONNECT_MS = 2500
-// First and two more; the waits between are 50 ms and 100 ms at most, or 1 s and 2 s when S3 asks to slow down.
+// One try and two retries. The pauses are at most 50 ms and 100 ms, or 1 s and 2 s when S3 throttles.
 const ATTEMPTS = 3
-// Calls end soon, so that a queue moves on; more at once would only be a burst that S3 turns away.
+// Calls are short, so the queue moves. More concurrent calls would only be a burst that S3 throttles.
 const CALLS_AT_ONCE = 256
-// Kept open for the next request, as long as no balancer or NAT on the way forgets them.
+// Connections are reused only while load balancers and NAT devices on the path still know them.
 const IDLE_CONNECTIONS = 64
 const IDLE_CONNECTION_MS = 30_000
 
-/** The clients of one process. They connect when they are first used. @throws Problem 503 for a refused address */
+/** The clients of one process. They connect on first use. @throws Problem 503 for a refused address */
 export function s3Clients(options: S3ConnectionOptions): S3Clients {
   const { isRefused } = options
   if (isRefused) checkLiteral(options.endpoint, isRefused)
@@ -52,28 +55,28 @@ export function s3Clients(options: S3ConnectionOptions): S3Clients {
   }
   const calls = client(CALLS_AT_ONCE)
   addContentMd5(calls)
-  // Transfers are as many as this process has accepted: with a limit, slow readers would block all others.
+  // The process limits its transfers itself. A limit here would let slow readers block all others.
   return { calls, uploads: client(Infinity), downloads: client(Infinity), patience: createPatience() }
 }
 
 /**
- * The address of a bucket as the SDK itself would use it: endpoint and region may come from any of its sources, and the
- * bucket stands in the host name or in the path.
+ * The address of a bucket as the SDK would use it. Endpoint and region may come from any source of the SDK, and the
+ * bucket is in the host name or in the path.
  *
- * @returns without a slash at its end
- * @throws Error of the SDK when its configuration has no region, or the bucket's name is none
+ * @returns a URL without a trailing slash
+ * @throws Error of the SDK when its configuration has no region, or the name of the bucket is invalid
  */
 export async function bucketAddress(bucket: string, options: S3ConnectionOptions): Promise<string> {
   let address: string | undefined
   const client = new S3Client({
     ...clientConfig(options),
-    // Nothing is sent, so anything can sign it.
+    // No request is sent, so any credentials will do.
     credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
     maxAttempts: 1,
     requestHandler: {
       async handle({ protocol, hostname, port, path }: Address) {
         address = `${protocol}//${hostname}${port ? `:${port}` : ''}${path.replace(/\/$/, '')}`
-        throw new Error('this is all we wanted to know')
+        throw new Error('only the address was needed')
       },
     },
   })
@@ -103,10 +106,10 @@ function clientConfig({
     forcePathStyle,
     maxAttempts: ATTEMPTS,
     retryMode: 'standard',
-    // The checksums that the SDK adds by default are newer than most S3-compatible stores.
+    // The SDK adds checksums by default that most S3-compatible stores do not support yet.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Asking before a part is sent saves nothing, and not every store answers.
+    // "Expect: 100-continue" before a part saves nothing, and not every store answers it.
     expectContinueHeader: false,
   }
 }
@@ -126,7 +129,7 @@ function connections(maxSockets: number, isRefused: IsRefused | undefined): Node
   })
 }
 
-/** DeleteObjects must have a checksum, and this is the only one that older stores know. */
+/** DeleteObjects must have a checksum. MD5 is the only one that older stores support. */
 function addContentMd5(client: S3Client): void {
   client.middlewareStack.add(
     (next, context) => async (args) => {

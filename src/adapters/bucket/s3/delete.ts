@@ -3,16 +3,20 @@ import { DeleteObjectsCommand } from '@aws-sdk/client-s3'
 import { unavailable } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
 
-// The most that S3 accepts in one request. A slow store that exceeds our time limit continues by itself, so the next
-// request has fewer to delete.
+// The maximum of S3 for one request. A slow store that exceeds our time limit continues the delete by itself, so the next
+// request has fewer objects to delete.
 const AT_ONCE = 1000
-// S3 fails single keys for passing reasons, too: "InternalError, please try again". Ceph does so for a key that is being put at that
-// moment: with eight callers that put and delete one key, one delete of a thousand failed three times in a row without a pause.
+// S3 also fails single keys temporarily: "InternalError, please try again". Ceph does so for a key that is being put at
+// that moment: with eight callers that put and delete one key, one delete of a thousand failed three times in a row
+// without a pause.
 const ATTEMPTS = 6
-// Doubled each time; each pause is a random part of it: at most 0.3 s in all.
+// Doubled at each attempt. Each pause is a random part of it, so all pauses together take at most 0.3 s.
 const PAUSE_MS = 10
 
-/** Deletes what is there of `names`. @returns those that may still be there, each with its error */
+/**
+ * Deletes the objects with these names. A missing object is no error. @returns the names that may still exist, each
+ * with its error
+ */
 export async function deleteNames(
   clients: S3Clients,
   { bucket, names }: { bucket: string; names: readonly string[] },
@@ -28,7 +32,7 @@ export async function deleteNames(
       }
       for (const [name, error] of errors) failed.set(name, error)
     } catch (error) {
-      // Those after this batch would wait for the same outage.
+      // Later batches would wait for the same outage.
       for (const name of all.slice(start)) failed.set(name, error)
       break
     }
@@ -43,17 +47,17 @@ async function deleteBatch(
 ): Promise<Map<string, unknown>> {
   const command = new DeleteObjectsCommand({
     Bucket: bucket,
-    // Quiet: the answer names those that failed, and no others.
+    // Quiet: the response lists only the names that failed.
     Delete: { Quiet: true, Objects: names.map((Key) => ({ Key })) },
   })
   const { Errors = [] } = await patience.answered((abortSignal) => calls.send(command, { abortSignal }))
   const errors = new Map<string, unknown>()
   for (const { Key = '', Code, Message } of Errors) {
     if (Code === 'NoSuchKey') continue
-    const error = unavailable('the bucket could not delete a file', {
+    const error = unavailable('The bucket failed to delete a file.', {
       cause: new Error(`${Code}: ${Message ?? 'without a message'}`),
     })
-    // An error that is about none of them may be about any of them.
+    // An error without one of our names may concern any of them.
     if (!names.includes(Key)) throw error
     errors.set(Key, error)
   }

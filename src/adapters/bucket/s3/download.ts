@@ -5,15 +5,15 @@ import { unavailable } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
 import { SILENCE_MS } from './patience.ts'
 
-// As Node reads from a socket.
+// The size in which Node reads from a socket.
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * The bytes of an object, as soon as S3 has begun to send them. The stream fails when S3 breaks off or falls silent,
- * and takes its connection along when it is destroyed.
+ * The bytes of an object. Resolves when S3 has begun to send them. The stream fails when S3 closes the connection early or
+ * stops sending. Destroying the stream closes its connection.
  *
- * @param etag of the object that a range is meant for
- * @throws Problem 404 when there is no such object, 503
+ * @param options.etag the ETag of the object that `range` refers to
+ * @throws Problem 404 when the object does not exist, 503
  */
 export async function download(
   { downloads, patience }: S3Clients,
@@ -35,16 +35,16 @@ export async function download(
     (abortSignal) => downloads.send(command, { abortSignal }),
     { signal },
   )
-  const stream = untilSilent(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
+  const stream = withSilenceTimeout(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
   if (range && !ContentRange?.startsWith(`bytes ${range.start}-${range.end}/`)) {
     stream.destroy()
-    throw unavailable('the bucket has sent another range than it was asked for')
+    throw unavailable('The bucket sent a different range than requested.')
   }
   return signal ? addAbortSignal(signal, stream) : stream
 }
 
-/** Counts the silence only while a chunk is waited for: a reader may pause for as long as it likes. */
-function untilSilent(body: Readable, { highWaterMark }: { highWaterMark: number }): Readable {
+/** The time limit runs only while a chunk is awaited: a reader may pause as long as it likes. */
+function withSilenceTimeout(body: Readable, { highWaterMark }: { highWaterMark: number }): Readable {
   let silence: NodeJS.Timeout | undefined
   const stream = new Readable({
     highWaterMark,
@@ -61,12 +61,13 @@ function untilSilent(body: Readable, { highWaterMark }: { highWaterMark: number 
   body.pause().on('data', (chunk) => {
     clearTimeout(silence)
     body.pause()
-    // Asks for the next one when there is room for it.
+    // `push` calls `read` again when the buffer has room.
     stream.push(chunk)
   })
   finished(body, (cause) => {
     clearTimeout(silence)
-    if (cause) stream.destroy(unavailable('the bucket has broken off in the middle of a file', { cause }))
+    if (cause)
+      stream.destroy(unavailable('The bucket closed the connection in the middle of a file.', { cause }))
     else stream.push(null)
   })
   return stream

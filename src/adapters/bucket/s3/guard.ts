@@ -6,8 +6,8 @@ import { unavailable } from '../../../core/problem.ts'
 export type IsRefused = (address: string) => boolean
 
 /**
- * Resolves names as Node does, and fails for one that leads to a refused address: at each connection, so that a name
- * cannot change its address after it was checked.
+ * Resolves names as Node does, and fails when a name resolves to a refused address. This runs at each connection, so a
+ * name cannot change its address after the check.
  */
 export function guardedLookup(isRefused: IsRefused): LookupFunction {
   return (hostname, options, callback) =>
@@ -18,7 +18,7 @@ export function guardedLookup(isRefused: IsRefused): LookupFunction {
     })
 }
 
-/** The same for an endpoint that is an IP address, for which Node looks up nothing. @throws Problem 503 */
+/** Checks an endpoint that is an IP address, for which Node does no lookup. @throws Problem 503 for a refused address */
 export function checkLiteral(endpoint: string | undefined, isRefused: IsRefused): void {
   const host = endpoint === undefined ? '' : new URL(endpoint).hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && isRefused(host)) throw refusal()

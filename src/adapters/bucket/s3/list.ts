@@ -2,8 +2,8 @@ import { ListObjectsV2Command, type ListObjectsV2CommandInput } from '@aws-sdk/c
 import type { S3Clients } from './client.ts'
 
 /**
- * The names of all objects that begin with `prefix`, in the order of their bytes; those that begin with `excluded` are
- * skipped without being read, whatever their number.
+ * Yields the names of all objects that begin with `prefix`, in byte order. Names that begin with `excluded` are skipped
+ * in one step, without reading them.
  */
 export async function* listNames(
   { calls, patience }: S3Clients,
@@ -15,7 +15,7 @@ export async function* listNames(
     const command: ListObjectsV2Command = new ListObjectsV2Command({
       Bucket: bucket,
       Prefix: prefix,
-      // XML cannot say every name that others may have put, and its readers may trim the spaces of one.
+      // XML cannot represent every name that other programs may have put, and XML parsers may trim the spaces of a name.
       EncodingType: 'url',
       ...from,
     })
@@ -25,7 +25,7 @@ export async function* listNames(
       const name = page.EncodingType === 'url' ? urlDecoded(Key) : Key
       if (excluded === undefined || !name.startsWith(excluded)) yield name
       else if (from && !passed) {
-        // What follows in there is an id of letters and digits, and "~" comes after these.
+        // The next character in there belongs to an ID of letters and digits, and "~" sorts after these.
         from = { StartAfter: `${excluded}~` }
         passed = true
         break
@@ -34,7 +34,7 @@ export async function* listNames(
   }
 }
 
-/** Amazon writes a space as "+", others as "%20"; a plus is "%2B" to all. */
+/** Amazon encodes a space as "+", other stores as "%20". A plus sign is "%2B" in all of them. */
 function urlDecoded(name: string): string {
   return decodeURIComponent(name.replaceAll('+', ' '))
 }

@@ -3,29 +3,29 @@ import { anySignal } from '../../../core/async/any-signal.ts'
 import { problemOf } from './errors.ts'
 
 /**
- * How long S3 may be silent. Whoever asks us is promised an answer within 5 s, whatever the state of the bucket, and a
- * failed put still has parts and files to clean up. A store at work says something every few hundred milliseconds; a
+ * How long S3 may be silent, in milliseconds. Our clients get an answer within 5 s, whatever the state of the bucket, and
+ * a failed put still has to clean up parts and files. A working store sends something every few hundred milliseconds. A
  * packet that is lost twice in a row costs 0.6 s.
  */
 export const SILENCE_MS = 3500
-// What it gets from those who ask within 5 s after somebody has waited in vain. The first answer ends that.
+// The time limit of requests within 5 s after a request has timed out. The first response ends this.
 const SHORT_SILENCE_MS = 300
 const SHORT_FOR_MS = 5000
 const NEVER = Number.NEGATIVE_INFINITY
 
-/** Waits for S3, and knows how long that makes sense. */
+/** Time limits for S3. They are shorter while S3 does not respond. */
 export interface Patience {
   /**
-   * What `ask` is answered with; retries and the reading of the answer have to fit into the same time.
+   * The response to `ask`. Retries and reading the response count against the same time limit.
    *
-   * @param withinMs how long in any case
-   * @throws Problem as {@link problemOf} makes it; the signal's reason when that aborts
+   * @param options.withinMs a fixed limit, also during an outage
+   * @throws Problem as {@link problemOf} creates it; the signal's reason when that aborts
    */
   answered<T>(
     ask: (abortSignal: AbortSignal) => Promise<T>,
     options?: { signal?: AbortSignal | undefined; withinMs?: number },
   ): Promise<T>
-  /** Watches over something that takes its time, as long as it moves. */
+  /** Watches an operation of any length that must make progress. */
   watch(): Watch
 }
 
@@ -43,7 +43,7 @@ export function createPatience(): Patience {
   function watch(milliseconds = SILENCE_MS): Watch {
     const controller = new AbortController()
     const lost = () => {
-      // Those who have waited shortly prove little: else one slow hour could prolong itself.
+      // Only a full wait proves an outage. Otherwise the short waits would prolong the short limits without end.
       if (milliseconds >= SILENCE_MS) lostAt = Date.now()
       controller.abort(new Error(`S3 has been silent for ${milliseconds} ms`))
     }
@@ -59,7 +59,7 @@ export function createPatience(): Patience {
       const silence = watch(withinMs)
       const joined = anySignal(signal ? [signal, silence.signal] : [silence.signal])
       const over = joined.signal
-      // The SDK passes the signal to its requests and retries, but not to its search for credentials.
+      // The SDK passes the signal to requests and retries, but not to its search for credentials.
       const aborted = new Promise<never>((_, reject) => {
         over.addEventListener('abort', () => reject(over.reason), { once: true })
       })

@@ -4,39 +4,42 @@ import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
 const OTHERS = '.sluice/roots/'
 
 /**
- * Where a client's objects lie in the bucket.
+ * The part of the bucket that has the objects of one client.
  *
- * The first client's root is what the operator has configured, `<prefix>`, which may be the whole bucket; whoever has
- * rights for this prefix only has rights for all. So the others' have to lie below it: `<prefix>.sluice/roots/<id>/`.
- * Still none contains another. `.sluice/` is the service's own: no path of a request and no folder of an upload can
- * begin so, the first client's records lie in other folders of it, and this file takes `.sluice/roots/` out of the first
- * root: its keys name nothing there, and no list shows it. Ids have no slash, so that none is the beginning of another's.
+ * The root of the first client is the configured `<prefix>`, which may be the whole bucket. Credentials may be limited to
+ * this prefix, so the roots of other clients lie below it: `<prefix>.sluice/roots/<id>/`. Still, no root contains another.
+ * `.sluice/` is reserved for the service: no path of a request and no folder of an upload can begin with it. The records of
+ * the first client are in other folders of `.sluice/`. This file excludes `.sluice/roots/` from the first root: its keys
+ * name no object there, and no list shows one. IDs have no slash, so no root is a prefix of another.
  */
 export interface Root {
-  /** What all names in it begin with: empty, or with a slash at its end. */
+  /** The prefix of all names in this root: empty, or with a trailing slash. */
   prefix: string
-  /** The others' roots: what begins so is not in this one, although it begins with the prefix. */
+  /**
+   * The prefix of the roots of other clients. Names with this prefix are not in this root, although they begin with
+   * `prefix`.
+   */
   excluded?: string
-  /** @throws Error for a key of another root */
+  /** The name of the object with this key. @throws Error for a key of another root */
   nameOf(key: ObjectKey): string
-  /** Undefined for what is not in this root, and for names that are no keys: others may use the bucket, too. */
+  /** Undefined for names outside this root, and for names that are not keys: other programs may use the bucket, too. */
   keyOf(name: string): ObjectKey | undefined
 }
 
-/** The root of a client. `prefix` comes from {@link normalPrefix}. */
+/** The root of a client. `prefix` must come from {@link normalPrefix}. */
 export function rootOf(clientId: string, prefix: string): Root {
   const others = prefix + OTHERS
   return clientId === FIRST_CLIENT_ID ? root(prefix, others) : root(`${others}${clientId}/`)
 }
 
-/** The root that a name lies in, whoever's that is. */
+/** The root that contains a name, whichever client it belongs to. */
 export function rootAround(name: string, prefix: string): Root {
   const others = prefix + OTHERS
   const [id = ''] = name.slice(others.length).split('/')
   return rootOf(name.startsWith(others) ? id : FIRST_CLIENT_ID, prefix)
 }
 
-/** `/photos/2024` → `photos/2024/`; empty stays empty. */
+/** Removes leading and repeated slashes, and adds a trailing one: `/photos/2024` → `photos/2024/`. Empty stays empty. */
 export function normalPrefix(prefix: string): string {
   const segments = prefix.split('/').filter((segment) => segment !== '')
   return segments.map((segment) => `${segment}/`).join('')

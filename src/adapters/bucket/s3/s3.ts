@@ -12,18 +12,18 @@ import { upload } from './upload.ts'
 
 export interface S3BucketOptions extends S3ConnectionOptions {
   bucket: string
-  /** The first client's root, see {@link rootOf}; with or without slashes at its ends, empty for the whole bucket. */
+  /** The root of the first client, see {@link rootOf}. Slashes at both ends are optional. Empty for the whole bucket. */
   prefix: string
-  /** Where the bucket can be fetched, `https://cdn.example`, when that is not its address in S3. */
+  /** The public URL of the bucket, `https://cdn.example`, when it differs from its address in S3. */
   publicUrl?: string | undefined
 }
 
 /**
- * Buckets as prefixes of one S3 bucket, which other programs may use as well: what is no key of ours stays unseen.
- * Needs the right to list the bucket, or a missing object is a 403; and to read, put and delete objects, and to list
- * and abort multipart uploads.
+ * Buckets as prefixes of one S3 bucket. Other programs may use the bucket too: objects whose names are not our keys are
+ * ignored. The credentials need the rights to list the bucket (without it, a missing object is a 403), to read, put and
+ * delete objects, and to list and abort multipart uploads.
  *
- * @throws Error of the SDK when it finds no region, or the bucket's name is none
+ * @throws Error of the SDK when it finds no region, or the name of the bucket is invalid
  */
 export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
   const { bucket } = options
@@ -35,7 +35,7 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
     of: ({ id }) => s3Bucket(clients, { bucket, prefix, publicUrl, root: rootOf(id, prefix) }),
 
     async ping() {
-      // Not HeadBucket, whose answer has no body to say what is wrong.
+      // Not HeadBucket: its response has no body that would name the error.
       const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
       await clients.patience.answered((abortSignal) => clients.calls.send(command, { abortSignal }))
     },
@@ -78,7 +78,7 @@ function s3Bucket(
     },
 
     async abortPuts(begin) {
-      // Of any age, also by a clock of S3 that is ahead of ours.
+      // -Infinity: of any age, even when the clock of S3 is ahead of ours.
       const within = root.prefix + begin
       await abortUploads(clients, { bucket, prefix, within, olderThanMs: -Infinity })
     },

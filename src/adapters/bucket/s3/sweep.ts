@@ -6,12 +6,12 @@ import type { S3Clients } from './client.ts'
 import { rootAround } from './root.ts'
 
 /**
- * Aborts the multipart uploads that were begun more than `olderThanMs` ago under a key of ours and have not ended: those
- * of killed processes and of outages. Nobody sees them, and their parts are paid for. Other programs' stay.
+ * Aborts incomplete multipart uploads to our keys that were begun more than `olderThanMs` ago. They come from killed
+ * processes and outages. They are invisible, but their parts cost money. Uploads of other programs are not touched.
  *
- * @param prefix of the first client's root
- * @param within the beginning of the names that are looked at
- * @returns how many
+ * @param options.prefix of the root of the first client
+ * @param options.within the prefix of the names to look at
+ * @returns the number of aborted uploads
  */
 export async function abortUploads(
   { calls, patience }: S3Clients,
@@ -26,7 +26,7 @@ export async function abortUploads(
   let aborted = 0
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
   while (from) {
-    // Without EncodingType: Ceph encodes the keys then and does not say so. Our keys need none.
+    // Without EncodingType: with it, Ceph encodes the keys but does not say so in the response. Our keys need no encoding.
     const list: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
       Bucket: bucket,
       Prefix: within,
@@ -40,7 +40,7 @@ export async function abortUploads(
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })
       aborted += await patience
         .answered((abortSignal) => calls.send(abort, { abortSignal }))
-        .then(() => 1, noneIfGone)
+        .then(() => 1, zeroIfMissing)
     }
     from = page.IsTruncated
       ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
@@ -49,8 +49,8 @@ export async function abortUploads(
   return aborted
 }
 
-/** Another process sweeps, too. */
-function noneIfGone(error: Problem): number {
+/** Another process may have aborted the upload already. */
+function zeroIfMissing(error: Problem): number {
   if ((error.cause as Error).name === 'NoSuchUpload') return 0
   throw error
 }

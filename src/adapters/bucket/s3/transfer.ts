@@ -8,15 +8,15 @@ import type { Watch } from './patience.ts'
 const SLICE_BYTES = 64 * 1024
 
 /**
- * Sends a part, or an object that is one. It may take as long as it likes while its bytes move; when they do not, it
- * fails, although Node would call it idle only after twice that time, and the SDK try it twice more.
+ * Sends a part, or an object that has one part only. It may take any time while bytes move. When they stop for
+ * {@link SILENCE_MS}, it fails. Node alone would detect this after twice that time, and the SDK would then retry twice.
  */
 export async function transfer(
   { uploads, patience }: S3Clients,
   sent: UploadPartCommand | PutObjectCommand,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  // What differs between the two does not matter here.
+  // The two commands differ only in ways that do not matter here.
   const command = sent as UploadPartCommand
   const watch = patience.watch()
   command.middlewareStack.add(
@@ -25,7 +25,7 @@ export async function transfer(
       const body = request.body instanceof Uint8Array ? inSlices(request.body, watch) : request.body
       return next({ ...args, request: { ...request, body } })
     },
-    // Behind the retries, which need the whole body again, and behind the signature over it.
+    // After the retry step, which needs the whole body again, and after the signature, which covers the body.
     { step: 'finalizeRequest', priority: 'low', name: 'watchBody' },
   )
   const joined = anySignal(signal ? [signal, watch.signal] : [watch.signal])
@@ -38,19 +38,22 @@ export async function transfer(
 }
 
 /**
- * Checks the answer to a put. A captive portal or a wrong endpoint may answer 200 with a page, but every S3 store sends an ETag.
- * @throws Problem 503
+ * Checks the response to a put. A captive portal or a wrong endpoint may answer 200 with a page, but every S3 store
+ * sends an ETag.
+ * @throws Problem 503 when the response has no ETag
  */
 export function confirmed<T extends { ETag?: string | undefined }>(answer: T): T {
   if (answer.ETag === undefined)
-    throw unavailable('the bucket has answered a put without an ETag: AWS_ENDPOINT_URL_S3 may be no S3 store')
+    throw unavailable(
+      'The bucket responded to a PUT without an ETag. AWS_ENDPOINT_URL_S3 may not be an S3 store.',
+    )
   return answer
 }
 
 function inSlices(body: Uint8Array, watch: Watch): Readable {
   function* slices() {
     for (let start = 0; start < body.length; start += SLICE_BYTES) {
-      // Whoever takes one has got rid of those before; only the first two fit into buffers on this side.
+      // A request for a slice means that the slices before it were sent. Only the first two fit into buffers on this side.
       if (start > SLICE_BYTES) watch.moved()
       yield body.subarray(start, start + SLICE_BYTES)
     }

@@ -15,24 +15,24 @@ import { SILENCE_MS } from './patience.ts'
 import { confirmed, transfer } from './transfer.ts'
 
 /**
- * S3 takes 10,000 parts: 78 GiB, more than which `config/` refuses. An upload holds the parts under way and those being
- * cut: at most four, 32 MiB.
+ * S3 accepts 10,000 parts: 78 GiB, which is above the maximum that `config/` accepts. An upload has at most four parts in
+ * memory, 32 MiB: those in progress and those being filled.
  */
 export const PART_BYTES = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2
-// A store puts the parts together before it answers: 640 of them, 5 GiB, may take 17 s.
+// A store joins the parts before it responds: 640 parts, 5 GiB, may take 17 s.
 const COMPLETE_MS_PER_PART = 20
 
 /**
- * Stores all that `bytes` gives, or nothing: as one object up to a part, else as a multipart upload, which is aborted
- * before this rejects. What completes an object is never interrupted, since nobody could tell then whether it is there;
- * only an outage in this moment can leave that open.
+ * Stores all of `bytes`, or nothing. Up to the size of one part it puts one object, else it uses a multipart upload, which
+ * is aborted before this rejects. The request that completes the object is never interrupted: after that it would be
+ * unknown whether the object exists. Only an outage at this moment can leave this unknown.
  */
 export async function upload(
   clients: S3Clients,
   { bucket, name, bytes, mediaType, signal }: UploadOptions,
 ): Promise<void> {
-  // Aborted by whatever ends the upload first; its reason is what the caller gets to know.
+  // Aborted by the first event that ends the upload. Its reason is the error of the caller.
   const end = new AbortController()
   const leave = () => end.abort(signal?.reason)
   end.signal.addEventListener('abort', () => bytes.destroy(end.signal.reason))
@@ -50,7 +50,7 @@ export async function upload(
         Key: name,
         Body: bytes,
         ContentType: mediaType,
-        // At its address in the bucket, without the headers of Sluice, an HTML page or an SVG could run scripts.
+        // The bucket sends it without Sluice's headers, so an HTML page or an SVG could run scripts there.
         ...(isDownloadedFromBucket(mediaType) ? { ContentDisposition: 'attachment' } : {}),
       },
       partSize: PART_BYTES,
@@ -74,8 +74,8 @@ export interface UploadOptions {
 }
 
 /**
- * What {@link Upload} takes for its client. Its own `abort` returns at once and lets requests run on, and without one it
- * waits for a silent source for ever: so it is ended through what it sends and what it reads.
+ * The client for {@link Upload}. The `abort` of `Upload` returns at once and lets requests continue, and without `abort` it
+ * waits forever for a stalled source. So `end` aborts the requests and the source instead.
  */
 function uploadClient(clients: S3Clients, end: AbortController): S3Client {
   const { calls, uploads, patience } = clients
@@ -89,13 +89,13 @@ function uploadClient(clients: S3Clients, end: AbortController): S3Client {
       })
       return sent.then(confirmed)
     }
-    // Without its answer nobody would know what to abort.
+    // Creates the multipart upload. It is not aborted: without the response, the upload ID would be unknown.
     return patience.answered((abortSignal) => calls.send(command, { abortSignal }), { withinMs: SILENCE_MS })
   }
 
   const send = async (command: UploadCommand | AbortMultipartUploadCommand) => {
     if (command instanceof AbortMultipartUploadCommand) {
-      // What an outage leaves is for the sweep.
+      // The sweep removes uploads that an outage leaves behind.
       return patience.answered((abortSignal) => calls.send(command, { abortSignal })).catch(() => {})
     }
     try {

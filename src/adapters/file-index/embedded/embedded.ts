@@ -45,7 +45,7 @@ export async function embeddedIndex(folder: string, options?: ResilientLevelOpti
 
     beginUpload: (ref, leaseUntil) =>
       alone(ref, async () => {
-        if (await table.original(ref)) throw new Error(`the index knows ${ref.key} already`)
+        if (await table.original(ref)) throw new Error(`${ref.key} is already in the index`)
         await table.write([table.setOriginal(ref, { state: 'pending', leaseUntil })])
       }),
 

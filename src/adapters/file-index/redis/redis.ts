@@ -61,7 +61,7 @@ export function redisIndex(redis: RedisConnection, { keyPrefix }: { keyPrefix: s
 
     async beginUpload(ref, leaseUntil) {
       if (!(await scripts.beginUpload(redis, keys(ref), [nameOf(ref), leaseUntil])))
-        throw new Error(`the index knows ${ref.key} already`)
+        throw new Error(`${ref.key} is already in the index`)
     },
     async renewUpload(refs, leaseUntil) {
       const [first, ...others] = refs

@@ -3,7 +3,7 @@ import { take, takeByte, type Walk } from './walk.ts'
 const IMAGE = 0x2c
 const EXTENSION = 0x21
 
-/** Ends with the trailer, the only mark that no blocks follow. @see GIF89a, appendix B */
+/** Walks to the trailer, the only mark without blocks after it. @see GIF89a, appendix B */
 export function* gifEnd(): Walk {
   const screen = yield* take(13)
   yield { skip: paletteBytes(screen[10]) }
@@ -11,11 +11,11 @@ export function* gifEnd(): Walk {
     const mark = yield* takeByte()
     if (mark === IMAGE) {
       const image = yield* take(9)
-      // The palette, and the width of the codes.
+      // The palette, and the byte with the width of the codes.
       yield { skip: paletteBytes(image[8]) + 1 }
     } else if (mark === EXTENSION) yield { skip: 1 }
     else return
-    // Blocks follow, each with its length; one without a length is the last.
+    // Blocks follow, each with its length. A block of length 0 is the last.
     for (let length = yield* takeByte(); length > 0; length = yield* takeByte())
       yield { skip: length, ofPixels: mark === IMAGE }
   }

@@ -4,26 +4,27 @@ import { jpegEnd } from './jpeg.ts'
 import { pngEnd } from './png.ts'
 import type { Walk, Wish } from './walk.ts'
 
-/** Watches the bytes of a picture go by, to find out whether the file ends before its picture does. */
+/** Reads the bytes of an image as they pass, to find out whether the file is truncated. */
 export interface EndWatch {
   /** Takes the next bytes, in pieces of any length. */
   add(bytes: Uint8Array): void
   /**
-   * Whether the bytes so far have some of the pixels, but lack the end of the picture. False for a file whose structure is
-   * broken otherwise.
+   * Whether the bytes so far have some of the pixels, but lack the end of the image. False for a file whose structure
+   * is broken in another way.
    */
   isTruncated(): boolean
 }
 
 const WALKS: Readonly<Record<string, () => Walk>> = { jpeg: jpegEnd, png: pngEnd, gif: gifEnd }
 
-/** A watch for a file of this format: a JPEG, a PNG or a GIF. Undefined for any other format. */
+/** Creates a watch for a JPEG, PNG or GIF file. Undefined for any other format. */
 export function watchEnd({ name }: Format): EndWatch | undefined {
   const walk = WALKS[name]?.()
   return walk && watch(walk)
 }
 
-// A picture of 40 MB takes 400,000 steps, in 100 ms. A file of tiny blocks is given up after half a second in total.
+// An image of 40 MB takes 400,000 steps, in 100 ms. For a file of tiny blocks the watch gives up after half a second
+// in total.
 const MAX_STEPS = 2_000_000
 
 function watch(walk: Walk): EndWatch {
@@ -31,11 +32,13 @@ function watch(walk: Walk): EndWatch {
   let steps = 0
   let isGivenUp = false
   let hasPixels = false
-  // Bytes of a wish that the pieces before have not fulfilled.
+  // Bytes of the current wish from earlier pieces.
   let taken: number[] = []
   let skipped = 0
 
-  /** Fulfils a wish with the bytes from `at`. @returns where the next one begins; undefined when more bytes are needed */
+  /**
+   * Fulfils a wish with the bytes from `at`. @returns where the next one begins; undefined when more bytes are needed
+   */
   function fulfil(wish: Wish, bytes: Uint8Array, at: number): number | undefined {
     if ('find' in wish) {
       const found = bytes.indexOf(wish.find, at)

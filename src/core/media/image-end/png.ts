@@ -3,7 +3,7 @@ import { take, type Walk } from './walk.ts'
 const SIGNATURE_BYTES = 8
 const CRC_BYTES = 4
 
-/** Ends with the chunk IEND. @see PNG (third edition), section 5.3 */
+/** Walks to the end of the chunk IEND. @see PNG (third edition), section 5.3 */
 export function* pngEnd(): Walk {
   yield { skip: SIGNATURE_BYTES }
   for (;;) {

@@ -1,6 +1,6 @@
 import { type Format, formatOfExtension, knownFormat } from '../formats.ts'
 
-// Names of streams in the directory, and the format that each one means.
+// Names of streams in the directory, with the format that each one indicates.
 const STREAMS: ReadonlyArray<readonly [name: string, format: string]> = [
   ['WordDocument', 'doc'],
   ['PowerPoint Document', 'ppt'],
@@ -12,12 +12,12 @@ const STREAMS: ReadonlyArray<readonly [name: string, format: string]> = [
 const FAMILY = new Set(['doc', 'xls', 'ppt', 'msg', 'vsd', 'msi'])
 const ENTRY_BYTES = 128
 
-/** Whether the first bytes are those of a compound file (MS-CFB). */
+/** Whether these are the first bytes of a compound file (MS-CFB). */
 export function isCompound(head: Uint8Array): boolean {
   return head.length >= 52 && head[0] === 0xd0 && head[1] === 0xcf && head[2] === 0x11 && head[3] === 0xe0
 }
 
-/** Where the directory of a compound file begins, in bytes, and how long its first sector is. @see MS-CFB, section 2.2 */
+/** The start of a compound file's directory and the length of its first sector, in bytes. @see MS-CFB, section 2.2 */
 export function compoundDirectory(head: Uint8Array): { start: number; length: number } {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   const sectorBytes = view.getUint16(30, true) === 12 ? 4096 : 512
@@ -25,9 +25,8 @@ export function compoundDirectory(head: Uint8Array): { start: number; length: nu
 }
 
 /**
- * The format of a compound file: by its directory, else by the extension of its name, else `cfb`.
- *
- * Of the directory the first sector is read, and those that directly follow it.
+ * Returns the format of a compound file: by its directory, otherwise by the extension of its name, otherwise `cfb`.
+ * Only the first sector of the directory is read, and sectors that follow it directly.
  */
 export function compoundFormat(head: Uint8Array, extension: string): Format {
   const { start } = compoundDirectory(head)

@@ -4,9 +4,9 @@ import { type Format, knownFormat } from '../formats.ts'
 const START_BYTES = 4096
 
 /**
- * The format of gzip data: `svgz` when it starts as an SVG, else `gzip`.
+ * Returns the format of gzip data: `svgz` when the content begins as an SVG, otherwise `gzip`.
  *
- * @param markup the format of a text that starts so
+ * @param markup returns the format of a text from its start
  */
 export function compressedFormat(head: Uint8Array, markup: (start: string) => Format | undefined): Format {
   return markup(inflatedStart(head))?.name === 'svg' ? knownFormat('svgz') : knownFormat('gzip')
@@ -14,7 +14,7 @@ export function compressedFormat(head: Uint8Array, markup: (start: string) => Fo
 
 function inflatedStart(head: Uint8Array): string {
   try {
-    // A part of the file is given, and 4 MiB are the most that 4 KiB can inflate to.
+    // Only a part of the file is inflated: 4 KiB inflate to at most 4 MiB.
     const bytes = gunzipSync(head.subarray(0, START_BYTES), {
       finishFlush: constants.Z_SYNC_FLUSH,
       maxOutputLength: 8 * 1024 * 1024,

@@ -2,21 +2,21 @@ import { compoundDirectory, isCompound } from './compound.ts'
 import { id3End } from './id3.ts'
 import { tiffDirectory } from './tiff.ts'
 
-// Held in memory for each upload of such a file until its type is known. What lies deeper is decided by the magic number
-// and the extension of the name.
+// This many bytes are held in memory for each upload until the type is known. For data further behind, the magic
+// number and the extension of the name decide.
 const MAX_DEPTH = 1024 * 1024
-// Of what follows a tag, as much as a file without one needs.
+// Bytes after an ID3 tag: as many as a file without a tag needs.
 const BEHIND_TAG_BYTES = 4100
 // A directory of 512 tags of 12 bytes each, and their number.
 const TIFF_DIRECTORY_BYTES = 2 + 512 * 12
-// The directory of a small compound file, whose sectors mostly follow one another.
+// The directory of a small compound file, whose sectors are mostly consecutive.
 const COMPOUND_DIRECTORY_BYTES = 4096
-// An office document may have its content types behind several other entries.
+// In an office document, several other entries may precede the content types.
 const ZIP_BYTES = 64 * 1024
 
 /**
- * How many of a file's first bytes tell its type; 0 when the head is enough. It depends on the first 52 bytes alone, so it is
- * the same in each process.
+ * How many of a file's first bytes are needed to detect its type; 0 when the head is enough. The result depends on
+ * the first 52 bytes alone, so it is the same in each process.
  *
  * @param head the first 52 bytes of the file, or more
  */

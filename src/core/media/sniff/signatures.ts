@@ -1,6 +1,9 @@
 import { type Format, knownFormat } from '../formats.ts'
 
-/** Bytes at an offset, or a condition on the first bytes. Together they must be nearly certain: a short magic number is not enough. */
+/**
+ * Bytes at an offset, or a condition on the first bytes. All parts together must be nearly certain: a short magic
+ * number is not enough.
+ */
 type Signature = readonly [format: string, ...parts: Part[]]
 type Part = readonly [at: number, bytes: string] | ((head: Uint8Array) => boolean)
 
@@ -14,11 +17,11 @@ const oneOf =
   (head) =>
     values.includes(head[at] ?? -1)
 
-// What netpbm takes for white space, or a comment of a line.
+// White space as netpbm defines it, including comments to the end of a line.
 const GAP = '(?:\\s|#[^\\n]*\\n)+'
 const sides = (mark: string, numbers: number) => new RegExp(`^${mark}${`${GAP}\\d+`.repeat(numbers)}\\s`)
 
-// Formats that file-type does not know.
+// Formats that file-type does not detect.
 const SIGNATURES: readonly Signature[] = [
   [
     'pcx',
@@ -68,7 +71,7 @@ const SIGNATURES: readonly Signature[] = [
   ['mpq', ascii(0, 'MPQ\x1a'), [4, '20000000']],
 ]
 
-/** The format that has this signature; undefined when none fits. @param head the first 256 bytes, or more */
+/** Finds the format with this signature; undefined when none matches. @param head the first 256 bytes, or more */
 export function formatBySign(head: Uint8Array): Format | undefined {
   const found = SIGNATURES.find(([, ...parts]) => parts.every((part) => fits(part, head)))
   return found && knownFormat(found[0])
@@ -80,7 +83,7 @@ function fits(part: Part, head: Uint8Array): boolean {
   return Buffer.from(head.subarray(at, at + bytes.length / 2)).toString('hex') === bytes
 }
 
-/** CRI's mark is where the header says that its sound begins. */
+/** CRI's mark is directly before the offset at which the header says that the audio begins. */
 function hasAdxMark(head: Uint8Array): boolean {
   const start = 256 * (head[2] ?? 0) + (head[3] ?? 0)
   return Buffer.from(head.subarray(start - 2, start + 4)).toString('latin1') === '(c)CRI'

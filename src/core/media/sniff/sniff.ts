@@ -9,17 +9,19 @@ import { id3End } from './id3.ts'
 import { formatBySign } from './signatures.ts'
 import { isTiff } from './tiff.ts'
 
-/** How many of a file's first bytes {@link sniff} needs at least. `sniffDepth` returns when it needs more. */
+/**
+ * The number of a file's first bytes that {@link sniff} needs at least. `sniffDepth` returns it when more are needed.
+ */
 export const SNIFF_BYTES = 4100
 
-/** What a file is, by its bytes. */
+/** The type of a file, detected from its bytes. */
 export interface SniffedType {
   format: Format
   /** `format.mediaType`, with `; charset=utf-8` for text that is UTF-8. */
   mediaType: string
 }
 
-// file-type's extensions where ours differ.
+// file-type's extensions where our names differ.
 const RENAMED: Readonly<Record<string, string>> = {
   apng: 'png',
   mpg: 'mpeg',
@@ -35,7 +37,7 @@ const AUDIO_BEHIND_ID3 = new Set(['flac', 'aac', 'wav', 'aiff', 'ape', 'wv', 'mp
 const NAMED_BINARIES = new Set(FORMATS_BY_NAME.map(([name]) => name))
 const ZIP_NAMES = new Set(ZIPS_BY_NAME.map(([name]) => name))
 
-// Formats that are text and have no signature: here, and only here, the file's name decides.
+// Text formats without a signature. Only here the file's name decides.
 const TEXT_FORMATS = new Set([
   'txt',
   'html',
@@ -59,11 +61,12 @@ const TEXT_EXTENSION_ALIASES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Tells a file's format from its first bytes, whatever its uploader claims. The name's extension decides only between
- * text formats, which have no signature: `notes.csv` full of HTML is HTML, `page.png` full of HTML as well.
+ * Detects a file's format from its first bytes, whatever the uploader claims. The extension of the name decides
+ * between text formats, which have no signature. HTML is always recognised: `notes.csv` or `page.png` with HTML
+ * inside is HTML.
  *
- * @param head at least the first {@link SNIFF_BYTES} of the file, or all of a shorter one. More may tell more: office documents
- *   may say at their end what they are, and text may stop being any
+ * @param head at least the first {@link SNIFF_BYTES} of the file, or all of a shorter one. More bytes may give a
+ *   better result: an office document may declare its type near its end, and text may turn out to be binary
  */
 export async function sniff(head: Uint8Array, fileName: string): Promise<SniffedType> {
   const text = decodeText(head)
@@ -75,8 +78,8 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
   if (tagEnd !== undefined) return sniffed(await audioBehindTag(head.subarray(tagEnd), fileName), false)
   const found = await formatBySignature(head, fileName)
   if (found) {
-    // Short signatures also match text: "BMI,age" looks like a bitmap, "The wide world" like a movie. No picture,
-    // movie or sound is well-formed text.
+    // Short signatures also match text: "BMI,age" looks like a bitmap, "The wide world" like a video. No image, video
+    // or audio file is well-formed text.
     const chance = text?.utf8 && /^(image|video|audio)$/.test(found.group)
     if (!chance) return sniffed(found, text?.utf8 ?? false)
   }
@@ -86,18 +89,18 @@ export async function sniff(head: Uint8Array, fileName: string): Promise<Sniffed
 
 async function formatBySignature(head: Uint8Array, fileName: string): Promise<Format | undefined> {
   const signature = await fileTypeFromBuffer(head).catch(() => undefined)
-  // file-type fails on a TIFF whose directory is further behind than the head.
+  // file-type fails on a TIFF whose directory is behind the head.
   if (!signature) return isTiff(head) ? knownFormat('tiff') : formatBySign(head)
   if (signature.ext === 'cfb') return compoundFormat(head, extensionOf(fileName))
   if (signature.ext === 'gz') return compressedFormat(head, (start) => markupFormat(start))
-  // The first four bytes of a TGA are those of a cursor.
+  // The first four bytes of a TGA may equal those of a cursor.
   if (signature.ext === 'cur' && extensionOf(fileName) === 'tga') return knownFormat('tga')
   if (signature.ext === 'zip') return namedFormat(fileName, ZIP_NAMES) ?? knownFormat('zip')
   if (signature.mime.startsWith('audio/') && signature.ext === 'asf') return knownFormat('wma')
   return formatNamed(RENAMED[signature.ext] ?? signature.ext) ?? formatOfExtension(signature.ext)
 }
 
-/** @param content what follows an ID3 tag; empty where the tag is larger than what is looked at */
+/** @param content the bytes after an ID3 tag; empty when the tag is larger than the head */
 async function audioBehindTag(content: Uint8Array, fileName: string): Promise<Format> {
   const found = content.length > 0 ? await formatBySignature(content, fileName) : undefined
   if (found?.group === 'audio') return found
@@ -108,13 +111,13 @@ function extensionOf(fileName: string): string {
   return fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
 }
 
-/** The format of a file that no signature fits: by its name, as far as nothing contradicts it. */
+/** Returns the format of a file without a known signature: by its name, as far as the bytes do not contradict it. */
 function unknownFormat(fileName: string): Format {
   const kept = keptExtension(splitName(fileName).ending.slice(1).toLowerCase())
   return namedFormat(fileName, NAMED_BINARIES) ?? (kept === undefined ? knownFormat('bin') : freeFormat(kept))
 }
 
-/** The format of the name's extension, where it is one of `names`. */
+/** Returns the format of the name's extension, if it is one of `names`. */
 function namedFormat(fileName: string, names: ReadonlySet<string>): Format | undefined {
   const format = formatOfExtension(extensionOf(fileName))
   return format && names.has(format.name) ? format : undefined
@@ -132,7 +135,9 @@ function textFormat(fileName: string, size: number): Format {
   return knownFormat(size === 0 ? 'bin' : 'txt')
 }
 
-/** The head as text, or undefined when it holds bytes that text does not: C0 controls other than white space. */
+/**
+ * Decodes the head as text; undefined when it has bytes that text does not have: C0 controls other than white space.
+ */
 function decodeText(head: Uint8Array): { content: string; utf8: boolean } | undefined {
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
     const encoding = head[0] === 0xff ? 'utf-16le' : 'utf-16be'
@@ -143,7 +148,7 @@ function decodeText(head: Uint8Array): { content: string; utf8: boolean } | unde
       return undefined
   }
   try {
-    // `stream` forgives a character that the end of the head cuts in two.
+    // `stream` accepts a character that the end of the head cuts in two.
     const stream = head.length >= SNIFF_BYTES
     return { content: new TextDecoder('utf-8', { fatal: true }).decode(head, { stream }), utf8: true }
   } catch {
@@ -152,8 +157,8 @@ function decodeText(head: Uint8Array): { content: string; utf8: boolean } | unde
 }
 
 /**
- * SVG or HTML by the first element, past the byte order mark (white space to JavaScript), XML declaration, comments and
- * document type.
+ * Detects SVG or HTML by the first element, after the byte order mark (white space in JavaScript), XML declaration,
+ * comments and document type.
  */
 function markupFormat(content: string): Format | undefined {
   let rest = content.trimStart()

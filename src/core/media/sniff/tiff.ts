@@ -1,4 +1,4 @@
-/** Whether the first bytes are those of a TIFF or a BigTIFF. */
+/** Whether these are the first bytes of a TIFF or a BigTIFF. */
 export function isTiff(head: Uint8Array): boolean {
   const order = byteOrder(head)
   if (order === undefined) return false
@@ -7,7 +7,7 @@ export function isTiff(head: Uint8Array): boolean {
   return version === 42 || version === 43
 }
 
-/** Where the first directory of a TIFF begins, in bytes; undefined for another file, and for a BigTIFF. */
+/** The offset of a TIFF's first directory, in bytes; undefined for other files and for a BigTIFF. */
 export function tiffDirectory(head: Uint8Array): number | undefined {
   if (!isTiff(head) || head.length < 8 || head[2] === 43 || head[3] === 43) return undefined
   return new DataView(head.buffer, head.byteOffset).getUint32(4, byteOrder(head) === 'le')

@@ -43,19 +43,19 @@ describe('disk: files and folders', () => {
   })
   afterEach(() => rm(join(folder, '..'), { recursive: true }))
 
-  it('keeps an object as a file of its name in the folder of its client', async () => {
+  it('stores an object as a file with its name in the folder of its client', async () => {
     await put(bucket, KEY, 'bytes')
     expect(await readFile(join(folder, 'first', KEY), 'utf8')).to.equal('bytes')
   })
 
-  it('is readable by its owner only', async () => {
+  it('creates files that only their owner may read', async () => {
     await put(bucket, KEY, 'x')
     expect((await stat(join(folder, 'first', KEY))).mode & 0o777).to.equal(0o600)
     for (const part of ['first', 'first/a', 'first/a/b/image/png'])
       expect((await stat(join(folder, part))).mode & 0o777, part).to.equal(0o700)
   })
 
-  it('holds no file open of which all has been read, whether anybody wants the bytes or not', async () => {
+  it('closes a file after its last byte was read, even when the bytes are not consumed', async () => {
     await put(bucket, KEY, 'x'.repeat(1000))
     const asset = await bucket.find(KEY)
     const before = openFiles()
@@ -64,7 +64,7 @@ describe('disk: files and folders', () => {
     for (const stream of streams) expect(String(await buffer(stream as Readable))).to.have.length(1000)
   })
 
-  it('gives a file of any size in one chunk to those who want all of it at once', async () => {
+  it('returns a file of any size in one chunk when the caller needs all of it at once', async () => {
     await put(bucket, KEY, 'x'.repeat(1_000_000))
     const stream = await (await bucket.find(KEY))?.open({ atOnce: true })
     const sizes: number[] = []
@@ -72,7 +72,7 @@ describe('disk: files and folders', () => {
     expect(sizes).to.deep.equal([1_000_000])
   })
 
-  it('asks again when a disk gives less than it was asked for', async () => {
+  it('reads again when the disk returns fewer bytes than requested', async () => {
     await put(bucket, KEY, '0123456789')
     const asset = await bucket.find(KEY)
     const range = { start: 2, end: 8 }
@@ -85,7 +85,7 @@ describe('disk: files and folders', () => {
     expect(String(await buffer(stream))).to.equal('2345678')
   })
 
-  it('knows another file of the same size and time, as one put in the same tick of the clock has', async () => {
+  it('detects a replaced file of the same size and time, put in the same tick of the clock', async () => {
     const path = join(folder, 'first', KEY)
     const time = new Date('2026-01-02T03:04:05.678Z')
     await put(bucket, KEY, 'first')
@@ -97,7 +97,7 @@ describe('disk: files and folders', () => {
     expect(await rejection(asset?.open({ range }) as Promise<Readable>)).to.have.property('status', 503)
   })
 
-  it('gives none of a longer file for one that was found', async () => {
+  it('returns no bytes of a file that has grown since it was found', async () => {
     await put(bucket, KEY, 'first')
     const asset = await bucket.find(KEY)
     await put(bucket, KEY, 'first, and more')
@@ -105,7 +105,7 @@ describe('disk: files and folders', () => {
     expect(error).to.have.property('message').that.includes('expected 5 bytes')
   })
 
-  it('writes under a temporary name, and gives the name when all is there', async () => {
+  it('writes to a temporary name, and renames the file when it is complete', async () => {
     let release = () => {}
     const released = new Promise<void>((resolve) => {
       release = resolve
@@ -125,7 +125,7 @@ describe('disk: files and folders', () => {
     expect(await files(folder)).to.deep.equal([join('first', KEY)])
   })
 
-  it('flushes the file, renames it, flushes its folder, and the parents of new folders', async () => {
+  it('flushes the file, renames it, and flushes its folder and the parents of new folders', async () => {
     const first = await fileCalls(folder, () => put(bucket, KEY, 'x'))
     const [temporary = ''] = first[0]?.split(' ').slice(1) ?? []
     expect(temporary).to.match(/^\.tmp\//)
@@ -148,7 +148,7 @@ describe('disk: files and folders', () => {
     ])
   })
 
-  it('flushes no folder for what can be made again, but the file all the same', async () => {
+  it('flushes no folder for a put that is not durable, but flushes the file', async () => {
     await put(bucket, KEY, 'x')
     const options = { mediaType: 'image/png', durable: false }
     const calls = await fileCalls(folder, () =>
@@ -158,14 +158,14 @@ describe('disk: files and folders', () => {
     expect(calls).to.deep.equal([`flush ${temporary}`, `rename ${temporary} first/${BESIDE}`])
   })
 
-  it('flushes the folder of what it has deleted', async () => {
+  it('flushes the folder of a deleted file', async () => {
     await put(bucket, KEY, 'x')
     await put(bucket, BESIDE, 'x')
     const calls = await fileCalls(folder, () => bucket.delete([KEY]))
     expect(calls).to.deep.equal(['flush first/a/b/image/png'])
   })
 
-  describe('a put that comes to nothing', () => {
+  describe('a put that fails', () => {
     const faults = {
       'the disk is full': { module: 'fs', name: 'write', code: 'ENOSPC' },
       'the quota is used up': { module: 'promises', name: 'rename', code: 'EDQUOT' },
@@ -174,7 +174,7 @@ describe('disk: files and folders', () => {
       'its folder cannot be made': { module: 'promises', name: 'mkdir', code: 'EACCES' },
     } as const
     for (const [what, { module, name, code }] of Object.entries(faults)) {
-      it(`leaves no file and what was there when ${what}`, async () => {
+      it(`leaves no new file, and leaves the former object unchanged when ${what}`, async () => {
         await put(bucket, BESIDE, 'as it was')
         const fail = (...args: unknown[]) => {
           const callback = args.at(-1)
@@ -219,7 +219,7 @@ describe('disk: files and folders', () => {
       expect(openFiles()).to.equal(before)
     })
 
-    it('leaves no temporary file that a slow disk opens when the put has failed already', async () => {
+    it('leaves no temporary file when a slow disk opens it after the put has failed', async () => {
       const opening: Wrap =
         (real) =>
         (...args) =>
@@ -244,7 +244,7 @@ describe('disk: files and folders', () => {
       }
     })
 
-    it('gives no name to an object whose signal has aborted, however late', async () => {
+    it('does not rename an object whose signal has aborted, however late', async () => {
       for (let ticks = 0; ticks < 8; ticks += 1) {
         const controller = new AbortController()
         // The last thing that happens to the temporary file before its rename.
@@ -280,7 +280,7 @@ describe('disk: files and folders', () => {
       }
     })
 
-    it('does not take the temporary name of another', async () => {
+    it('does not reuse the temporary name of another process', async () => {
       const release: Array<() => void> = []
       const source = (text: string) =>
         Readable.from(
@@ -308,7 +308,7 @@ describe('disk: files and folders', () => {
   describe('a delete that empties the folder of a put', () => {
     const removeFolder = async (path: unknown) => rm(dirname(String(path)), { recursive: true })
 
-    it('does no harm between the making of the folder and the rename, nine times over', async () => {
+    it('succeeds nine times when the folder is deleted between mkdir and rename', async () => {
       let times = 9
       const renaming: Wrap =
         (real) =>
@@ -324,7 +324,7 @@ describe('disk: files and folders', () => {
       expect(calls.at(-1), 'its parents are flushed all the same').to.equal('flush .')
     })
 
-    it('does no harm in the midst of the making of the folder', async () => {
+    it('succeeds when the folder is deleted during mkdir', async () => {
       const codes = ['ENOENT', 'ENOTDIR']
       const making: Wrap =
         (real) =>
@@ -337,7 +337,7 @@ describe('disk: files and folders', () => {
       expect(await files(folder)).to.deep.equal([join('first', KEY)])
     })
 
-    it('does no harm after the rename: the object was stored, and deleted', async () => {
+    it('succeeds when the folder is deleted after the rename: the object was stored and deleted', async () => {
       const renaming: Wrap =
         (real) =>
         async (...args: never[]) => {
@@ -348,7 +348,7 @@ describe('disk: files and folders', () => {
       expect(await files(folder)).to.deep.equal([])
     })
 
-    it('is not waited for without end', async () => {
+    it('fails after a limited number of attempts', async () => {
       const renaming: Wrap =
         (real) =>
         async (...args: never[]) => {
@@ -361,20 +361,20 @@ describe('disk: files and folders', () => {
     })
   })
 
-  it('leaves at its start what another process may be writing', async () => {
+  it('leaves the temporary files of other processes at its start', async () => {
     await writeFile(join(folder, '.tmp', '1234-1'), 'half of')
     const again = await diskBuckets({ folder, urlOf })
     await put(again.of({ id: 'first', token: 'pub_1' }), KEY, 'x')
     expect(await files(folder)).to.deep.equal([join('.tmp', '1234-1'), join('first', KEY)])
   })
 
-  it('flushes the name of its own folder when that is new', async () => {
+  it('flushes the entry of its own folder when that is new', async () => {
     const fresh = join(folder, '..', 'fresh')
     const calls = await fileCalls(join(folder, '..'), () => diskBuckets({ folder: fresh, urlOf }))
     expect(calls).to.deep.equal(['flush .'])
   })
 
-  it('removes the folders that a delete has emptied, up to one that holds something', async () => {
+  it('removes the folders that a delete has emptied, up to the first one that is not empty', async () => {
     const elsewhere = storedKey('a/c/image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
     for (const key of [KEY, BESIDE, elsewhere]) await put(bucket, key, 'x')
     await bucket.delete([BESIDE])
@@ -385,8 +385,8 @@ describe('disk: files and folders', () => {
     expect(await readdir(join(folder, 'first'))).to.deep.equal([])
   })
 
-  describe('something else in the place of a file', () => {
-    it('a folder: finds no object, puts none, and says that it cannot delete it', async () => {
+  describe('an entry of another kind in the place of a file', () => {
+    it('a folder: finds no object, puts none, and reports that it cannot be deleted', async () => {
       const inside = storedKey(`${KEY}/x`)
       await put(bucket, inside, 'x')
       expect(await bucket.find(KEY)).to.equal(undefined)
@@ -397,7 +397,7 @@ describe('disk: files and folders', () => {
       expect(await files(folder)).to.deep.equal([join('first', inside)])
     })
 
-    it('a file in the place of a folder: puts nothing below it, and leaves it', async () => {
+    it('a file in the place of a folder: puts nothing below it, and leaves it unchanged', async () => {
       await put(bucket, KEY, 'x')
       expect(await rejection(put(bucket, storedKey(`${KEY}/x/y`), 'y'))).to.have.property('code', 'ENOTDIR')
       expect(await bucket.find(storedKey(`${KEY}/x/y`))).to.equal(undefined)
@@ -428,7 +428,7 @@ describe('disk: files and folders', () => {
         expect(error).to.have.property('code', 'EIO')
     })
 
-    it('is told of each key that could not be deleted; the others are', async () => {
+    it('names each key that could not be deleted, and deletes the others', async () => {
       const keys = [KEY, BESIDE, derivativeKey(KEY, 'w=200')]
       for (const key of keys) await put(bucket, key, 'x')
       const { failed } = await instead(
@@ -446,14 +446,14 @@ describe('disk: files and folders', () => {
       expect(await files(folder)).to.deep.equal([join('first', BESIDE)])
     })
 
-    it('does not answer the ping once its folder is gone', async () => {
+    it('fails the ping when its folder was deleted', async () => {
       await rm(folder, { recursive: true })
       expect(await rejection(buckets.ping())).to.have.property('code', 'ENOENT')
       await mkdir(folder)
     })
   })
 
-  it('closes the files that it opens, however the reading ends', async () => {
+  it('closes the files that it opens, however reading ends', async () => {
     const handles: Array<{ fd: number }> = []
     const opening: Wrap =
       (real) =>
@@ -481,7 +481,7 @@ describe('disk: files and folders', () => {
     await eventually(() => expect(handles.filter(({ fd }) => fd !== -1)).to.deep.equal([]))
   })
 
-  it('reads a type from the bytes of a derivative only, and not when it is known', async () => {
+  it('reads the type from the bytes only for derivatives, and only when it is not known', async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
     await put(bucket, KEY, svg)
     await put(bucket, BESIDE, svg)
@@ -505,7 +505,7 @@ describe('disk: files and folders', () => {
     expect(types).to.deep.equal(['image/png', 'image/webp', 0, 'image/svg+xml', 1])
   })
 
-  it('lists files only, and none of the temporary ones', async () => {
+  it('lists files only, without temporary ones', async () => {
     await put(bucket, KEY, 'x')
     await mkdir(join(folder, 'first', 'a', 'empty'), { recursive: true })
     await writeFile(join(folder, '.tmp', '1-1'), 'half')
@@ -514,7 +514,7 @@ describe('disk: files and folders', () => {
     expect(keys).to.deep.equal([KEY])
   })
 
-  it('passes over files whose names no key has', async () => {
+  it('ignores files whose names are not keys', async () => {
     await put(bucket, KEY, 'x')
     for (const name of ['a\\b.png', 'line\nbreak', 'what?.png', '%2e%2e.png'])
       await writeFile(join(folder, 'first', 'a', name), 'of somebody else')
@@ -523,7 +523,7 @@ describe('disk: files and folders', () => {
     expect(keys).to.deep.equal([KEY])
   })
 
-  it('serves its objects below /v1/bucket/<token>', () => {
+  it('returns URLs below /v1/bucket/<token>', () => {
     expect(bucket.urlOf(storedKey('a b/ü+&/x.png_w=1'))).to.equal(
       'http://sluice.example/v1/bucket/pub_1/a%20b/%C3%BC%2B%26/x.png_w%3D1',
     )

@@ -39,7 +39,7 @@ describe('s3: downloads', function () {
     for await (const _ of stream) break
   }
 
-  it('pass a range on, and take no more than it', async () => {
+  it('forward a range, and return no more than it', async () => {
     const range = { start: 3 * MIB, end: 3 * MIB + 99 }
     let length = 0
     for await (const chunk of await asset.open({ range })) length += (chunk as Buffer).length
@@ -47,7 +47,7 @@ describe('s3: downloads', function () {
     expect(proxy.seen.at(-1)?.headers.range).to.equal(`bytes=${range.start}-${range.end}`)
   })
 
-  it('fail when S3 sends all instead of a range', async () => {
+  it('fail when S3 sends the whole file instead of a range', async () => {
     proxy.decide(() => ({
       kind: 'answer',
       status: 200,
@@ -58,18 +58,18 @@ describe('s3: downloads', function () {
     expect(error).to.be.instanceOf(Problem).with.property('status', 503)
   })
 
-  it('give their connection back when they end', async () => {
+  it('release their connection at the end', async () => {
     for (let i = 0; i < 5; i += 1) expect(await digestOf(await asset.open())).to.equal(digest)
     await noneUnderWay()
   })
 
-  describe('break their connection off', () => {
-    it('when the stream is destroyed before anything is read of it', async () => {
+  describe('close their connection', () => {
+    it('when the stream is destroyed before any byte was read', async () => {
       for (let i = 0; i < 5; i += 1) (await asset.open()).destroy()
       await noneUnderWay()
     })
 
-    it('when the stream is destroyed in its middle', async () => {
+    it('when the stream is destroyed in the middle', async () => {
       for (let i = 0; i < 5; i += 1) await begun(await asset.open())
       await noneUnderWay()
     })
@@ -84,7 +84,7 @@ describe('s3: downloads', function () {
       await noneUnderWay()
     })
 
-    it('at once when the signal aborts while S3 is silent', async () => {
+    it('at once when the signal aborts while S3 sends nothing', async () => {
       proxy.decide(() => ({ kind: 'pass', received: { afterBytes: 1000, by: 'stall' } }))
       const controller = new AbortController()
       const stream = await asset.open({ signal: controller.signal })
@@ -97,7 +97,7 @@ describe('s3: downloads', function () {
       expect(Date.now() - start).to.be.below(SILENCE_MS - 500)
     })
 
-    it('when the signal aborts while S3 has not answered yet', async () => {
+    it('when the signal aborts before S3 has responded', async () => {
       const controller = new AbortController()
       proxy.decide(() => {
         setTimeout(() => controller.abort(), 20)
@@ -113,7 +113,7 @@ describe('s3: downloads', function () {
     })
   })
 
-  it('that are cut fail, and are not taken for the whole', async () => {
+  it('fail when they are truncated', async () => {
     for (const afterBytes of [0, 1000, SIZE - 1]) {
       proxy.decide(() => ({ kind: 'pass', received: { afterBytes, by: 'reset' } }))
       const error = await rejection(asset.open().then(digestOf))
@@ -122,7 +122,7 @@ describe('s3: downloads', function () {
     await noneUnderWay()
   })
 
-  it('that get stuck fail', async () => {
+  it('fail when they stall', async () => {
     for (const afterBytes of [1000, SIZE - 1]) {
       proxy.decide(() => ({ kind: 'pass', received: { afterBytes, by: 'stall' } }))
       const start = Date.now()
@@ -133,7 +133,7 @@ describe('s3: downloads', function () {
     await noneUnderWay()
   })
 
-  it('wait for a reader that pauses longer than S3 may', async () => {
+  it('wait for a reader that pauses for longer than S3 may', async () => {
     const stream = await asset.open()
     let length = 0
     await pipeline(stream, async (source) => {
@@ -145,7 +145,7 @@ describe('s3: downloads', function () {
     expect(length).to.equal(SIZE)
   })
 
-  it('do not keep others waiting, however many stand still', async () => {
+  it('do not block others, however many stall', async () => {
     const direct = await s3.open({ endpoint: s3.server.connection.endpoint })
     const bucket = direct.of({ id: FIRST_CLIENT_ID, token: '' })
     await put(bucket, KEY, bytesOf(MIB).source)

@@ -42,7 +42,7 @@ describe('s3', function () {
   describe('the roots of clients', () => {
     const other = { id: newClientId(), token: '' }
 
-    it('are the prefix for the first, with or without slashes, and a reserved folder in it for the others', async () => {
+    it('are the prefix for the first client, with or without slashes, and a reserved folder in it for others', async () => {
       const prefixes = { '': '', photos: 'photos/', '/photos/2024/': 'photos/2024/' }
       for (const [prefix, root] of Object.entries(prefixes)) {
         s3.name = await s3.server.newBucket()
@@ -52,14 +52,14 @@ describe('s3', function () {
       }
     })
 
-    it('are not to be named by a path or a folder of a request', () => {
+    it('cannot be named by a path or folder of a request', () => {
       const theirs = `.sluice/roots/${other.id}`
       expect(parsePath(`${theirs}/${KEY}`)).to.deep.equal({})
       expect(parsePath(`${theirs}/7uLqEUXG4WpoGGa38h2U9Z.png`)).to.deep.equal({})
       expect(() => parseFolder(theirs)).to.throw(Problem)
     })
 
-    it('are not to be named by a key of the first, should somebody make one', async () => {
+    it('cannot be named by a key of the first client', async () => {
       const bucket = s3.buckets.of(other)
       await put(bucket, KEY, 'theirs')
       const theirs = storedKey(`.sluice/roots/${other.id}/${KEY}`)
@@ -72,7 +72,7 @@ describe('s3', function () {
       expect(await text(bucket, KEY)).to.equal('theirs')
     })
 
-    it('of the first show its own keys on both sides of the reserved folder, and pass over that unread', async () => {
+    it('list the keys of the first client before and after the reserved folder, which is skipped', async () => {
       const mine = [KEY, recordKey(KEY), clientRecordKey(other.id), storedKey('.sluice/zzz'), storedKey('-a')]
       for (const key of mine) await put(s3.bucket, key, 'x')
       const theirs = s3.buckets.of(other)
@@ -95,20 +95,20 @@ describe('s3', function () {
     })
   })
 
-  describe('what other programs have put in the bucket', () => {
+  describe('objects of other programs in the bucket', () => {
     const place = async (...names: string[]) => {
       for (const Key of names)
         await s3.server.client.send(new PutObjectCommand({ Bucket: s3.name, Key, Body: Buffer.from('x') }))
     }
 
-    it('stays unseen where it is no key of ours', async () => {
+    it('are ignored when their names are not our keys', async () => {
       await put(s3.bucket, KEY, 'x')
       await place('folder/', 'a//b', 'a\\b', 'a?b', 'line\nbreak', 'x/../y', 'tab\t', '\u0001')
       expect(await s3.names()).to.have.length(9)
       expect(await listed(s3.bucket, '')).to.deep.equal([KEY])
     })
 
-    it('is not touched outside of the prefix', async () => {
+    it('are not touched outside of the prefix', async () => {
       await place(KEY, `photosx/${KEY}`, `photos.${KEY}`)
       const photos = (await s3.open({ prefix: 'photos' })).of(first)
       expect(await listed(photos, '')).to.deep.equal([])
@@ -117,7 +117,7 @@ describe('s3', function () {
       expect(await s3.names()).to.have.length(3)
     })
 
-    it('is plain bytes when it has no type', async () => {
+    it('have the type application/octet-stream when they have none', async () => {
       await place(KEY)
       expect((await s3.bucket.find(KEY))?.mediaType).to.match(/^(application|binary)\/octet-stream$/)
     })
@@ -155,7 +155,7 @@ describe('s3', function () {
       })
     }
 
-    it('are where the bytes are, for those who may read', async () => {
+    it('are the URLs of the bytes, for readers with access', async () => {
       await s3.server.client.send(
         new PutObjectCommand({ Bucket: s3.name, Key: odd, Body: Buffer.from('hello'), ACL: 'public-read' }),
       )
@@ -163,7 +163,7 @@ describe('s3', function () {
       expect(await response.text()).to.equal('hello')
     })
 
-    describe('without options, of what the SDK finds', () => {
+    describe('without options, from the SDK', () => {
       const urlOf = async (env: Record<string, string>) => {
         const before = process.env
         const others = Object.entries(before).filter(([name]) => !name.startsWith('AWS_'))
@@ -176,7 +176,7 @@ describe('s3', function () {
         }
       }
 
-      it('are made of the region and the endpoint of the environment', async () => {
+      it('are built from the region and the endpoint of the environment', async () => {
         expect(await urlOf({ AWS_REGION: 'eu-west-1' })).to.match(
           /^https:\/\/files\.s3\.eu-west-1\.amazonaws/,
         )
@@ -185,12 +185,12 @@ describe('s3', function () {
         )
       })
 
-      it('cannot be told without a region', async () => {
+      it('are an error without a region', async () => {
         expect(await rejection(urlOf({}))).to.match(/region is missing/i)
       })
     })
 
-    it('cannot be told of what is no bucket', async () => {
+    it('are an error for an invalid bucket name', async () => {
       expect(await rejection(s3.open({ bucket: 'no/bucket' }))).to.be.instanceOf(Error)
     })
   })
@@ -210,7 +210,7 @@ describe('s3', function () {
       expect(await s3.names()).to.deep.equal([])
     })
 
-    it('give an MD5 of what is to be deleted, and no newer checksum', async () => {
+    it('send an MD5 of the request body, and no newer checksum', async () => {
       await s3.bucket.delete([KEY])
       const { headers } = s3.proxy.seen[0] as SeenRequest
       expect(headers['content-md5']).to.match(/^[\w+/]{22}==$/)
@@ -240,12 +240,12 @@ describe('s3', function () {
         expect(error?.cause).to.match(/AccessDenied: no/)
       })
 
-      it('count as deleted when they are not there', async () => {
+      it('count as deleted when they do not exist', async () => {
         s3.proxy.decide(() => failing([BESIDE, 'NoSuchKey']))
         expect(await s3.bucket.delete([KEY, BESIDE])).to.deep.equal({ failed: [] })
       })
 
-      it('are tried again, they alone', async () => {
+      it('are retried, without the other keys', async () => {
         const fates = [failing([BESIDE, 'InternalError'], [third, 'SlowDown']), failing([third, 'SlowDown'])]
         for (const key of [KEY, BESIDE, third]) await put(s3.bucket, key, 'x')
         s3.proxy.decide(() => fates.shift())
@@ -254,7 +254,7 @@ describe('s3', function () {
         expect(await s3.names()).to.deep.equal([KEY, BESIDE].sort())
       })
 
-      it('are tried again while another caller puts them, which Ceph has fail several times in a row', async () => {
+      it('are retried while another caller puts them, which makes Ceph fail several times in a row', async () => {
         const fates = Array.from({ length: 5 }, () => failing([third, 'InternalError']))
         await put(s3.bucket, third, 'x')
         s3.proxy.decide(() => fates.shift())
@@ -262,13 +262,13 @@ describe('s3', function () {
         expect(await s3.names()).to.deep.equal([])
       })
 
-      it('are all of them when the error is about none', async () => {
+      it('are all keys when the error names none of them', async () => {
         s3.proxy.decide(() => failing(['something else', 'InternalError']))
         const { failed } = await s3.bucket.delete([KEY, BESIDE])
         expect(failed.map(({ key }) => key)).to.deep.equal([KEY, BESIDE])
       })
 
-      it('are those of the batch that fails and of the batches after it, which are not tried', async () => {
+      it('are those of the failed batch and of later batches, which are not tried', async () => {
         const keys = Array.from({ length: 2500 }, (_, i) => derivativeKey(KEY, `n=${i}`))
         await put(s3.bucket, derivativeKey(KEY, 'n=0'), 'x')
         let asked = 0

@@ -25,7 +25,7 @@ describe('s3: uploads', function () {
   const large = () => bytesOf(2 * PART + MIB)
   const silentAfter = (size: number) => bytesOf(size, { atEnd: () => {} })
 
-  describe('keep the bytes of', () => {
+  describe('store the bytes of', () => {
     const sizes: ReadonlyArray<readonly [what: string, size: number, parts: number]> = [
       ['one part less a byte', PART - 1, 1],
       ['one part', PART, 1],
@@ -59,7 +59,7 @@ describe('s3: uploads', function () {
     }
   })
 
-  it('hold a few parts in memory, however large the file', async () => {
+  it('hold a few parts in memory, whatever the size of the file', async () => {
     const size = 160 * MIB
     const before = process.memoryUsage().arrayBuffers
     let most = 0
@@ -77,7 +77,7 @@ describe('s3: uploads', function () {
     await s3.bucket.delete([VIDEO])
   })
 
-  it('may take longer than S3 may be silent, while their bytes move', async () => {
+  it('may take longer than S3 may be silent, as long as bytes move', async () => {
     // 4.5 s for the part.
     const slow: Fate = { kind: 'pass', sent: { bytesPerSecond: 1.8 * MIB } }
     s3.proxy.decide((request) => (stepOf(request) === 'whole' ? slow : undefined))
@@ -87,7 +87,7 @@ describe('s3: uploads', function () {
     expect(asset && (await digestOf(await asset.open()))).to.equal(digest())
   })
 
-  it('read no further than they can send', async () => {
+  it('read no further ahead than they can send', async () => {
     s3.proxy.decide((request) => (stepOf(request).startsWith('part') ? { kind: 'stall' } : undefined))
     let given = 0
     const source = new Readable({
@@ -100,7 +100,7 @@ describe('s3: uploads', function () {
     expect(given).to.be.within(2 * PART, 3 * PART)
   })
 
-  describe('that come to nothing leave no object and no part', () => {
+  describe('that fail leave no object and no part', () => {
     const STEPS = {
       begin: 'is begun',
       'part 1': 'sends its first part',
@@ -162,7 +162,7 @@ describe('s3: uploads', function () {
     }
 
     for (const size of [MIB, PART, PART + MIB]) {
-      it(`when the signal aborts in the moment in which the source ends, after ${size / MIB} MiB`, async () => {
+      it(`when the signal aborts at the moment when the source ends, after ${size / MIB} MiB`, async () => {
         const controller = new AbortController()
         const { source } = bytesOf(size)
         source.once('end', () => controller.abort())
@@ -180,7 +180,7 @@ describe('s3: uploads', function () {
       expect(await s3.names()).to.deep.equal([])
     })
 
-    it('when a part gets stuck, which ends it', async () => {
+    it('when a part stalls', async () => {
       atStep('part 2', () => ({ kind: 'pass', sent: { afterBytes: MIB, by: 'stall' } }))
       const start = Date.now()
       expect(await rejection(put(s3.bucket, VIDEO, large().source))).to.have.property('status', 503)
@@ -188,7 +188,7 @@ describe('s3: uploads', function () {
       await nothingIsLeft()
     })
 
-    it('when the parts are cut off again and again', async () => {
+    it('when the connection closes again and again during parts', async () => {
       let cut = 0
       atStep('part 1', () => {
         cut += 1
@@ -199,7 +199,7 @@ describe('s3: uploads', function () {
       await nothingIsLeft()
     })
 
-    it('nor a connection', async () => {
+    it('and no connection', async () => {
       const own = await s3Proxy(s3.server.connection.endpoint)
       const bucket = (await s3.open({ endpoint: own.endpoint })).of({ id: FIRST_CLIENT_ID, token: '' })
       for (const step of Object.keys(STEPS)) {
@@ -216,12 +216,12 @@ describe('s3: uploads', function () {
     })
   })
 
-  describe('that S3 is completing when the signal aborts', () => {
+  describe('whose signal aborts while S3 completes them', () => {
     for (const [step, file] of [
       ['whole', () => bytesOf(PART)],
       ['complete', () => large()],
     ] as const) {
-      it(`are stored all the same: ${step}`, async () => {
+      it(`are stored: ${step}`, async () => {
         const controller = new AbortController()
         s3.proxy.decide((request) => {
           if (stepOf(request) === step) controller.abort()
@@ -235,7 +235,7 @@ describe('s3: uploads', function () {
     }
   })
 
-  describe('go on after', () => {
+  describe('continue after', () => {
     const hiccups: Record<string, Fate> = {
       'a 503': { kind: 'answer', status: 503 },
       'a 500': { kind: 'answer', status: 500 },
@@ -263,14 +263,14 @@ describe('s3: uploads', function () {
     }
   })
 
-  it('tell that the store is full', async () => {
+  it('report that the store is full', async () => {
     const body = '<Error><Code>QuotaExceeded</Code><Message>no</Message></Error>'
     s3.proxy.decide(() => ({ kind: 'answer', status: 403, body }))
     const error = await rejection(put(s3.bucket, KEY, 'x'))
     expect(error).to.be.instanceOf(Problem).with.property('code', 'storage_full')
   })
 
-  it('have a length, and nothing that older stores do not know', async () => {
+  it('have a length, and no header that older stores do not know', async () => {
     await put(s3.bucket, VIDEO, bytesOf(PART + 1).source)
     for (const { headers, method } of s3.proxy.seen) {
       expect(headers).not.to.have.property('expect')
@@ -284,7 +284,7 @@ describe('s3: uploads', function () {
       await s3.server.client.send(new CreateMultipartUploadCommand({ Bucket: s3.name, Key }))
     }
 
-    it('are swept once they are old, in the roots of all clients', async () => {
+    it('are swept when they are old enough, in the roots of all clients', async () => {
       const theirs = `.sluice/roots/2zq/${VIDEO}`
       for (const name of [VIDEO, derivativeKey(VIDEO, 'w=1'), theirs]) await begin(name)
       await put(s3.bucket, KEY, 'x')
@@ -297,7 +297,7 @@ describe('s3: uploads', function () {
       expect(await s3.names()).to.deep.equal([KEY])
     })
 
-    it('are ended by the beginning of their key, in the root of their client', async () => {
+    it('are aborted by the prefix of their key, in the root of their client', async () => {
       const theirs = s3.buckets.of({ id: '2zq', token: 'pub_2zq' })
       const names = [VIDEO, derivativeKey(VIDEO, 'w=1'), KEY, `.sluice/roots/2zq/${VIDEO}`]
       for (const name of names) await begin(name)
@@ -307,7 +307,7 @@ describe('s3: uploads', function () {
       expect(await s3.openUploads()).to.deep.equal([KEY])
     })
 
-    it('are told apart from those of other programs, which stay', async () => {
+    it('are distinguished from uploads of other programs, which remain', async () => {
       const others = ['backup.tar', `photosx/${VIDEO}`, 'photos/video/mp4/holiday.mp4', VIDEO]
       for (const name of [...others, `photos/${VIDEO}`]) await begin(name)
       await pause(10)
@@ -315,7 +315,7 @@ describe('s3: uploads', function () {
       expect(await s3.openUploads()).to.deep.equal([...others].sort())
     })
 
-    it('are swept on all pages, also when another process is at it', async () => {
+    it('are swept on all pages, also when another process sweeps at the same time', async () => {
       // What the first page shows, another has aborted since.
       const page = `<ListMultipartUploadsResult>
         <IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker><NextUploadIdMarker>b</NextUploadIdMarker>
@@ -336,7 +336,7 @@ describe('s3: uploads', function () {
     })
   })
 
-  it('whose parts could not be taken back are told by their own error, and swept', async () => {
+  it('whose abort fails report their own error, and are swept', async () => {
     const reason = new Error('the source says no')
     const { source } = bytesOf(2 * PART + MIB, { atEnd: () => source.destroy(reason) })
     s3.proxy.decide((request) => (stepOf(request) === 'abort' ? { kind: 'answer', status: 503 } : undefined))

@@ -5,9 +5,9 @@ import { ClassicLevel } from 'classic-level'
 import { embeddedIndex } from '../../../../src/adapters/file-index/embedded/embedded.ts'
 import { derivativeKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
-import { fileIndexContract } from '../../../contracts/file-index.ts'
-import { compareWithModel } from '../../../contracts/file-index-model.ts'
-import { FOREVER } from '../../../contracts/file-index-states.ts'
+import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
+import { compareWithModel } from '../../../contracts/file-index/file-index-model.ts'
+import { FOREVER } from '../../../contracts/file-index/file-index-states.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
@@ -40,7 +40,7 @@ fileIndexContract('embedded', async () => {
   }
 })
 
-describe('embedded: the index from one process to the next', () => {
+describe('embedded: the index after a restart', () => {
   let folder: string
   let index: FileIndex
 
@@ -58,7 +58,7 @@ describe('embedded: the index from one process to the next', () => {
     index = await embeddedIndex(join(folder, 'index'))
   }
 
-  it('keeps every entry as it was', async () => {
+  it('has every entry unchanged', async () => {
     await index.adopt(REF.clientId, RECORD)
     const derived = { key: W100, mediaType: 'image/webp', size: 3 }
     await index.finishDerivative(REF, derived)
@@ -71,7 +71,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await index.find(OTHER)).to.deep.equal({ original: { state: 'pending', leaseUntil: LATER } })
   })
 
-  it('writes each step at once, and to the disk before it answers, unless it is of what can be made again', async () => {
+  it('writes each step at once, and flushes it before it resolves, except for derivatives', async () => {
     const { batch } = ClassicLevel.prototype
     const written: unknown[] = []
     ClassicLevel.prototype.batch = function (this: unknown, ...args: unknown[]) {
@@ -94,7 +94,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(flushed).to.deep.equal([true, true, true, true, false, true, true, true])
   })
 
-  it('counts the lease of an upload that a dead process had begun as over', async () => {
+  it('counts the lease of an upload of a dead process as expired', async () => {
     await index.beginUpload(REF, LATER)
     expect(await overdue(index)).to.deep.equal([])
     await reopen()
@@ -104,7 +104,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await remove(index, 'sweep')).to.equal(undefined)
   })
 
-  it('counts the lease of a delete that a dead process had begun as over', async () => {
+  it('counts the lease of a delete of a dead process as expired', async () => {
     await index.adopt(REF.clientId, RECORD)
     await remove(index, 'delete')
     await reopen()
@@ -116,7 +116,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await overdue(index)).to.deep.equal([])
   })
 
-  it('counts the deadline of a transform that died with its process as over', async () => {
+  it('counts the deadline of a transformation of a dead process as expired', async () => {
     await index.adopt(REF.clientId, RECORD)
     await index.beginDerivative(REF, W100, LATER)
     await reopen()
@@ -130,7 +130,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await overdue(index), 'the name alone inherits nothing').to.deep.equal([])
   })
 
-  it('needs no tombstone for a transform that died with its process', async () => {
+  it('needs no tombstone for a transformation of a dead process', async () => {
     await index.adopt(REF.clientId, RECORD)
     await index.beginDerivative(REF, W100, LATER)
     await reopen()
@@ -153,7 +153,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await index.find(REF, W100)).to.deep.equal({})
   })
 
-  it('keeps the tombstone of a transform that the living process has begun', async () => {
+  it('retains the tombstone of a transformation that the live process has begun', async () => {
     await index.adopt(REF.clientId, RECORD)
     const dead = derivativeKey(REF.key, 'dead')
     await index.beginDerivative(REF, dead, LATER)
@@ -168,7 +168,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await index.find(REF, dead)).to.deep.equal({ original: { state: 'gone' } })
   })
 
-  it('lets the living renew and finish what they have found', async () => {
+  it('lets the live process renew and finish entries that it has found', async () => {
     await index.beginUpload(REF, NOW)
     await index.beginUpload(OTHER, NOW)
     await reopen()
@@ -178,7 +178,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await overdue(index)).to.deep.equal([])
   })
 
-  it('does what a map in memory does, in 4000 steps at random, closed and opened now and then', async () => {
+  it('behaves as a map in memory, in 4000 random steps, with reopenings in between', async () => {
     let reopened = 0
     await compareWithModel({
       open: () => index,
@@ -192,20 +192,20 @@ describe('embedded: the index from one process to the next', () => {
     expect(reopened).to.be.above(30)
   })
 
-  it('belongs to one process: a second opening says that it is locked', async () => {
+  it('belongs to one process: a second opening fails with LEVEL_LOCKED', async () => {
     const error = (await rejection(embeddedIndex(join(folder, 'index')))) as Error
     expect(error.cause).to.have.property('code', 'LEVEL_LOCKED')
     await index.ping()
     await reopen()
   })
 
-  it('makes the folders above its own', async () => {
+  it('creates its parent folders', async () => {
     const deep = await embeddedIndex(join(folder, 'not', 'there', 'yet'))
     await deep.beginUpload(REF, NOW)
     await deep.close()
   })
 
-  it('does not answer the ping once it is closed', async () => {
+  it('fails the ping after it was closed', async () => {
     const closed = await embeddedIndex(join(folder, 'another'))
     await closed.ping()
     await closed.close()
@@ -223,7 +223,7 @@ describe('embedded: the index from one process to the next', () => {
     return names.map((name) => name.replaceAll('\0', ' '))
   }
 
-  it('marks what is not settled, so that a sweep reads no more than that', async () => {
+  it('marks unsettled entries, so that a sweep reads only these', async () => {
     await index.beginUpload(REF, NOW)
     expect(await rows()).to.deep.equal([`o first ${REF.key}`, `u o first ${REF.key}`])
     await index.finishUpload(REF.clientId, [RECORD])
@@ -247,7 +247,7 @@ describe('embedded: the index from one process to the next', () => {
     expect(await rows()).to.deep.equal(used)
   })
 
-  it('counts what an earlier version has not counted, once', async () => {
+  it('counts derivatives that an earlier version has not counted, once', async () => {
     await index.adopt(REF.clientId, RECORD)
     await index.finishDerivative(REF, { key: W100, mediaType: 'image/webp', size: 3 })
     await index.close()
@@ -261,7 +261,7 @@ describe('embedded: the index from one process to the next', () => {
     expect((await index.leastUsed(REF, 5)).map(({ key }) => key)).to.deep.equal([W100])
   })
 
-  it('lists what an earlier version has kept no list of, once it is adopted', async () => {
+  it('lists originals for which an earlier version has stored no list, when they are adopted', async () => {
     await index.adopt(REF.clientId, RECORD)
     await index.markComplete()
     await index.close()
@@ -281,7 +281,7 @@ describe('embedded: the index from one process to the next', () => {
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: 1 })
   })
 
-  it('leaves no row behind when all is deleted', async () => {
+  it('leaves no row when everything is deleted', async () => {
     await index.beginUpload(REF, NOW)
     await index.finishUpload(REF.clientId, [RECORD])
     await index.beginDerivative(REF, W100, NOW)

@@ -5,7 +5,7 @@ import { connectRedis, type RedisConnection } from '../../../../src/adapters/red
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex, Overdue } from '../../../../src/core/ports/file-index.ts'
-import { fileIndexContract } from '../../../contracts/file-index.ts'
+import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { rejection } from '../../../support/rejection.ts'
@@ -61,7 +61,7 @@ describe('redis: the index of two processes', () => {
   })
   afterEach(() => close())
 
-  it('does 50 steps that come at once in some one order, 40 times', async function () {
+  it('runs 50 concurrent steps in some serial order, 40 times', async function () {
     this.timeout(60_000)
     for (let round = 0; round < 40; round += 1) {
       const random = seededRandom(round)
@@ -87,7 +87,7 @@ describe('redis: the index of two processes', () => {
     }
   })
 
-  it('gives each overdue original to one of two sweeps that run at once', async () => {
+  it('gives each overdue original to one of two concurrent sweeps', async () => {
     const refs = Array.from({ length: 100 }, (_, i) => refNamed(`sweep-${i}`))
     for (const ref of refs) await index.beginUpload(ref, NOW)
     const sweep = async (of: FileIndex) => {
@@ -103,7 +103,7 @@ describe('redis: the index of two processes', () => {
     expect(await overdue(index, LATER)).to.deep.equal([])
   })
 
-  it('gives what a dead process has begun to the living when its lease is over, not before', async () => {
+  it('gives work of a dead process to others when its lease expires, not before', async () => {
     await index.beginUpload(REF, LATER)
     redis.client.disconnect()
     expect(await overdue(elsewhere, LATER - 1)).to.deep.equal([])
@@ -122,7 +122,7 @@ describe('redis: the index of two processes', () => {
     monitor.disconnect()
   })
 
-  it('goes on when Redis has forgotten the scripts', async () => {
+  it('continues when Redis has lost its scripts', async () => {
     for (const ref of [REF, OTHER]) {
       await index.adopt(ref.clientId, recordOf(ref))
       await redis.client.script('FLUSH')
@@ -130,7 +130,7 @@ describe('redis: the index of two processes', () => {
     }
   })
 
-  it('lists what an earlier version has kept no list of, once it is adopted', async () => {
+  it('lists originals for which an earlier version has stored no list, when they are adopted', async () => {
     const record = recordOf(REF)
     await index.adopt(REF.clientId, record)
     const kept = await redis.client.keys(`${keyPrefix}file:*`)
@@ -143,7 +143,7 @@ describe('redis: the index of two processes', () => {
     expect((await index.totals(REF.clientId)).stored).to.deep.equal({ files: 1, bytes: record.size })
   })
 
-  it('leaves no key behind when all is deleted', async () => {
+  it('leaves no key when everything is deleted', async () => {
     await index.beginUpload(REF, NOW)
     await index.beginUpload(OTHER, NOW)
     await index.finishUpload(REF.clientId, [recordOf(REF)])
@@ -158,7 +158,7 @@ describe('redis: the index of two processes', () => {
     expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([])
   })
 
-  it('gives all of thousands that are overdue, many at one instant, once each, while they are ended', async function () {
+  it('returns each of thousands of overdue entries once, many with the same deadline, while they are finished', async function () {
     this.timeout(30_000)
     const refs = Array.from({ length: 3500 }, (_, i) => refNamed(`many-${i}`))
     // 2500 of them at one instant: more than two pages.
@@ -177,7 +177,7 @@ describe('redis: the index of two processes', () => {
     expect(seen.sort()).to.deep.equal(expected.sort())
   })
 
-  it('gives a tombstone earlier when the last of its deadlines is dropped', async () => {
+  it('returns a tombstone earlier when the last of its deadlines is dropped', async () => {
     await index.adopt(REF.clientId, recordOf(REF))
     const [early, late] = ['early', 'late'].map((name) => derivativeKey(REF.key, name)) as [
       ObjectKey,
@@ -193,7 +193,7 @@ describe('redis: the index of two processes', () => {
     expect(await overdue(index, NOW + 10)).to.deep.equal([{ kind: 'original', ref: REF }])
   })
 
-  it('keeps instants and sizes to the last digit', async () => {
+  it('stores times and sizes without rounding', async () => {
     const instant = NOW + 0.12109375
     await index.beginUpload(REF, instant)
     expect(await elsewhere.find(REF)).to.deep.equal({ original: { state: 'pending', leaseUntil: instant } })
@@ -214,7 +214,7 @@ describe('redis: the index of two processes', () => {
   })
 })
 
-describe('redis: the index when Redis is not there', () => {
+describe('redis: the index while Redis is down', () => {
   failOnUnhandledRejection()
   let server: RedisServer
   let redis: RedisConnection
@@ -248,7 +248,7 @@ describe('redis: the index when Redis is not there', () => {
   }
 
   for (const how of ['freeze', 'stop'] as const) {
-    it(`says 503 in time, whatever is asked (${how})`, async function () {
+    it(`fails with 503 in time, for every operation (${how})`, async function () {
       this.timeout(40_000)
       await start({ appendOnly: false })
       await index.ping()
@@ -270,7 +270,7 @@ describe('redis: the index when Redis is not there', () => {
     })
   }
 
-  it('does not answer the ping while Redis takes no writes: full, or a replica', async () => {
+  it('fails the ping while Redis refuses writes: when full, or as a replica', async () => {
     await start({ appendOnly: false })
     await redis.client.config('SET', 'maxmemory', '1')
     expect(await rejection(index.ping())).to.include({ status: 503 })
@@ -280,7 +280,7 @@ describe('redis: the index when Redis is not there', () => {
     expect(await rejection(index.ping())).to.include({ status: 503 })
   })
 
-  it('has kept every entry when a Redis that writes to its disk comes back', async () => {
+  it('has every entry when a Redis with persistence comes back', async () => {
     await start({ appendOnly: true })
     await index.adopt(REF.clientId, recordOf(REF))
     await index.beginDerivative(REF, W100, NOW)
@@ -298,7 +298,7 @@ describe('redis: the index when Redis is not there', () => {
     ])
   })
 
-  it('lets nothing half done be finished, and takes everything in again, when Redis comes back empty', async () => {
+  it('lets no interrupted step finish, and indexes all files again, when Redis comes back empty', async () => {
     await start({ appendOnly: false })
     await index.adopt(REF.clientId, recordOf(REF))
     await index.beginDerivative(REF, W100, LATER)
@@ -318,7 +318,7 @@ describe('redis: the index when Redis is not there', () => {
     expect(await overdue(index, LATER)).to.deep.equal([])
   })
 
-  it('does the steps of one process in the order in which they were sent, though Redis knows few of them', async () => {
+  it('runs the steps of one process in the order in which they were sent, though Redis has lost most scripts', async () => {
     await start({ appendOnly: false })
     await index.beginUpload(OTHER, LATER)
     const answers = [
@@ -339,7 +339,7 @@ describe('redis: the index when Redis is not there', () => {
     ])
   })
 
-  it('may do a step after its caller was told 503; the sweep ends what nobody knows of', async () => {
+  it('may run a step after its caller got a 503; the sweep finishes it', async () => {
     await start({ appendOnly: false })
     // Now Redis knows the script.
     await index.beginUpload(OTHER, LATER)

@@ -9,32 +9,32 @@ function isTruncated(bytes: Buffer, format: string, pieceBytes = bytes.length): 
   return watch?.isTruncated()
 }
 
-describe('the end of a picture', () => {
+describe('the end of an image', () => {
   for (const [format, make, headerBytes] of [
     ['jpeg', () => picture({ format: 'jpeg' }), 316],
     ['png', () => picture(), 62],
     ['gif', () => animation(), 39],
   ] as const) {
-    it(`of a ${format} is found in pieces of any length`, async () => {
+    it(`is found in a ${format} that comes in pieces of any length`, async () => {
       const bytes = await make()
       for (const pieceBytes of [1, 3, 100, bytes.length])
         expect(isTruncated(bytes, format, pieceBytes), `${pieceBytes}`).to.equal(false)
     })
 
-    it(`of a ${format} is missed wherever the file ends between its first pixels and that`, async () => {
+    it(`is missing in a ${format} that is cut anywhere after its first pixels`, async () => {
       const bytes = await make()
       for (let length = 13; length < bytes.length; length += 11)
         expect(isTruncated(bytes.subarray(0, length), format, 64), `${length}`).to.equal(length > headerBytes)
       expect(isTruncated(bytes.subarray(0, -1), format)).to.equal(true)
     })
 
-    it(`of a ${format} counts whatever follows it`, async () => {
+    it(`is found in a ${format} whatever follows it`, async () => {
       const bytes = Buffer.concat([await make(), Buffer.from([0xff, 0xd8, 1, 2, 3])])
       expect(isTruncated(bytes, format)).to.equal(false)
     })
   }
 
-  it('is not the end of the preview in the EXIF data of a JPEG', async () => {
+  it('is not that of the preview in the EXIF data of a JPEG', async () => {
     const preview = await picture({ format: 'jpeg' })
     const bytes = await picture({ format: 'jpeg' })
     const length = Buffer.alloc(2)
@@ -45,14 +45,14 @@ describe('the end of a picture', () => {
     expect(isTruncated(whole.subarray(0, -20), 'jpeg')).to.equal(true)
   })
 
-  it('is looked for neither behind a broken structure nor in another format', async () => {
+  it('is not searched for after a broken structure or in another format', async () => {
     const png = await picture()
     expect(isTruncated(Buffer.concat([png.subarray(0, 33), Buffer.alloc(100)]), 'png')).to.equal(false)
     for (const extension of ['webp', 'tif', 'pdf', 'bin'])
       expect(watchEnd(formatOfExtension(extension) as never)).to.equal(undefined)
   })
 
-  it('is given up in a file of too many tiny blocks', () => {
+  it('is not searched for any more in a file of too many tiny blocks', () => {
     const head = Buffer.from('GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02', 'latin1')
     const blocks = Buffer.alloc(3_000_000, Buffer.from([1, 0x20]))
     expect(isTruncated(Buffer.concat([head, blocks]), 'gif')).to.equal(false)

@@ -39,9 +39,9 @@ const box = (type: string, ...content: Array<string | readonly number[]>) => {
 }
 
 describe('the type', () => {
-  describe('of a picture', () => {
+  describe('of an image', () => {
     for (const format of ['png', 'jpeg', 'webp', 'gif', 'tiff', 'avif'] as const) {
-      it(`is ${format} by its bytes, whatever it is called`, async () => {
+      it(`is ${format} by its bytes, whatever its name`, async () => {
         const bytes = await picture({ width: 16, height: 16, format })
         for (const name of ['a.jpg', 'a.html', 'a.txt', 'a', '', 'a.exe']) {
           expect(await sniffed(bytes, name), name).to.deep.equal([format, `image/${format}`])
@@ -49,7 +49,7 @@ describe('the type', () => {
       })
     }
 
-    it('is that of the picture for an animation', async () => {
+    it('is that of the image format for an animation', async () => {
       expect(await sniffed(await animation({ format: 'webp' }), 'a.gif')).to.deep.equal([
         'webp',
         'image/webp',
@@ -57,13 +57,13 @@ describe('the type', () => {
       expect(await sniffed(await animation({ format: 'gif' }), 'a.webp')).to.deep.equal(['gif', 'image/gif'])
     })
 
-    it('is found in the first bytes of a larger file', async () => {
+    it('is detected from the first bytes of a larger file', async () => {
       const bytes = await picture({ width: 2000, height: 1500, format: 'jpeg' })
       expect(bytes.length).to.be.above(SNIFF_BYTES)
       expect(await sniffed(bytes.subarray(0, SNIFF_BYTES), 'a')).to.deep.equal(['jpeg', 'image/jpeg'])
     })
 
-    it('is png for an animated one', async () => {
+    it('is png for an animated PNG', async () => {
       const png = await picture({ width: 8, height: 8 })
       const acTL = ascii([0, 0, 0, 8], 'acTL', [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
       const apng = Buffer.concat([png.subarray(0, 33), acTL, png.subarray(33)])
@@ -71,7 +71,7 @@ describe('the type', () => {
     })
   })
 
-  describe('of what may be SVG', () => {
+  describe('of a possible SVG', () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>'
     for (const [what, text] of [
       ['alone', svg],
@@ -108,7 +108,7 @@ describe('the type', () => {
       }
     })
 
-    it('is not svg when it only mentions one', async () => {
+    it('is not svg for a text that only mentions SVG', async () => {
       expect(await sniffed(`a text with ${svg}`, 'a.txt')).to.deep.equal(['txt', 'text/plain; charset=utf-8'])
       expect(await sniffed('<svgx/>', 'a.txt')).to.deep.equal(['txt', 'text/plain; charset=utf-8'])
       expect(await sniffed('plain words', 'a.svg')).to.deep.equal(['txt', 'text/plain; charset=utf-8'])
@@ -119,7 +119,7 @@ describe('the type', () => {
     })
   })
 
-  describe('of what may be HTML', () => {
+  describe('of a possible HTML document', () => {
     for (const text of [
       '<!doctype html><p>hello',
       '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN">',
@@ -133,7 +133,7 @@ describe('the type', () => {
       '\uFEFF \n<!-- x --><html>',
       '<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN" "x"><html>',
     ]) {
-      it(`is html for ${shown(text)}, whatever it is called`, async () => {
+      it(`is html for ${shown(text)}, whatever its name`, async () => {
         for (const name of ['a.png', 'a.txt', 'a.css', 'a.json', 'a.svg', '']) {
           expect(await sniffed(text, name), name).to.deep.equal(['html', 'text/html; charset=utf-8'])
         }
@@ -145,7 +145,7 @@ describe('the type', () => {
       expect(await sniffed(utf16('<html>', 'le'), 'a.png')).to.deep.equal(['html', 'text/html'])
     })
 
-    it('is left to the name when the bytes do not say', async () => {
+    it('comes from the name when the bytes do not decide', async () => {
       expect(await sniffed('<p>hello', 'a.html')).to.deep.equal(['html', 'text/html; charset=utf-8'])
       expect(await sniffed('<p>hello', 'a.htm')).to.deep.equal(['html', 'text/html; charset=utf-8'])
       expect(await sniffed('<htmlx>', 'a.txt')).to.deep.equal(['txt', 'text/plain; charset=utf-8'])
@@ -184,24 +184,24 @@ describe('the type', () => {
       ['a.csv.', 'txt', 'text/plain; charset=utf-8'],
       ['', 'txt', 'text/plain; charset=utf-8'],
     ] as const) {
-      it(`is ${format} when it is called ${JSON.stringify(name)}`, async () => {
+      it(`is ${format} when its name is ${JSON.stringify(name)}`, async () => {
         expect(await sniffed('Größe, Preis\n1, 2\n', name)).to.deep.equal([format, mediaType])
       })
     }
 
-    it('has no charset when it is latin-1', async () => {
+    it('has no charset for latin-1', async () => {
       expect(await sniffed(ascii('Gr', [0xf6, 0xdf], 'e;Preis\n'), 'a.csv')).to.deep.equal([
         'csv',
         'text/csv',
       ])
     })
 
-    it('has no charset when it is UTF-16, either way round', async () => {
+    it('has no charset for UTF-16, in both byte orders', async () => {
       expect(await sniffed(utf16('Größe', 'le'), 'a.csv')).to.deep.equal(['csv', 'text/csv'])
       expect(await sniffed(utf16('Größe', 'be'), 'a.csv')).to.deep.equal(['csv', 'text/csv'])
     })
 
-    it('is UTF-8 also when the end of the head cuts a character in two', async () => {
+    it('is UTF-8 even when the end of the head cuts a character in two', async () => {
       for (const cut of [1, 2, 3]) {
         const head = Buffer.concat([Buffer.alloc(SNIFF_BYTES - cut, 'a'), Buffer.from('🏯').subarray(0, cut)])
         expect(await sniffed(head, 'a.txt'), `${cut} bytes`).to.deep.equal([
@@ -211,11 +211,11 @@ describe('the type', () => {
       }
     })
 
-    it('is not UTF-8 when it ends within a character that nothing has cut', async () => {
+    it('is not UTF-8 when the file itself ends within a character', async () => {
       expect(await sniffed(ascii('caf', [0xe9]), 'a.csv')).to.deep.equal(['csv', 'text/csv'])
     })
 
-    it('may hold tabs, form feeds, line ends and escapes', async () => {
+    it('may have tabs, form feeds, line breaks and escapes', async () => {
       expect(await sniffed('a\tb\f\r\n\x1b[1mc\x1b[0m', 'a.txt')).to.deep.equal([
         'txt',
         'text/plain; charset=utf-8',
@@ -230,7 +230,7 @@ describe('the type', () => {
       ['ID3 is a tag', 'a.txt', ['txt', 'text/plain; charset=utf-8']],
       ['8BPS', 'a.txt', ['txt', 'text/plain; charset=utf-8']],
     ] as const) {
-      it(`is not taken for a picture, a movie or a sound: ${text.trim()}`, async () => {
+      it(`is not detected as image, video or audio: ${text.trim()}`, async () => {
         expect(await sniffed(text, name)).to.deep.equal(type)
       })
     }
@@ -243,7 +243,7 @@ describe('the type', () => {
       ['{\\rtf1 hi}', 'rtf', 'application/rtf'],
       ['%PDF-1.7\n1 0 obj', 'pdf', 'application/pdf'],
     ] as const) {
-      it(`is ${name} by its first words, whatever it is called`, async () => {
+      it(`is ${name} by its first words, whatever its name`, async () => {
         for (const file of ['a.txt', 'a.png', ''])
           expect(await sniffed(text, file)).to.deep.equal([name, mediaType])
       })
@@ -298,14 +298,14 @@ describe('the type', () => {
       ['bin', 'application/octet-stream', ascii('words and then', [0])],
       ['exe', 'application/x-msdownload', ascii('MZ', [0x90, 0, 3], zeros(59))],
     ] as const) {
-      it(`is ${name} by its bytes, whatever it is called: ${shown(bytes.subarray(0, 12).toString('latin1'))}`, async () => {
+      it(`is ${name} by its bytes, whatever its name: ${shown(bytes.subarray(0, 12).toString('latin1'))}`, async () => {
         for (const file of ['a.png', 'a.txt', 'a.csv', '']) {
           expect(await sniffed(bytes, file), file).to.deep.equal([name, mediaType])
         }
       })
     }
 
-    it('is bin for an empty one, unless its name says that it is text', async () => {
+    it('is bin for an empty file, unless its name is that of a text', async () => {
       expect(await sniffed('', 'a.png')).to.deep.equal(['bin', 'application/octet-stream'])
       expect(await sniffed('', '')).to.deep.equal(['bin', 'application/octet-stream'])
       expect(await sniffed('', 'a.csv')).to.deep.equal(['csv', 'text/csv; charset=utf-8'])

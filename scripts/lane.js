@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import Mocha from 'mocha'
+
+/**
+ * The process of a lane, see lanes.js: runs each test file that it receives in a mocha of its own, and sends the result. The
+ * servers that files share live until the end: test/support/servers/at-end.ts registers their ends here.
+ */
+
+// What the last tests have begun ends within this time, if it ends at all.
+const LINGER_MS = 30_000
+
+const { loadOptions } = createRequire(import.meta.url)('mocha/lib/cli/options.cjs')
+const options = { ...loadOptions(process.argv.slice(2)), forbidOnly: true }
+const ends = []
+globalThis[Symbol.for('sluice.lane')] = { atEnd: (end) => ends.push(end) }
+
+// Without its parent nobody reads the results.
+process.on('disconnect', () => process.exit(1))
+process.on('message', async ({ file, end }) => {
+  if (end) return close()
+  process.send({ result: await run(file) })
+})
+
+async function run(file) {
+  const since = Date.now()
+  const mocha = new Mocha(options)
+  mocha.addFile(resolve(file))
+  await mocha.loadFilesAsync()
+  const failed = []
+  const runner = await new Promise((done) => {
+    const running = mocha.run(() => done(running))
+    running.on('fail', (test, error) =>
+      failed.push({ title: test.fullTitle(), message: String(error?.message) }),
+    )
+  })
+  const { passes, failures, pending } = runner.stats
+  return { passes, failures, pending, failed, seconds: Math.round((Date.now() - since) / 1000) }
+}
+
+async function close() {
+  for (const end of ends) await end()
+  process.send({ ended: true })
+  process.channel.unref()
+  setTimeout(() => {
+    process.send({ leftOpen: process.getActiveResourcesInfo() }, () => process.exit())
+  }, LINGER_MS).unref()
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http'
+
+/** The signature of a request's URL, after it was verified. */
+export interface UrlSignature {
+  /** The version of the key. URLs in the response are signed with the same key, so that they are revoked with it. */
+  version: number
+  /** Milliseconds since 1970, exclusive; absent for a URL that does not expire. */
+  until?: number
+}
+
+/** What the middlewares and routes note about one request, for those that handle it later and for the log. */
+export interface RequestState {
+  /** The request line names no path, so the request is refused. */
+  hasBadTarget?: true
+  /** Too many requests wait on the connection. The response is a 429, and the last one of the connection. */
+  exceedsPipeline?: true
+  /** The id of the client that the request belongs to; absent while it is unknown. */
+  clientId?: string
+  /** Absent when the URL is not signed. */
+  signature?: UrlSignature
+  /** The `code` of the problem that the request was answered with; absent when there was none. */
+  problemCode?: string
+}
+
+const STATE = Symbol('request state')
+
+/** The state of a request. It is created at the first call and lives as long as the request. */
+export function stateOf(req: IncomingMessage & { [STATE]?: RequestState }): RequestState {
+  req[STATE] ??= {}
+  return req[STATE]
+}

@@ -1,0 +1,460 @@
+import { isDeepStrictEqual } from 'node:util'
+import { expect } from 'chai'
+import type { FileRef } from '../../../src/core/files/file-ref.ts'
+import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
+import type { Use, UsedDerivative } from '../../../src/core/ports/derivative-uses.ts'
+import type {
+  DerivativeEntry,
+  DerivativeRecord,
+  DerivativeStart,
+  FileIndex,
+  OriginalEntry,
+  OriginalRecord,
+  PageRequest,
+  RemovalCause,
+  Trash,
+} from '../../../src/core/ports/file-index.ts'
+import type { Random } from '../random.ts'
+
+interface Row {
+  original?: OriginalEntry
+  derivatives: Map<ObjectKey, DerivativeEntry>
+  /** Of those that are stored. */
+  uses: Map<ObjectKey, Use>
+}
+
+/** The index as a map in memory: every step at once, nothing durable. */
+export function createIndexModel() {
+  const rows = new Map<string, Row>()
+  /** Entries of an earlier process, whose lease or deadline counts as over. Every step makes new entries. */
+  const inherited = new Set<OriginalEntry | DerivativeEntry>()
+  const nameOf = ({ clientId, key }: FileRef) => `${clientId} ${key}`
+  const rowOf = (ref: FileRef): Row => {
+    const row = rows.get(nameOf(ref)) ?? { derivatives: new Map(), uses: new Map() }
+    rows.set(nameOf(ref), row)
+    return row
+  }
+  const isOver = (entry: OriginalEntry | DerivativeEntry, now: number) => {
+    // The time of what was thrown away goes on when a process ends.
+    if ('trash' in entry) return entry.trash.until <= now
+    if ('leaseUntil' in entry) return inherited.has(entry) || entry.leaseUntil <= now
+    return 'deadline' in entry && (inherited.has(entry) || entry.deadline <= now)
+  }
+  const busy = ({ derivatives }: Row, now: number) =>
+    [...derivatives.values()].some((entry) => entry.state === 'pending' && !isOver(entry, now))
+  const mayGo = (row: Row, cause: RemovalCause, now: number) => {
+    const state = row.original?.state
+    if (cause === 'delete') return state === 'stored' || state === 'going'
+    if (cause === 'purge') return state === 'stored' || state === 'trashed' || state === 'going'
+    if (cause === 'abandon') return state === 'pending'
+    if (state === 'gone') return !busy(row, now)
+    return row.original !== undefined && isOver(row.original, now)
+  }
+
+  return {
+    row: rowOf,
+    /** As if the process had died and another had come. */
+    reopen() {
+      for (const { original, derivatives } of rows.values())
+        for (const entry of [original, ...derivatives.values()]) if (entry) inherited.add(entry)
+    },
+    beginUpload(ref: FileRef, leaseUntil: number): string {
+      const row = rowOf(ref)
+      if (row.original) return 'throws'
+      row.original = { state: 'pending', leaseUntil }
+      return 'ok'
+    },
+    renewUpload(refs: readonly FileRef[], leaseUntil: number): void {
+      for (const row of refs.map(rowOf))
+        if (row.original?.state === 'pending') row.original = { state: 'pending', leaseUntil }
+    },
+    finishUpload(clientId: string, records: readonly OriginalRecord[]): boolean {
+      const all = records.map((record) => ({ record, row: rowOf({ clientId, key: record.key }) }))
+      if (all.some(({ row }) => row.original?.state !== 'pending' && row.original?.state !== 'stored'))
+        return false
+      for (const { record, row } of all)
+        if (row.original?.state === 'pending') row.original = { state: 'stored', record }
+      return true
+    },
+    adopt(clientId: string, record: OriginalRecord, trash?: Trash): OriginalEntry {
+      const row = rowOf({ clientId, key: record.key })
+      row.original ??= trash ? { state: 'trashed', record, trash } : { state: 'stored', record }
+      return row.original
+    },
+    amend(clientId: string, record: OriginalRecord, amended: OriginalRecord): boolean {
+      const row = rowOf({ clientId, key: record.key })
+      if (row.original?.state !== 'stored' || !isDeepStrictEqual(row.original.record, record)) return false
+      row.original = { state: 'stored', record: amended }
+      return true
+    },
+    trash(ref: FileRef, trash: Trash): ObjectKey[] | undefined {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored') return undefined
+      row.original = { state: 'trashed', record: row.original.record, trash }
+      return [...row.derivatives.keys()]
+    },
+    restore(ref: FileRef, now: number): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'trashed' || row.original.trash.until <= now) return false
+      row.original = { state: 'stored', record: row.original.record }
+      return true
+    },
+    /** What a page would have, were there no end to it. */
+    listed(clientId: string, { state, by, direction }: Pick<PageRequest, 'state' | 'by' | 'direction'>) {
+      const own = [...rows].flatMap(([name, { original }]) =>
+        name.startsWith(`${clientId} `) && original?.state === state ? [original] : [],
+      )
+      const position = ({ record }: (typeof own)[number]): [number | string, string] => [
+        by === 'key' ? '' : record[by],
+        record.key,
+      ]
+      own.sort((one, other) => {
+        const [[a, keyA], [b, keyB]] = [position(one), position(other)]
+        return a < b || (a === b && keyA < keyB) ? -1 : 1
+      })
+      if (direction === 'down') own.reverse()
+      return own.map((entry) =>
+        entry.state === 'trashed' ? { record: entry.record, trash: entry.trash } : { record: entry.record },
+      )
+    },
+    beginDerivative(
+      ref: FileRef,
+      key: ObjectKey,
+      deadline: number,
+      { atMost = Number.POSITIVE_INFINITY } = {},
+    ): DerivativeStart {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored') return 'refused'
+      if (!row.derivatives.has(key) && row.derivatives.size >= atMost) return 'full'
+      row.derivatives.set(key, { state: 'pending', deadline })
+      row.uses.delete(key)
+      return 'begun'
+    },
+    finishDerivative(ref: FileRef, record: DerivativeRecord, use: Use = { at: 0, isHeld: false }): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored') return false
+      row.derivatives.set(record.key, { state: 'stored', record })
+      row.uses.set(record.key, use)
+      return true
+    },
+    noteUse(ref: FileRef, key: ObjectKey, { at, isHeld }: Use): void {
+      const row = rowOf(ref)
+      const known = row.uses.get(key)
+      if (known) row.uses.set(key, { at: Math.max(known.at, at), isHeld: known.isHeld || isHeld })
+    },
+    beginEviction(ref: FileRef, key: ObjectKey, deadline: number): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored' || row.derivatives.get(key)?.state !== 'stored') return false
+      row.derivatives.set(key, { state: 'pending', deadline })
+      row.uses.delete(key)
+      return true
+    },
+    /** In the order of their eviction. */
+    used(clientId: string): UsedDerivative[] {
+      const own = [...rows].filter(([name]) => name.startsWith(`${clientId} `))
+      const all = own.flatMap(([name, { uses, derivatives }]) =>
+        [...uses].map(([key, use]) => {
+          const entry = derivatives.get(key)
+          if (entry?.state !== 'stored') throw new Error(`the model counts ${key}, which is not stored`)
+          const { size, partsBytes = 0 } = entry.record
+          return { original: storedKey(name.slice(clientId.length + 1)), key, bytes: size + partsBytes, use }
+        }),
+      )
+      const order = ({ key, use: { at, isHeld } }: UsedDerivative) =>
+        `${isHeld ? 1 : 0}${String(at).padStart(15, '0')}${key}`
+      return all.sort((one, other) => (order(one) < order(other) ? -1 : 1))
+    },
+    adoptDerivative(ref: FileRef, record: DerivativeRecord): DerivativeEntry | undefined {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'stored') return undefined
+      const entry = row.derivatives.get(record.key) ?? { state: 'stored', record }
+      if (!row.derivatives.has(record.key)) row.uses.set(record.key, { at: 0, isHeld: false })
+      row.derivatives.set(record.key, entry)
+      return entry
+    },
+    dropDerivative(ref: FileRef, key: ObjectKey, deadline: number): void {
+      const row = rowOf(ref)
+      const entry = row.derivatives.get(key)
+      if (entry?.state !== 'pending' || entry.deadline > deadline) return
+      row.derivatives.delete(key)
+      if (row.original?.state === 'gone' && row.derivatives.size === 0) delete row.original
+    },
+    beginRemoval(
+      ref: FileRef,
+      { cause, leaseUntil, now }: { cause: RemovalCause; leaseUntil: number; now: number },
+    ): ObjectKey[] | undefined {
+      const row = rowOf(ref)
+      if (!mayGo(row, cause, now)) return undefined
+      row.original = { state: 'going', leaseUntil }
+      return [...row.derivatives.keys()]
+    },
+    finishRemoval(ref: FileRef, now: number): boolean {
+      const row = rowOf(ref)
+      if (row.original?.state !== 'going') return false
+      for (const [key, entry] of row.derivatives)
+        if (entry.state === 'stored' || isOver(entry, now)) row.derivatives.delete(key)
+      row.uses.clear()
+      if (row.derivatives.size > 0) row.original = { state: 'gone' }
+      else delete row.original
+      return true
+    },
+    /** One client's files, as {@link listOf} gives them. */
+    list(clientId: string): Record<string, unknown> {
+      const own = [...rows].filter(([name, { original }]) => original && name.startsWith(`${clientId} `))
+      return Object.fromEntries(
+        own.map(([name, { original, derivatives }]) => [
+          name,
+          { original, derivatives: Object.fromEntries(derivatives) },
+        ]),
+      )
+    },
+    /** As `<client> <original>[ <derivative>]`, sorted. */
+    overdue(now: number): string[] {
+      const found: string[] = []
+      for (const [name, row] of rows) {
+        if (row.original?.state === 'gone' ? !busy(row, now) : row.original && isOver(row.original, now))
+          found.push(name)
+        if (row.original?.state !== 'stored' && row.original?.state !== 'trashed') continue
+        for (const [key, entry] of row.derivatives) if (isOver(entry, now)) found.push(`${name} ${key}`)
+      }
+      return found.sort()
+    },
+  }
+}
+
+/**
+ * Does the same steps at random on an index and on the model, and compares every answer, what is found after it, and
+ * now and then what is overdue.
+ *
+ * @param open the index, or one of several that see the same; asked for each step
+ * @param reopen now and then: closes the index and opens it anew
+ */
+export async function compareWithModel({
+  open,
+  reopen,
+  steps: count,
+  random,
+}: {
+  open: () => FileIndex
+  reopen?: () => Promise<void>
+  steps: number
+  random: Random
+}): Promise<void> {
+  const model = createIndexModel()
+  const clients = ['one', 'two'].map((name) => `model-${name}-${process.pid}-${Date.now()}`)
+  const keys = [1, 2, 3].map((n) => storedKey(`a/image/png/${String(n).padStart(22, '1')}.png`))
+  const refs = clients.flatMap((clientId) => keys.map((key) => ({ clientId, key })))
+  const derivativesOf = ({ key }: FileRef) => ['w=1', 'w=10', 'h=1'].map((name) => derivativeKey(key, name))
+  const history: string[] = []
+  const visited = new Set<string>()
+  let now = 1_800_000_000_000
+
+  for (let number = 0; number < count; number += 1) {
+    now += random.below(2)
+    const index = open()
+    const ref = random.oneOf(refs)
+    const key = random.oneOf(derivativesOf(ref))
+    const others = refs.filter(({ clientId }) => clientId === ref.clientId && random.below(3) === 0)
+    const several = [ref, ...others.filter((other) => other !== ref)]
+    const until = now + random.below(100) - 10
+    const record = (one: FileRef): OriginalRecord => ({
+      key: one.key,
+      originalName: `number ${number}.png`,
+      mediaType: 'image/png',
+      size: number,
+      // In no order, and not always one of its own.
+      sha256: String((number * 7919) % 5).padStart(64, '0'),
+      storedAt: now - (number % 3),
+    })
+    const { original: entry } = model.row(ref)
+    // Now and then one that was known, or never was.
+    const known = entry?.state === 'stored' && random.below(3) > 0 ? entry.record : record(ref)
+    const parts = random.below(3) === 0 ? { partsBytes: 5_000_000_000 + number } : {}
+    const derived = { key, mediaType: 'image/webp', size: number, ...parts }
+    const use = { at: now - random.below(3), isHeld: random.below(4) === 0 }
+    // Of three there are.
+    const atMost = 1 + random.below(3)
+    const removal = (cause: RemovalCause) => ({ cause, leaseUntil: until, now })
+    const steps = {
+      beginUpload: async () => [
+        await index.beginUpload(ref, until).then(
+          () => 'ok',
+          () => 'throws',
+        ),
+        model.beginUpload(ref, until),
+      ],
+      renewUpload: async () => [await index.renewUpload(several, until), model.renewUpload(several, until)],
+      finishUpload: async () => [
+        await index.finishUpload(ref.clientId, several.map(record)),
+        model.finishUpload(ref.clientId, several.map(record)),
+      ],
+      adopt: async () => [
+        await index.adopt(ref.clientId, record(ref)),
+        model.adopt(ref.clientId, record(ref)),
+      ],
+      adoptTrashed: async () => [
+        await index.adopt(ref.clientId, record(ref), { at: now, until }),
+        model.adopt(ref.clientId, record(ref), { at: now, until }),
+      ],
+      trash: async () => [
+        (await index.trash(ref, { at: now, until }))?.sort(),
+        model.trash(ref, { at: now, until })?.sort(),
+      ],
+      restore: async () => [await index.restore(ref, now), model.restore(ref, now)],
+      purge: async () => [
+        (await index.beginRemoval(ref, removal('purge')))?.sort(),
+        model.beginRemoval(ref, removal('purge'))?.sort(),
+      ],
+      amend: async () => [
+        await index.amend(ref.clientId, known, { ...known, probe: `at ${number}` }),
+        model.amend(ref.clientId, known, { ...known, probe: `at ${number}` }),
+      ],
+      beginDerivative: async () => [
+        await index.beginDerivative(ref, key, until, { atMost }),
+        model.beginDerivative(ref, key, until, { atMost }),
+      ],
+      finishDerivative: async () => [
+        await index.finishDerivative(ref, derived, use),
+        model.finishDerivative(ref, derived, use),
+      ],
+      noteUse: async () => [await index.noteUse(ref, key, use), model.noteUse(ref, key, use)],
+      beginEviction: async () => [
+        await index.beginEviction(ref, key, until),
+        model.beginEviction(ref, key, until),
+      ],
+      countDerivatives: async () => [await index.countDerivatives(ref), undefined],
+      adoptDerivative: async () => [
+        await index.adoptDerivative(ref, derived),
+        model.adoptDerivative(ref, derived),
+      ],
+      dropDerivative: async () => [
+        await index.dropDerivative(ref, key, until),
+        model.dropDerivative(ref, key, until),
+      ],
+      delete: async () => [
+        (await index.beginRemoval(ref, removal('delete')))?.sort(),
+        model.beginRemoval(ref, removal('delete'))?.sort(),
+      ],
+      abandon: async () => [
+        (await index.beginRemoval(ref, removal('abandon')))?.sort(),
+        model.beginRemoval(ref, removal('abandon'))?.sort(),
+      ],
+      sweep: async () => [
+        (await index.beginRemoval(ref, removal('sweep')))?.sort(),
+        model.beginRemoval(ref, removal('sweep'))?.sort(),
+      ],
+      finishRemoval: async () => [await index.finishRemoval(ref, now), model.finishRemoval(ref, now)],
+    } satisfies Record<string, () => Promise<unknown[]>>
+
+    const compareLists = async (opened: FileIndex, clientId: string) => {
+      const totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
+      for (const state of ['stored', 'trashed'] as const)
+        for (const by of ['key', 'storedAt', 'sha256'] as const)
+          for (const direction of ['up', 'down'] as const) {
+            const expected = model.listed(clientId, { state, by, direction })
+            const found = await listed(opened, clientId, { state, by, direction, limit: 1 + random.below(3) })
+            expect(found, `${story()}${state} by ${by} ${direction}`).to.deep.equal(expected)
+            totals[state] = {
+              files: expected.length,
+              bytes: expected.reduce((sum, one) => sum + one.record.size, 0),
+            }
+          }
+      expect(await opened.totals(clientId), story()).to.deep.equal(totals)
+    }
+
+    const compareUses = async (opened: FileIndex, one: FileRef) => {
+      const { clientId, key: original } = one
+      const all = model.used(clientId)
+      const ofOne = all.filter((each) => each.original === original)
+      const bytesOf = (used: readonly UsedDerivative[]) => used.reduce((sum, { bytes }) => sum + bytes, 0)
+      expect(await opened.leastUsed({ clientId }, 100), story()).to.deep.equal(all)
+      expect(await opened.leastUsed({ clientId }, 1), story()).to.deep.equal(all.slice(0, 1))
+      expect(await opened.leastUsed(one, 2), story()).to.deep.equal(ofOne.slice(0, 2))
+      const bytes = { client: bytesOf(all), original: bytesOf(ofOne) }
+      expect(await opened.derivedBytes(one), story()).to.deep.equal(bytes)
+    }
+
+    // Tombstones are rare: they take a derivative that is begun, and a delete that ends before it.
+    const names = Object.keys(steps) as Array<keyof typeof steps>
+    const name = random.oneOf<keyof typeof steps>([
+      ...names,
+      'beginDerivative',
+      'beginDerivative',
+      'finishRemoval',
+      'finishRemoval',
+    ])
+    visited.add(`${name} when ${model.row(ref).original?.state ?? 'unknown'}`)
+    history.push(`${number} at ${now}: ${name} ${several.map((one) => refs.indexOf(one))} ${key} ${until}`)
+    const story = () => `the last steps:\n${history.slice(-12).join('\n')}\n`
+    const [answer, expected] = await steps[name]()
+    expect(answer, story()).to.deep.equal(expected)
+
+    for (const one of several) {
+      const { original, derivatives } = model.row(one)
+      for (const each of derivativesOf(one)) {
+        const derivative = derivatives.get(each)
+        expect(await open().find(one, each), story()).to.deep.equal({
+          ...(original ? { original } : {}),
+          ...(derivative ? { derivative } : {}),
+        })
+      }
+    }
+    if (random.below(20) === 0) {
+      await compareUses(open(), ref)
+      expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
+      for (const clientId of clients)
+        expect(await listOf(open(), clientId), story()).to.deep.equal(model.list(clientId))
+      for (const clientId of clients) await compareLists(open(), clientId)
+    }
+    if (reopen && random.below(50) === 0) {
+      await reopen()
+      model.reopen()
+      history.push('reopened')
+      expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
+    }
+  }
+  // 20 steps in 6 states: all of them must have been met.
+  expect(visited.size, [...visited].sort().join(', ')).to.equal(120)
+}
+
+/** All pages of a list. */
+export async function listed(index: FileIndex, clientId: string, request: PageRequest) {
+  const files: Array<{ record: OriginalRecord; trash?: Trash }> = []
+  for (let after: string | undefined; ; ) {
+    const page = await index.page(clientId, { ...request, ...(after === undefined ? {} : { after }) })
+    expect(page.files.length).to.be.at.most(request.limit)
+    files.push(...page.files.map(({ position: _, ...file }) => file))
+    // Each is where it says: what is behind it begins with the next one.
+    if (page.files[1]) {
+      const behind = await index.page(clientId, {
+        ...request,
+        after: String(page.files[0]?.position),
+        limit: 1,
+      })
+      expect(behind.files).to.deep.equal([page.files[1]])
+    }
+    if (page.next === undefined) return files
+    after = page.next
+  }
+}
+
+/** What an index lists of a client, by `<client> <original>`; given twice counts once. */
+export async function listOf(index: FileIndex, clientId?: string): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {}
+  for await (const { ref, original, derivatives } of index.list(clientId))
+    found[`${ref.clientId} ${ref.key}`] = {
+      original,
+      derivatives: Object.fromEntries(derivatives.map(({ key, entry }) => [key, entry])),
+    }
+  return found
+}
+
+async function overdueOf(index: FileIndex, now: number, clients: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for await (const item of index.overdue(now)) {
+    if (!clients.includes(item.ref.clientId)) continue
+    const name = `${item.ref.clientId} ${item.ref.key}`
+    found.push(item.kind === 'original' ? name : `${name} ${item.derivative}`)
+  }
+  return found.sort()
+}

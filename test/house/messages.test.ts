@@ -1,0 +1,94 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are source text with templates
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { HOLE, literals } from '../support/literals.ts'
+import { lineOf, wordsToAvoid } from '../support/plain-words.ts'
+
+const FOLDERS = ['src', 'plugins', 'config', 'scripts']
+
+/** Folders and files whose texts are not in plain English yet. */
+const NOT_YET: readonly string[] = [
+  'config',
+  'plugins',
+  'scripts',
+  join('src', 'process', 'cli'),
+  join('src', 'core', 'files', 'finding.ts'),
+  join('src', 'http', 'delivery', 'stored-file.ts'),
+]
+
+/** Literals that are no messages. */
+const EXCEPTIONS: ReadonlyArray<[reason: string, pattern: RegExp]> = [
+  ['a Lua script, whose words are names', /\bredis\.p?call\(|^\s*local \w/m],
+]
+
+/** Two words in a row, of which one may be a value: a literal of one word is a name, a code or a state. */
+const SENTENCE = new RegExp(`[\\p{L}${HOLE}]\\S*\\s+\\S*[\\p{L}${HOLE}]`, 'u')
+
+/** Each hit in the messages of a source, as "line: word → plain form". */
+function hits(source: string): string[] {
+  return literals(source)
+    .filter(({ text }) => SENTENCE.test(text) && !EXCEPTIONS.some(([, pattern]) => pattern.test(text)))
+    .flatMap(({ text, at }) => wordsToAvoid(text).map(({ index, ...hit }) => ({ ...hit, at: at + index })))
+    .map(({ at, word, plain }) => `${lineOf(source, at)}: "${word}" → ${plain}`)
+}
+
+function sources(): string[] {
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  ).filter((file) => /\.m?[jt]s$/.test(file))
+  return files.filter((file) => !NOT_YET.some((path) => file === path || file.startsWith(join(path, '/'))))
+}
+
+describe('the English of messages', () => {
+  it('uses plain words', () => {
+    const files = sources()
+    expect(files.length).to.be.above(300)
+    const found = files.flatMap((file) => hits(readFileSync(file, 'utf8')).map((hit) => `${file}:${hit}`))
+    expect(found, `\n${found.join('\n')}\n`).to.deep.equal([])
+  })
+
+  it('reads each source to its end', () => {
+    const lost = sources().filter((file) => {
+      const source = readFileSync(file, 'utf8')
+      return hits(`${source}\n'it is kept'`).length !== hits(source).length + 1
+    })
+    expect(lost).to.deep.equal([])
+  })
+
+  it('finds a word to avoid in each kind of literal, with its line', () => {
+    const bad = [
+      "new Problem({ detail: 'nothing was kept' })",
+      'log.warn({}, "nobody\'s turn")',
+      '`${client}: the link has ended`',
+      "`${on ? 'is told of it' : name} `",
+      '`first line\n${a}\nis gone for ${b} s`',
+      "x = a / b / c('it is kept')",
+      "x = /'/.test(a) ? 'it is kept' : b",
+      'help: `a${{ b: `${c}` }}d it is kept`',
+      '`${n} kept`',
+      "'it is\\nkept'",
+    ]
+    const lines = [2, 2, 2, 2, 4, 2, 2, 2, 2, 2]
+    for (const [i, text] of bad.entries()) {
+      expect(hits(`// a\n${text}`), text).to.have.lengthOf(1)
+      expect(hits(`// a\n${text}`)[0], text).to.match(new RegExp(`^${lines[i]}: `))
+    }
+  })
+
+  it('leaves comments, code, single words, regular expressions and Lua scripts alone', () => {
+    const good = [
+      '// The bytes are kept.',
+      "/* 'It is kept.' */",
+      '/** It says `it is kept`. */',
+      "state: 'gone'",
+      '`${kept} ${gone}`',
+      '`${a(kept, gone)} of ${nobody}`',
+      '/it is kept/.test(text)',
+      "if (/[/']it is kept'/.test(text)) return",
+      "`\nlocal kept = redis.call('GET', 'gone for good')\n`",
+      "import { kept } from './gone/for/good.ts'",
+    ]
+    expect(good.flatMap(hits)).to.deep.equal([])
+  })
+})

@@ -1,0 +1,323 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Asset } from '../../../../src/core/bytes/asset.ts'
+import { fileNotFound } from '../../../../src/core/problem.ts'
+import { onTwoBackends } from '../../../support/backends.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { watchedEngine } from '../../../support/media/engines.ts'
+import { picture } from '../../../support/media/images.ts'
+import { downloader } from '../../../support/peers/downloader.ts'
+import { entriesOf, manifestOf } from '../../../support/requests/archive.ts'
+import { postZip, uploadOne, type WireRecord } from '../../../support/requests/client.ts'
+import { exchange, openSocket } from '../../../support/requests/exchange.ts'
+import type { Service } from '../../../support/service.ts'
+import { breakable } from '../../../support/stored/breakable.ts'
+
+const LARGE = 4_000_000
+// How long work may go on for a client that has left.
+const WITHIN_A_SECOND = { withinMs: 1000 }
+
+/**
+ * As a file does that somebody has cut after its size was read: it ends early, and well. So early that an archive which
+ * goes on with it three times has no more than half of it.
+ */
+function cut(asset: Asset, bytes: Readable): Readable {
+  return Readable.from(
+    (async function* () {
+      let left = Math.floor(asset.size / 8)
+      for await (const chunk of bytes as AsyncIterable<Buffer>) {
+        yield chunk.subarray(0, left)
+        left -= chunk.length
+        if (left <= 0) return
+      }
+    })(),
+    { objectMode: false },
+  )
+}
+
+/** As a disk or a network does: it fails in the middle. */
+function failing(asset: Asset, bytes: Readable): Readable {
+  return Readable.from(
+    (async function* () {
+      yield* cut(asset, bytes)
+      throw new Error('EIO: i/o error, read /var/lib/sluice/secret-place')
+    })(),
+    { objectMode: false },
+  )
+}
+
+onTwoBackends('sources that break', (start) => {
+  const source = breakable()
+  const watched = watchedEngine()
+  let service: Service
+  let large: WireRecord
+  let small: WireRecord
+  let png: WireRecord
+  before(async () => {
+    service = await start({
+      env: { ZIP_RATE_POINTS: '1000' },
+      wrapStorage: source.wrapStorage,
+      engines: [watched.engine],
+    })
+    large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(LARGE) })
+    small = await uploadOne(service, { name: 'small.bin', bytes: randomBytes(1000) })
+    png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+  })
+  afterEach(() => {
+    source.mend()
+    watched.release()
+  })
+
+  /** What the log says of failures that are not the caller's. */
+  const errors = () => service.log.lines.filter(({ level }) => level === 'error')
+
+  for (const [how, breakage] of Object.entries({ 'ends early': cut, fails: failing })) {
+    describe(`one that ${how}`, () => {
+      it('destroys the connection of an archive that has begun, and leaves others alone', async () => {
+        const earlier = errors().length
+        source.breaks(LARGE, breakage)
+        const before = source.opened
+        const files = [
+          { path: small.sourceName, type: 'application' },
+          { path: large.sourceName, type: 'application' },
+          { path: small.sourceName, type: 'application', name: 'after.bin' },
+        ]
+        const outcome = await postZip(service, { files })
+          .then((response) => response.arrayBuffer())
+          .catch((error) => error)
+        expect(outcome).to.be.an.instanceOf(Error)
+        await eventually(() => expect(errors()).to.have.length(earlier + 1))
+        // The two small ones, and the large one four times.
+        expect(source.opened - before).to.equal(6)
+        source.mend()
+        const response = await postZip(service, { files })
+        expect(entriesOf(Buffer.from(await response.arrayBuffer()))).to.have.length(4)
+        await eventually(() => expect(source.open).to.equal(0))
+      })
+
+      it('resets the connection of a peer of HTTP/1.0, to which an end would say that all has come', async () => {
+        source.breaks(LARGE, breakage)
+        const body = JSON.stringify({ files: [{ path: large.sourceName, type: 'application' }] })
+        // Not Node, which takes a reset for an end when it comes together with the last bytes.
+        const curl = await downloader('curl')
+        const secret = `Authorization: ${service.tokens.secretClientToken}`
+        const args = ['--http1.0', '-sS', '-o', 'file', '-H', secret, '-H', 'Content-Type: application/json']
+        const { code, said } = await curl.run([...args, '-d', body, `${service.url}/v1/zip`])
+        await curl.remove()
+        expect(said).to.match(/reset/)
+        expect(code).to.equal(56)
+      })
+
+      it('is resumed where it broke, up to three times in a file', async () => {
+        let times = 0
+        source.breaks(LARGE, (asset, bytes) => (times++ < 3 ? breakage(asset, bytes) : bytes))
+        const earlier = service.log.lines.length
+        const response = await postZip(service, { files: [{ path: large.sourceName, type: 'application' }] })
+        const [entry] = entriesOf(Buffer.from(await response.arrayBuffer()))
+        expect(entry?.bytes.equals((await exchange(service, large.src)).body)).to.equal(true)
+        expect(times).to.equal(5)
+        const told = service.log.lines.slice(earlier).filter(({ level }) => level === 'warn')
+        expect(told.map(({ fields }) => fields.times)).to.deep.equal([1, 2, 3])
+      })
+
+      it('leaves a small file out of the archive, and says so', async () => {
+        source.breaks(1000, breakage)
+        const response = await postZip(service, {
+          files: [
+            { path: small.sourceName, type: 'application' },
+            { path: large.sourceName, type: 'application' },
+          ],
+        })
+        const entries = entriesOf(Buffer.from(await response.arrayBuffer()))
+        expect(entries.map(({ name }) => name)).to.deep.equal([large.sourceName, '_manifest.json'])
+        expect(manifestOf(entries)[0]).to.deep.equal({
+          path: small.sourceName,
+          name: small.sourceName,
+          status: 'error',
+          code: 500,
+          reason: 'internal error',
+        })
+      })
+
+      it('destroys the connection of the delivery of a large file', async () => {
+        const earlier = errors().length
+        source.breaks(LARGE, breakage)
+        for (const headers of [{}, { Range: `bytes=0-${LARGE - 1}` }]) {
+          const outcome = await exchange(service, large.src, {
+            headers,
+            signal: AbortSignal.timeout(10_000),
+          }).catch((error) => error)
+          expect(outcome).to.be.an.instanceOf(Error)
+          expect(outcome.code).to.equal('ECONNRESET')
+        }
+        await eventually(() => expect(errors()).to.have.length(earlier + 2))
+        source.mend()
+        expect((await exchange(service, large.src)).body.length).to.equal(LARGE)
+      })
+
+      it('is a 500 for a small file, which is read before anything is sent', async () => {
+        const earlier = errors().length
+        source.breaks(1000, breakage)
+        for (const headers of [{}, { Range: 'bytes=0-999' }]) {
+          const answer = await exchange(service, small.src, { headers })
+          expect(answer.status).to.equal(500)
+          expect(answer.headers).to.include({
+            'cache-control': 'no-store',
+            'content-type': 'application/problem+json',
+          })
+          expect(answer.headers).not.to.have.any.keys('etag', 'content-range', 'last-modified')
+          expect(answer.body.toString()).not.to.match(/EIO|\/var\/lib/)
+        }
+        expect(errors()).to.have.length(earlier + 2)
+        source.mend()
+        expect((await exchange(service, small.src)).body.length).to.equal(1000)
+      })
+
+      it('makes no derivative', async () => {
+        source.breaks(png.size, breakage)
+        const { status, body } = await exchange(service, `${png.src}?w=50`)
+        // Not 422: it is the storage that fails, before the picture is looked at.
+        expect(status).to.equal(500)
+        expect(body.toString()).not.to.match(/EIO|\/var\/lib/)
+        expect((await service.objects()).filter((name) => name.includes('_w='))).to.deep.equal([])
+        source.mend()
+        expect((await exchange(service, `${png.src}?w=50`)).status).to.equal(200)
+        await eventually(async () =>
+          expect((await service.objects()).filter((name) => name.includes('_w='))).to.have.length(1),
+        )
+        const removed = await exchange(service, `/v1/upload/${png.s3PathOriginal}`, {
+          method: 'DELETE',
+          headers: { Authorization: service.tokens.secretClientToken },
+        })
+        expect(removed.status).to.equal(200)
+        png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+      })
+    })
+  }
+
+  it('leaves a large file out of the archive that has gone by its turn, and says so', async () => {
+    source.breaks(LARGE, (_asset, bytes) => {
+      bytes.destroy()
+      throw fileNotFound()
+    })
+    const response = await postZip(service, {
+      files: [large, small].map(({ sourceName }) => ({
+        path: sourceName,
+        type: 'application',
+        name: 'a.bin',
+      })),
+    })
+    const entries = entriesOf(Buffer.from(await response.arrayBuffer()))
+    expect(entries.map(({ name }) => name)).to.deep.equal(['a.bin', '_manifest.json'])
+    expect(manifestOf(entries)).to.deep.equal([
+      {
+        path: large.sourceName,
+        name: 'a.bin',
+        status: 'error',
+        code: 404,
+        reason: 'This file does not exist.',
+      },
+      { path: small.sourceName, name: 'a.bin', status: 'ok', size: 1000 },
+    ])
+  })
+
+  describe('when the client is slow, or leaves', () => {
+    let huge: WireRecord
+    before(async () => {
+      // More than what lies between a server and a client that does not read, and nothing that deflates.
+      huge = await uploadOne(service, { name: 'huge.bin', bytes: randomBytes(30_000_000) })
+    })
+
+    it('reads a few small files ahead of the one that is being sent', async () => {
+      const before = source.opened
+      const files = [{ path: huge.sourceName, type: 'application' }]
+      for (let i = 0; i < 50; i += 1) files.push({ path: small.sourceName, type: 'application' })
+      await leaveArchive(files, async () => {
+        await eventually(() => expect(source.opened - before).to.be.above(4))
+        await pause(200)
+        expect(source.opened - before).to.be.within(5, 8)
+      })
+      await eventually(() => expect(source.open).to.equal(0), WITHIN_A_SECOND)
+    })
+
+    it('reads four files at once', async () => {
+      let read = () => {}
+      const gate = new Promise<void>((done) => {
+        read = done
+      })
+      source.breaks(1000, (_asset, bytes) =>
+        Readable.from(
+          (async function* () {
+            await gate
+            yield* bytes
+          })(),
+          { objectMode: false },
+        ),
+      )
+      const files = Array.from({ length: 50 }, () => ({ path: small.sourceName, type: 'application' }))
+      const archive = postZip(service, { files })
+      await eventually(() => expect(source.open).to.equal(4))
+      await pause(100)
+      expect(source.open).to.equal(4)
+      read()
+      expect(entriesOf(Buffer.from(await (await archive).arrayBuffer()))).to.have.length(51)
+    })
+
+    async function leaveArchive(files: object[], after: () => Promise<unknown>): Promise<void> {
+      const body = JSON.stringify({ files })
+      const socket = await openSocket(service)
+      socket.on('error', () => {})
+      socket.pause()
+      socket.write(
+        `POST /v1/zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${service.tokens.secretClientToken}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      )
+      await after().finally(() => socket.destroy())
+    }
+
+    it('stops making what the archive would have held', async () => {
+      const before = { opened: watched.opened, aborted: watched.aborted, errors: errors().length }
+      watched.hold()
+      await leaveArchive(
+        Array.from({ length: 100 }, (_, i) => ({ path: png.sourceName, params: { w: 100 + i, h: 3 } })),
+        () => eventually(() => expect(watched.opened).to.be.above(before.opened)),
+      )
+      await eventually(() => expect(watched.aborted).to.be.above(before.aborted), WITHIN_A_SECOND)
+      watched.release()
+      await pause(200)
+      // Few at a time: the rest was never begun.
+      expect(watched.opened - before.opened).to.be.below(9)
+      expect((await service.objects()).filter((name) => name.includes('_h=3'))).to.deep.equal([])
+      // Nobody has done anything wrong.
+      expect(errors()).to.have.length(before.errors)
+    })
+
+    it('closes the file that it was reading, and opens no other', async () => {
+      await leaveArchive(
+        Array.from({ length: 50 }, () => ({ path: huge.sourceName, type: 'application' })),
+        async () => {
+          await eventually(() => expect(source.open).to.equal(1))
+          // One at a time, and it waits for the client.
+          await pause(100)
+          expect(source.open).to.equal(1)
+        },
+      )
+      await eventually(() => expect(source.open).to.equal(0), WITHIN_A_SECOND)
+      await pause(100)
+      expect(source.open).to.equal(0)
+    })
+
+    it('closes the file that it was sending', async () => {
+      const socket = await openSocket(service)
+      socket.on('error', () => {})
+      socket.pause()
+      socket.write(`GET ${huge.src.slice(service.url.length)} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      await eventually(() => expect(source.open).to.equal(1))
+      await pause(50)
+      socket.destroy()
+      await eventually(() => expect(source.open).to.equal(0), WITHIN_A_SECOND)
+    })
+  })
+})

@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { onTwoBackends } from '../../support/backends.ts'
+import { picture } from '../../support/media/images.ts'
+import { deleteFile, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { exchange, jsonOf } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
+import { settled } from '../../support/stored/settled.ts'
+
+onTwoBackends('index reads of a delivery', (start) => {
+  let service: Service
+  let record: WireRecord
+  let path: string
+  let reads = 0
+  before(async () => {
+    service = await start({
+      wrapStorage: ({ buckets, index }) => ({
+        buckets,
+        index: {
+          ...index,
+          find(ref, derivative) {
+            reads += 1
+            return index.find(ref, derivative)
+          },
+        },
+      }),
+    })
+    record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    path = new URL(record.src).pathname
+    expect((await exchange(service, `${path}?w=30`)).status).to.equal(200)
+    await settled(service)
+  })
+
+  async function readsOf(target: string): Promise<{ status: number; reads: number }> {
+    reads = 0
+    const { status } = await exchange(service, target)
+    return { status, reads }
+  }
+
+  it('are one for a stored derivative, by its short path and by its full key', async () => {
+    const full = rawPath(service, record.s3PathOriginal).replace('/bucket/', '/image/upload/')
+    for (const target of [`${path}?w=30`, `${full}?w=30`])
+      expect(await readsOf(target), target).to.deep.equal({ status: 200, reads: 1 })
+  })
+
+  it('are one for a derivative that the path names', async () => {
+    const bucket = rawPath(service, `${record.s3PathOriginal}_w=30`)
+    for (const target of [bucket, bucket.replace('/bucket/', '/image/upload/')])
+      expect(await readsOf(target), target).to.deep.equal({ status: 200, reads: 1 })
+  })
+
+  it('are one for an original', async () => {
+    for (const target of [path, rawPath(service, record.s3PathOriginal)])
+      expect(await readsOf(target), target).to.deep.equal({ status: 200, reads: 1 })
+  })
+
+  it('are one for a query that is refused', async () => {
+    expect(await readsOf(`${path}?w=0`)).to.deep.equal({ status: 400, reads: 1 })
+  })
+
+  it('come before the refusal of a query: a file that does not exist is a 404', async () => {
+    const other = await uploadOne(service, { name: 'b.png', bytes: await picture() })
+    await deleteFile(service, other.s3PathOriginal)
+    const missing = new URL(other.src).pathname
+    const named = rawPath(service, `${other.s3PathOriginal}_w=30`).replace('/bucket/', '/image/upload/')
+    for (const target of [`${missing}?w=0`, `${missing}?nonsense`, `${named}?w=20`, missing]) {
+      const answer = await exchange(service, target)
+      expect(answer.status, target).to.equal(404)
+      expect(jsonOf(answer).code, target).to.equal('file_not_found')
+    }
+    const derivative = rawPath(service, `${record.s3PathOriginal}_w=30`).replace('/bucket/', '/image/upload/')
+    expect(jsonOf(await exchange(service, `${derivative}?w=20`)).code).to.equal('transform_of_derivative')
+    expect(jsonOf(await exchange(service, `${derivative}?w=0`)).code).to.equal('bad_parameter')
+    const group = path.replace('/image/', '/video/')
+    expect((await exchange(service, `${group}?w=0`)).status).to.equal(404)
+  })
+})

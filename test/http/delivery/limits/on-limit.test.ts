@@ -1,0 +1,129 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { notTransformable } from '../../../../src/core/transform-problems.ts'
+import { sharpEngine } from '../../../../src/engines/image/sharp.ts'
+import { onOneBackend, stoppedAtTheEnd } from '../../../support/backends.ts'
+import { pluginFolder } from '../../../support/drop-ins.ts'
+import { picture } from '../../../support/media/images.ts'
+import { entriesOf } from '../../../support/requests/archive.ts'
+import { postZip, uploadOne, type WireRecord } from '../../../support/requests/client.ts'
+import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
+import { type Service, startService } from '../../../support/service.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
+
+/** A project folder that says what is delivered at a limit. */
+async function rootWith(onLimit: 'refuse' | 'original'): Promise<string> {
+  const folder = await temporaryFolder()
+  await mkdir(join(folder, 'config'))
+  await writeFile(join(folder, 'config', 'chain.json'), JSON.stringify({ onLimit }))
+  return folder
+}
+
+onOneBackend('with onLimit: original', (start) => {
+  let root: string
+  let service: Service
+  let png: Buffer
+  let record: WireRecord
+  before(async () => {
+    root = await rootWith('original')
+    service = await start({ root, env: { OUTPUT_MAX_BYTES: '1000' } })
+    png = await picture()
+  })
+  after(() => rm(root, { recursive: true }))
+  beforeEach(async () => {
+    record = await uploadOne(service, { name: 'a.png', bytes: png })
+  })
+
+  const get = (query: string, { src } = record, headers = {}): Promise<Answer> =>
+    exchange(service, `${src}?${query}`, { headers })
+
+  it('the original stands in for an output that is too large, for a minute', async () => {
+    const first = await get('w=10')
+    expect(first.headers).to.include({ 'cache-control': 'public, max-age=604800' })
+    expect(first.headers).to.not.have.property('x-sluice-transform')
+    const { status, headers, body } = await get('w=390&f=png')
+    expect(status).to.equal(200)
+    expect(body.equals(png)).to.equal(true)
+    expect(headers).to.include({
+      'cache-control': 'public, max-age=60',
+      etag: `"${record.s3PathOriginal}"`,
+      'content-type': 'image/png',
+      'x-sluice-transform': 'original for output_too_large',
+    })
+    expect((await get('w=10')).headers.etag).to.equal(first.headers.etag)
+  })
+
+  it('it is kept apart by Accept, where what it stands in for would be', async () => {
+    const { headers } = await get('w=390&f=auto', record, { accept: 'image/png' })
+    expect(headers).to.include({ vary: 'Accept', 'cache-control': 'public, max-age=60' })
+  })
+
+  it('it stands in for a picture that is too long for a format', async () => {
+    const create = { width: 4, height: 16_400, channels: 3, background: '#f00' } as const
+    const tall = await sharp({ create }).png().toBuffer()
+    const { headers, body } = await get('f=webp', await uploadOne(service, { name: 'a.png', bytes: tall }))
+    expect(headers['x-sluice-transform']).to.equal('original for format_too_small')
+    expect(body.equals(tall)).to.equal(true)
+  })
+
+  it('it does not stand in for a picture that is broken, nor for wrong parameters', async () => {
+    const bytes = Buffer.concat([png.subarray(0, 60), Buffer.alloc(500)])
+    const broken = await get('w=10', await uploadOne(service, { name: 'a.png', bytes }))
+    expect(broken.status).to.equal(422)
+    expect(jsonOf(broken)).to.include({ code: 'not_transformable', reason: 'broken' })
+    await get('w=10')
+    expect((await get('w=0')).status).to.equal(400)
+  })
+
+  it('it is in archives as well', async () => {
+    await get('w=10')
+    const { sourceName: path } = record
+    const answer = await postZip(service, { files: [{ path, params: { w: 390, f: 'png' } }] })
+    const [entry] = entriesOf(Buffer.from(await answer.arrayBuffer()))
+    expect(entry?.bytes.equals(png)).to.equal(true)
+  })
+})
+
+describe('a transformation past a limit', () => {
+  const plugin = (name: string, noOriginalFallback: boolean) => `export default {
+    name: 'test-${name}', engine: 'sharp', phase: 'effect', noOriginalFallback: ${noOriginalFallback},
+    params: { ${name}: { type: 'flag', help: 'For this test' } },
+    transform: (image) => image,
+  }`
+  const limited: typeof sharpEngine = {
+    ...sharpEngine,
+    async open() {
+      throw notTransformable('past a limit of this test')
+    },
+  }
+  const start = stoppedAtTheEnd(startService)
+  const folders: string[] = []
+  after(async () => {
+    for (const folder of folders) await rm(folder, { recursive: true })
+  })
+
+  async function answersOf(onLimit: 'refuse' | 'original', queries: readonly string[]) {
+    const root = await rootWith(onLimit)
+    const PLUGINS_DIR = await pluginFolder({
+      'glow.js': plugin('glow', false),
+      'pixelate.js': plugin('pixelate', true),
+    })
+    folders.push(root, PLUGINS_DIR)
+    const service = await start({ root, env: { PLUGINS_DIR }, engines: [limited] })
+    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const found: Record<string, number> = {}
+    for (const query of queries) found[query] = (await exchange(service, `${src}?${query}`)).status
+    return found
+  }
+
+  it('is the original instead, but never where that would show what was to be hidden', async () => {
+    const answers = await answersOf('original', ['glow', 'pixelate', 'glow&pixelate'])
+    expect(answers).to.deep.equal({ glow: 200, pixelate: 422, 'glow&pixelate': 422 })
+  })
+
+  it('is refused unless the configuration says otherwise', async () => {
+    expect(await answersOf('refuse', ['glow'])).to.deep.equal({ glow: 422 })
+  })
+})

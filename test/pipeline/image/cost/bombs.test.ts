@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import sharp from 'sharp'
+import { readExif } from '../../../../src/core/media/exif.ts'
+import { Problem } from '../../../../src/core/problem.ts'
+import { stripDecompressionBombs } from '../../../../src/engines/image/decompression-bombs.ts'
+import { manyBlocks, manyChunks, manyWebpChunks } from '../../../support/requests/attacks.ts'
+
+// CPU time of a look at a file on the main thread. Not of the clock: other processes share the processor.
+const LOOK_MS = 250
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+describe('pictures of millions of parts', () => {
+  for (const type of ['tEXt', 'zTXt', 'aaAa', 'IDAT'])
+    it(`refuses a PNG of 3.3 million empty ${type} chunks without reading all of it`, () => {
+      expectRefused(manyChunks(3_300_000, type), 'expected a PNG of at most 10000 chunks')
+    })
+
+  it('refuses a GIF of 19 million blocks of one byte', () => {
+    expectRefused(manyBlocks(19_000_000), /expected a GIF of at most \d+ blocks/)
+  })
+
+  it('refuses a WebP of 4.8 million empty chunks', async () => {
+    const create = { width: 8, height: 8, channels: 3 as const, background: 'red' }
+    const webp = await sharp({ create }).webp().toBuffer()
+    expectRefused(manyWebpChunks(webp, 4_800_000), 'expected a WebP of at most 10000 chunks')
+  })
+
+  it('removes the texts of a PNG whose every text would be a warning', async () => {
+    const harmless = stripDecompressionBombs(manyChunks(5000))
+    expect(harmless.toString('latin1')).not.to.include('tEXt')
+    expect(await sharp(harmless).metadata()).to.include({ width: 8, height: 8 })
+  })
+
+  it('allows a large PNG chunks of 8 KB, as libpng writes them', () => {
+    // 100 MB: more chunks than a small file may have.
+    const chunk = Buffer.concat([Buffer.from([0, 0, 32, 0]), Buffer.from('IDAT'), Buffer.alloc(8196)])
+    const plain = manyChunks(0)
+    const large = Buffer.concat([plain.subarray(0, 33), Buffer.alloc(12_500 * chunk.length, chunk)])
+    expect(() => stripDecompressionBombs(large)).not.to.throw()
+  })
+
+  it('reads of an EXIF block only the tags that it names', () => {
+    const block = manyTexts(512)
+    const startedAt = cpuMs()
+    for (let i = 0; i < 20; i += 1) expect(readExif(block)).to.deep.equal({ tags: {} })
+    expect(cpuMs() - startedAt).to.be.below(LOOK_MS)
+  })
+
+  function expectRefused(bytes: Buffer, message: string | RegExp) {
+    const startedAt = cpuMs()
+    expect(() => stripDecompressionBombs(bytes))
+      .to.throw(Problem, message)
+      .that.has.property('status', 422)
+    expect(cpuMs() - startedAt).to.be.below(LOOK_MS)
+  }
+})
+
+/** An EXIF block of texts of 4 KB with numbers that mean nothing. */
+function manyTexts(count: number): Buffer {
+  const block = Buffer.alloc(10 + 12 * count + 4096, 0x61)
+  block.write('II*\0', 'latin1')
+  block.writeUInt32LE(8, 4)
+  block.writeUInt16LE(count, 8)
+  for (let i = 0; i < count; i += 1) {
+    const entry = 10 + 12 * i
+    block.writeUInt16LE(50_000 + i, entry)
+    block.writeUInt16LE(2, entry + 2)
+    block.writeUInt32LE(4000, entry + 4)
+    block.writeUInt32LE(10 + 12 * count, entry + 8)
+  }
+  return block
+}
