@@ -13,14 +13,14 @@ import { callControl, controlPath, NotRunning } from './process/control.ts'
 import { projectRoot } from './process/project-root.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
 
-// A server that is starting already holds its folder, but does not accept commands yet.
+// A starting server locks its folder before it accepts commands.
 const STARTING_MS = 5000
 
 const FAILED = 1
-// Exit codes as in shells: 128 plus the signal's number.
+// The convention of shells: 128 plus the number of the signal.
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** Runs a command and prints its result. Sets the exit code of the process. */
+/** Runs a command, prints its result and sets the exit code of the process. */
 async function perform(command: string, args: object, { json }: { json?: boolean }): Promise<void> {
   const output = json ? jsonOutput(toStandardOutput) : humanOutput(forPeople(command))
   const interrupt = new AbortController()
@@ -28,7 +28,7 @@ async function perform(command: string, args: object, { json }: { json?: boolean
   for (const [signal, code] of Object.entries(SIGNALS))
     process.once(signal, () => {
       ended = code
-      interrupt.abort(new Error(`stopped by ${signal}; what was done stays done`))
+      interrupt.abort(new Error(`stopped by ${signal}; completed changes are not rolled back`))
     })
   try {
     const tell = async (item: unknown) => output.told(item)
@@ -40,7 +40,7 @@ async function perform(command: string, args: object, { json }: { json?: boolean
   }
 }
 
-/** Runs a command in the running server, else in this process. */
+/** Runs the command in the running server, else in this process. */
 async function doCommand(command: string, args: object, run: CommandRun): Promise<unknown> {
   const environment = loadConfig()
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
@@ -53,7 +53,7 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
     }
     if (!existsSync(join(config.DATA_DIR, 'index')))
       throw new Error(
-        `DATA_DIR ${config.DATA_DIR} holds no index: set DATA_DIR as it is set for the server. If the index is new or was moved away, start the server, which fills it from the bucket`,
+        `DATA_DIR ${config.DATA_DIR} has no index. Set DATA_DIR to the value that the server has. If the index was deleted, start the server: it rebuilds the index from the bucket`,
       )
     try {
       return await doHere(config, command, args, run)
@@ -63,7 +63,7 @@ async function doCommand(command: string, args: object, run: CommandRun): Promis
   }
 }
 
-/** Loaded on demand: it takes half a second, and commands of a running server do not need it. */
+/** Imported only when needed: it takes half a second, and a running server does not need it. */
 const app = () => import('./app.ts')
 
 async function doHere(config: Config, command: string, args: object, run: CommandRun): Promise<unknown> {

@@ -1,27 +1,26 @@
 import type { ObjectKey } from './object-key.ts'
 
-/** The differences that a check of bucket and index can find, and their meaning. */
+/** Differences between bucket and index, and what each one means. */
 export const FINDINGS = {
-  'original not indexed': 'stored with its record, but the index does not know it: reindex takes it in',
-  'original without record': 'bytes that no upload has finished, and that the index does not know',
-  'derivative not indexed': 'stored, but the index does not know it: reindex takes it in',
-  'derivative without original': 'stored, but there is no original of it that is or could be indexed',
+  'original not indexed': 'stored with its record, but not in the index; reindex adds it',
+  'original without record': 'bytes of an unfinished upload, not in the index',
+  'derivative not indexed': 'stored, but not in the index; reindex adds it',
+  'derivative without original': 'stored, but its original is neither in the index nor can be added to it',
   'part without derivative':
-    'stored for a derivative that is not there: it goes when that is made again, or with its original',
-  'record without original': 'a record, but neither bucket nor index have its original',
+    'stored for a derivative that does not exist; deleted when the derivative is rendered again, or with its original',
+  'record without original': 'a record, but its original is in neither the bucket nor the index',
   'original missing':
-    'the index has it as stored, but the bucket has no bytes: restore them, or delete it; reindex removes it when its record is missing too',
-  'record missing': 'the bucket has the bytes, but what is known of them is in the index only',
-  'record differs':
-    'what the bucket holds as its record is not what the index knows: reindex takes that over',
+    'stored according to the index, but its bytes are not in the bucket: restore them from a backup or delete the file; reindex removes it when its record is missing too',
+  'record missing': 'the bytes are in the bucket, but the record is only in the index',
+  'record differs': 'the record in the bucket differs from the index; reindex copies it into the index',
   'derivative missing':
-    'the index has it as stored, but the bucket has no bytes: it is made again when asked for',
-  'size differs': 'the bucket holds another number of bytes than the index knows',
+    'stored according to the index, but its bytes are not in the bucket; rendered again when requested',
+  'size differs': 'the size in the bucket differs from the index',
   'bytes differ':
-    'the SHA-256 of the bytes in the bucket is not that of the upload: restore them from a backup',
+    'the SHA-256 of the bytes in the bucket differs from the upload: restore them from a backup',
   'client unknown':
-    'the index has an original of a client that does not exist: client remove <id> --files deletes it',
-  failed: 'it could not be looked at or taken in',
+    'the index has an original of a client that does not exist; delete it with client remove <id> --files',
+  failed: 'could not be read or added',
 } as const
 
 export type FindingKind = keyof typeof FINDINGS

@@ -14,7 +14,7 @@ import {
 import { columns } from './output.ts'
 import { counted } from './plural.ts'
 
-/** How each command's answer is shown to a person. */
+/** The text of each command's result. */
 export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
   'client create': (client: WithSecret) => shownTokens(client),
   'client rotate': (client: WithSecret) => shownTokens(client),
@@ -28,10 +28,10 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
     `${columns([
       ['secret id', secret.id],
       ...(secret.name === undefined ? [] : [['name', secret.name]]),
-      ['for', shownScope(secret)],
-      ...(secret.until === undefined ? [] : [['until', secret.until]]),
+      ['scope', shownScope(secret)],
+      ...(secret.until === undefined ? [] : [['expires', secret.until]]),
       ['secret client token', secret.secretClientToken],
-    ])}\nKeep the secret now: it is not shown again.\n`,
+    ])}\nStore the secret now: it is not shown again.\n`,
   'client secret remove': (client: ShownClient) => shownClient(client),
   'client storage': (client: ShownClient) => shownClient(client),
   'client key add': ({ id, urlKey }: ShownClient & { urlKey: { version: number; key: string } }) =>
@@ -39,11 +39,11 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
       ['client', id],
       ['version', String(urlKey.version)],
       ['key', urlKey.key],
-    ])}\nKeep the key now: it is not shown again.\n`,
+    ])}\nStore the key now: it is not shown again.\n`,
   'client key remove': ({ id, urlKeys = [] }: ShownClient) =>
     columns([
       ['client', id],
-      ['keys that count', urlKeys.join(', ') || 'none'],
+      ['active keys', urlKeys.join(', ') || 'none'],
     ]),
   'client list': (clients: ShownClient[]) =>
     columns([
@@ -58,7 +58,7 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
       ]),
     ]),
   'client remove': ({ originals }: { originals: number }) =>
-    `removed, with ${counted(originals, 'original')} and all that was derived\n`,
+    `removed, with ${counted(originals, 'original')} and all derivatives\n`,
   'derivatives delete': ({
     originals,
     derivatives,
@@ -73,11 +73,11 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
   ) =>
     `${counted(report.originals, 'original')}, ${counted(report.derivatives, 'derivative')}` +
     `, ${counted(report.others, 'other object')}, ${report.inProgress} in progress\n` +
-    (report.bytesRead === undefined ? '' : `compared the digests of ${counted(report.bytesRead, 'byte')}\n`) +
+    (report.bytesRead === undefined ? '' : `compared the SHA-256 of ${counted(report.bytesRead, 'byte')}\n`) +
     (Object.keys(report.findings).length === 0 ? 'bucket and index agree\n' : ''),
   reindex: (report: ReindexAnswer) =>
     columns([
-      [counted(report.clients, 'client'), 'KNOWN', 'ADDED', 'LEFT'],
+      [counted(report.clients, 'client'), 'KNOWN', 'ADDED', 'SKIPPED'],
       ...(['originals', 'derivatives'] as const).map((name) => {
         const { known, added, left } = report[name]
         return [name, String(known), String(added), String(left)]
@@ -88,7 +88,7 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
       : ''),
   usage: (clients: ShownUsage[]) =>
     columns([
-      ['CLIENT', 'FILES', 'BYTES', 'DELETED BYTES', ...USAGE_NAMES.map(heading)],
+      ['CLIENT', 'FILES', 'BYTES', 'SOFT-DELETED BYTES', ...USAGE_NAMES.map(heading)],
       ...clients.map(({ clientId, stored, trashed, counts }) => [
         clientId,
         ...[stored.files, stored.bytes, trashed.bytes, ...USAGE_NAMES.map((name) => counts[name])].map(
@@ -97,8 +97,8 @@ export const ANSWERS: Readonly<Record<string, (answer: never) => string>> = {
       ]),
     ]),
   sweep: ({ ended, halfWritten }: { ended: number; halfWritten: number }) =>
-    `ended ${counted(ended, 'overdue upload, transformation or delete', 'overdue uploads, transformations and deletes')}` +
-    `; removed ${counted(halfWritten, 'half written file')}\n`,
+    `cleaned up ${counted(ended, 'abandoned upload, transformation or delete', 'abandoned uploads, transformations and deletes')}` +
+    `; deleted ${counted(halfWritten, 'incomplete file')}\n`,
 }
 
 interface ShownUsage extends Totals {

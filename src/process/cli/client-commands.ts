@@ -5,27 +5,27 @@ import { settingsOf, withStorage } from './storage-options.ts'
 
 export interface ClientCommandsOptions {
   perform: Perform
-  /** The secret access key of a client's own bucket, where the environment has it. */
+  /** The secret access key of a client's own bucket; undefined when the environment has none. */
   storageSecret: string | undefined
 }
 
-/** `client …`: all that is done with clients. */
+/** Adds the commands `client …`. */
 export function addClientCommands(sluice: Command, options: ClientCommandsOptions): void {
   const { perform } = options
-  const client = sluice.command('client').description('Who may use the service.')
+  const client = sluice.command('client').description('Manage clients, their tokens and their rules.')
   addCreation(client, options)
-  subcommand(client, 'list', 'Lists all clients, without their secrets.').action(({ json }) =>
+  subcommand(client, 'list', 'List all clients, without their secrets.').action(({ json }) =>
     perform('client list', {}, { json }),
   )
-  subcommand(client, 'show', 'Shows one client, without its secrets.')
-    .argument('<id>', 'as in the list')
+  subcommand(client, 'show', 'Show one client, without its secrets.')
+    .argument('<id>', 'ID of the client, see client list')
     .action((id, { json }) => perform('client show', { id }, { json }))
   subcommand(
     client,
     'rotate',
-    'Gives a client a new secret, and prints it; the old one goes on working for a while.',
+    'Create a new secret for a client and print it. The old secret remains valid for the time of --keep-old.',
   )
-    .argument('<id>', 'as in the list')
+    .argument('<id>', 'ID of the client, see client list')
     .addOption(keepOld())
     .action((id, { keepOld, json }) => perform('client rotate', { id, keepOldMs: keepOld }, { json }))
   addSecretCommands(client, perform)
@@ -34,18 +34,18 @@ export function addClientCommands(sluice: Command, options: ClientCommandsOption
   subcommand(
     client,
     'remove',
-    'Removes a client: its access first, then its files, then itself. Goes on when called again.',
+    'Delete a client: first its access, then its files, then its entry. If interrupted, run it again to continue.',
   )
-    .argument('<id>', 'as in the list')
-    .option('--files', 'also when it has files: deletes all of them', false)
+    .argument('<id>', 'ID of the client, see client list')
+    .option('--files', 'delete all files of the client; required when it has files', false)
     .action((id, { files, json }) => perform('client remove', { id, files }, { json }))
 }
 
-/** What says where files lie: of a new client, and of one that there is. */
+/** Adds `client create` and `client storage`: both take the bucket of a client. */
 function addCreation(client: Command, { perform, storageSecret }: ClientCommandsOptions): void {
-  const create = subcommand(client, 'create', 'Adds a client, and prints its tokens.').option(
+  const create = subcommand(client, 'create', 'Create a client and print its tokens.').option(
     '--name <name>',
-    'what people call it',
+    'display name',
   )
   withStorage(create).action(async ({ name, json, ...options }, command: Command) => {
     const storage = await settingsOf(options, { command, secret: storageSecret })
@@ -54,81 +54,95 @@ function addCreation(client: Command, { perform, storageSecret }: ClientCommands
   const storage = subcommand(
     client,
     'storage',
-    'Gives a client a bucket of its own, once it has been tried; or other keys for the one that it has.',
+    'Set the bucket of a client, or the access keys of its bucket. The bucket is tested first.',
   )
-    .argument('<id>', 'as in the list')
-    .option('--default', "back to the installation's bucket", false)
+    .argument('<id>', 'ID of the client, see client list')
+    .option('--default', "use the server's bucket again", false)
   withStorage(storage).action(async (id, { json, default: byDefault, ...options }, command: Command) => {
     const given = await settingsOf(options, { command, secret: storageSecret })
-    if ((given === undefined) !== byDefault) command.error('error: expected --bucket or --default')
+    if ((given === undefined) !== byDefault) command.error('error: --bucket or --default is required')
     return perform('client storage', { id, storage: given ?? false }, { json })
   })
 }
 
 function keepOld(): Option {
-  return new Option('--keep-old <time>', 'how long the old secret goes on working')
+  return new Option('--keep-old <time>', 'how long the old secret remains valid')
     .argParser(read.duration)
     .default(read.duration('24h'), '24h')
 }
 
 function addSecretCommands(client: Command, perform: Perform): void {
-  const secret = client.command('secret').description('Secrets of a client that are for less than its own.')
-  subcommand(secret, 'add', 'Makes one, and prints it.')
-    .argument('<id>', 'of the client')
-    .option('--name <name>', 'what people call it')
-    .addOption(new Option('--only <action>', 'uploads only, or reading only').choices(['upload', 'read']))
-    .option('--folder <folder>', 'nothing outside of this folder')
-    .option('--valid <time>', 'how long it works; for good when absent', read.duration)
+  const secret = client.command('secret').description('Manage scoped secrets.')
+  subcommand(secret, 'add', 'Create a scoped secret and print it.')
+    .argument('<id>', 'ID of the client, see client list')
+    .option('--name <name>', 'display name')
+    .addOption(
+      new Option('--only <action>', 'allow only uploads, or only reading').choices(['upload', 'read']),
+    )
+    .option('--folder <folder>', 'allow only this folder')
+    .option('--valid <time>', 'lifetime; never expires when unset', read.duration)
     .action((id, { valid, json, ...scope }) =>
       perform('client secret add', { id, ...scope, validMs: valid }, { json }),
     )
-  subcommand(secret, 'remove', 'Ends one.')
-    .argument('<id>', 'of the client')
-    .argument('<secret id>', 'as in client show')
+  subcommand(secret, 'remove', 'Revoke a scoped secret.')
+    .argument('<id>', 'ID of the client, see client list')
+    .argument('<secret id>', 'ID of the secret, see client show')
     .action((id, secretId, { json }) => perform('client secret remove', { id, secretId }, { json }))
 }
 
 function addRules(client: Command, perform: Perform): void {
-  subcommand(client, 'set', "Sets what may be asked of a client's files; what is not named stays as it is.")
-    .argument('<id>', 'as in the list')
-    .option('--signed-urls <on|off>', 'no delivery but by signed URLs', read.onOrOff)
-    .option('--presets-only <on|off>', 'no parameter but preset', read.onOrOff)
+  subcommand(client, 'set', "Set a client's rules. Rules that are not named do not change.")
+    .argument('<id>', 'ID of the client, see client list')
+    .option('--signed-urls <on|off>', 'deliver files only by signed URLs', read.onOrOff)
+    .option('--presets-only <on|off>', 'accept no parameter except preset', read.onOrOff)
     .option(
       '--allowed-widths <px,px,…|any>',
-      'a width that is not among them becomes the next larger one',
+      'allowed widths; other widths are rounded up to the next one',
       read.widths,
     )
     .option(
       '--variant-limit <count|default>',
-      'derivatives that a file may have; default: VARIANT_LIMIT',
+      'maximum number of derivatives of a file; default: VARIANT_LIMIT',
       read.limit,
     )
     .option(
       '--derivatives-max-bytes <bytes|default>',
-      'of all its derivatives; default: DERIVATIVES_MAX_BYTES',
+      'maximum size of all its derivatives; default: DERIVATIVES_MAX_BYTES',
       read.limit,
     )
     .option(
       '--fetch-hosts <host,*.host,…|any|none|default>',
-      'servers that files may be fetched from; default: none by a public URL, any with a secret',
+      'hosts to fetch files from; default: none for public URLs, any with a secret',
       read.fetchHosts,
     )
     .option(
       '--fetch-deny-hosts <host,*.host,…|none>',
-      'servers that no file is fetched from, even when allowed',
+      'hosts that are never fetched from, even when allowed',
       read.fetchDenyHosts,
     )
-    .option('--keep-deleted <time|off>', 'how long what is deleted can be restored', read.keepDeleted)
-    .option('--dedupe <reuse|off>', 'reuse: what it has already is not stored again', read.dedupe)
-    .option('--upload-max-bytes <bytes|default>', 'of each file; default: UPLOAD_MAX_BYTES', read.limit)
     .option(
-      '--rate <name=points|name=default…>',
-      'how often in the seconds of that limit: upload, derivative, fetch, sign, zip; 0 is no limit',
+      '--keep-deleted <time|off>',
+      'soft delete: how long deleted files can be restored',
+      read.keepDeleted,
+    )
+    .option(
+      '--dedupe <reuse|off>',
+      'reuse: an upload of an identical file returns the existing file',
+      read.dedupe,
+    )
+    .option(
+      '--upload-max-bytes <bytes|default>',
+      'maximum size of a file; default: UPLOAD_MAX_BYTES',
+      read.limit,
+    )
+    .option(
+      '--rate <name=limit|name=default…>',
+      'requests per window for upload, derivative, fetch, sign or zip; 0: unlimited',
       read.rates,
     )
     .option(
       '--presets <file|none>',
-      'a JSON file like config/presets.json: presets for its files alone, in the place of its own before',
+      "presets of this client, as a JSON file like config/presets.json; replaces the client's previous presets",
       read.presets,
     )
     .action((id, { json, rate, keepDeleted: keepDeletedSeconds, ...others }, command: Command) => {
@@ -137,18 +151,18 @@ function addRules(client: Command, perform: Perform): void {
         ...(rate ? { rates: rate } : {}),
         ...(keepDeletedSeconds === undefined ? {} : { keepDeletedSeconds }),
       }
-      if (Object.keys(rules).length === 0) command.error('error: expected at least one rule to set')
+      if (Object.keys(rules).length === 0) command.error('error: at least one rule is required')
       return perform('client set', { id, ...rules }, { json })
     })
 }
 
 function addKeyCommands(client: Command, perform: Perform): void {
-  const key = client.command('key').description('Keys that a client signs its delivery URLs with.')
-  subcommand(key, 'add', 'Adds one more key, and prints it; those that are there go on counting.')
-    .argument('<id>', 'as in the list')
+  const key = client.command('key').description('Manage the keys for signed delivery URLs.')
+  subcommand(key, 'add', 'Create a key and print it. Existing keys remain active.')
+    .argument('<id>', 'ID of the client, see client list')
     .action((id, { json }) => perform('client key add', { id }, { json }))
-  subcommand(key, 'remove', 'Ends a key, and with it all URLs that were signed with it.')
-    .argument('<id>', 'as in the list')
-    .argument('<version>', 'as it stands in the URLs, before the dot', read.version)
+  subcommand(key, 'remove', 'Revoke a key. URLs signed with it stop working.')
+    .argument('<id>', 'ID of the client, see client list')
+    .argument('<version>', 'version of the key: the number before the dot in its signatures', read.version)
     .action((id, version, { json }) => perform('client key remove', { id, version }, { json }))
 }

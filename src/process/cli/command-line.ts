@@ -5,35 +5,43 @@ import { subcommand } from './leaf-command.ts'
 
 const WRONG_USAGE = 2
 
-/** The command line: what there is, with which arguments. What is not of it ends the process with the code 2. */
+/** All commands with their arguments. Wrong usage ends the process with exit code 2. */
 export function commandLine(options: ClientCommandsOptions): Command {
   const { perform } = options
   const sluice = new Command('sluice')
-    .description("The operator's command of Sluice; it reads the same environment variables as the server.")
+    .description(
+      'Command-line tool of Sluice for operators. Reads the same environment variables as the server.',
+    )
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
-    .showHelpAfterError('(--help tells more)')
+    .showHelpAfterError('(see --help)')
 
   addClientCommands(sluice, options)
-  subcommand(sluice, 'check', 'Compares bucket and index, and changes nothing. Exit code 1 when they differ.')
-    .option('--client <id>', "only this client's files")
-    .option('--digests', 'read all originals, at 64 MiB/s at most, and compare their SHA-256')
+  subcommand(sluice, 'check', 'Compare bucket and index without changes. Exit code 1 when they differ.')
+    .option('--client <id>', 'only files of this client')
+    .option('--digests', 'also read all originals (at most 64 MiB/s) and compare their SHA-256')
     .action(({ client: clientId, digests, json }) => perform('check', { clientId, digests }, { json }))
   subcommand(
     sluice,
     'reindex',
-    'Fills the index from the bucket. Where the two differ on a file, the record in the bucket is right.',
+    'Rebuild the index from the bucket. Where they differ, the record in the bucket is used.',
   )
-    .option('--client <id>', "only this client's files")
+    .option('--client <id>', 'only files of this client')
     .action(({ client: clientId, json }) => perform('reindex', { clientId }, { json }))
-  const derivatives = sluice.command('derivatives').description('What was made of originals: a cache.')
-  subcommand(derivatives, 'delete', 'Deletes the derivatives of an original, or of a folder; originals stay.')
-    .argument('<key|folder/>', 'an original, or with a slash at its end all in a folder')
-    .option('--client <id>', 'whose', FIRST_CLIENT_ID)
+  const derivatives = sluice
+    .command('derivatives')
+    .description('Manage derivatives, the cached outputs of transformations.')
+  subcommand(
+    derivatives,
+    'delete',
+    'Delete the derivatives of an original or of a folder. Originals are not deleted.',
+  )
+    .argument('<key|folder/>', 'key of an original, or a folder with a slash at its end')
+    .option('--client <id>', 'ID of the client', FIRST_CLIENT_ID)
     .action((path, { client: clientId, json }) => perform('derivatives delete', { clientId, path }, { json }))
-  subcommand(sluice, 'usage', 'What clients store, and what they have used in the last 30 days.')
+  subcommand(sluice, 'usage', 'Show the stored bytes of clients, and their usage in the last 30 days.')
     .option('--client <id>', 'only this client')
     .action(({ client: clientId, json }) => perform('usage', { clientId }, { json }))
-  subcommand(sluice, 'sweep', 'Ends what nobody works on any more, as the server does every minute.').action(
+  subcommand(sluice, 'sweep', 'Clean up abandoned work now. The server does so every minute.').action(
     ({ json }) => perform('sweep', {}, { json }),
   )
   return sluice

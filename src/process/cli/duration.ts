@@ -1,16 +1,16 @@
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** What {@link parseDuration} takes, for messages. */
+/** The format that {@link parseDuration} accepts, for messages. */
 export const DURATION = 'a whole number and s, m, h or d (0s, 90m, 24h, 7d), at most 365d,'
 
-/** `90m` in milliseconds; undefined for what is no duration. */
+/** `90m` in milliseconds; undefined when the text is no duration. */
 export function parseDuration(text: string): number | undefined {
   const [, number, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   const ms = Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS]
   return ms <= 365 * UNITS_MS.d ? ms : undefined
 }
 
-/** As {@link parseDuration} takes it, in the largest unit that it is a whole number of: `90m`. */
+/** In the format of {@link parseDuration}, with the largest unit that divides it: `90m`. */
 export function shownDuration(ms: number): string {
   const units = Object.entries(UNITS_MS)
   const [unit, unitMs] = units.findLast(([, each]) => ms % each === 0) ?? ['s', UNITS_MS.s]

@@ -5,8 +5,8 @@ import { shownDuration } from './duration.ts'
 import { columns } from './output.ts'
 import { counted } from './plural.ts'
 
-/** For who has none. */
-export const NO_RULES = 'none: as for everyone'
+/** Shown when a client has no rules of its own. */
+export const NO_RULES = 'none (the defaults apply)'
 
 /** A client as commands describe it. */
 export interface ShownClient {
@@ -32,18 +32,18 @@ type ShownStorage = Pick<ClientStorage, 'endpoint' | 'bucket' | 'prefix' | 'acce
 
 export type WithSecret = ShownClient & { secretClientToken: string }
 
-/** `active, old secret until 2026-11-30T10:00:00.000Z, 2 secrets with a scope`. */
+/** `active, old secret until 2026-11-30T10:00:00.000Z, 2 scoped secrets`. */
 export function shownState({ state, oldSecretUntil, secrets = [] }: ShownClient): string {
   return [
     state,
     oldSecretUntil ? `old secret until ${oldSecretUntil}` : '',
-    secrets.length > 0 ? `${counted(secrets.length, 'secret')} with a scope` : '',
+    secrets.length > 0 ? counted(secrets.length, 'scoped secret') : '',
   ]
     .filter(Boolean)
     .join(', ')
 }
 
-/** A client, and those of its secrets that have a scope. */
+/** A client with its scoped secrets. */
 export function shownClient({ secrets = [], ...client }: ShownClient): string {
   const { id, name, clientToken, createdAt, rules, storage, urlKeys = [] } = client
   const facts = columns([
@@ -54,24 +54,24 @@ export function shownClient({ secrets = [], ...client }: ShownClient): string {
     ['state', shownState(client)],
     ['rules', shownRules(rules) || NO_RULES],
     ...(storage ? [['bucket', shownStorage(storage)]] : []),
-    ...(urlKeys.length > 0 ? [['keys that count', urlKeys.join(', ')]] : []),
+    ...(urlKeys.length > 0 ? [['active keys', urlKeys.join(', ')]] : []),
   ])
   if (secrets.length === 0) return facts
-  const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'for good'])
-  return `${facts}\n${columns([['SECRET', 'NAME', 'FOR', 'UNTIL'], ...rows])}`
+  const rows = secrets.map((one) => [one.id, one.name ?? '', shownScope(one), one.until ?? 'never'])
+  return `${facts}\n${columns([['SECRET', 'NAME', 'SCOPE', 'EXPIRES'], ...rows])}`
 }
 
 function shownStorage({ endpoint, bucket, prefix, accessKeyId }: ShownStorage): string {
-  return `${bucket}${prefix ? `, folder ${prefix}` : ''} at ${endpoint}, with the key ${accessKeyId}`
+  return `${bucket}${prefix ? `, folder ${prefix}` : ''} at ${endpoint}, access key ${accessKeyId}`
 }
 
-/** `uploads only, in team/a`. */
+/** `upload only, in team/a`. */
 export function shownScope({ only, folder }: ShownSecret): string {
-  const what = only === undefined ? 'everything' : only === 'upload' ? 'uploads only' : 'reading only'
+  const what = only === undefined ? 'everything' : only === 'upload' ? 'upload only' : 'read only'
   return folder === undefined ? what : `${what}, in ${folder}`
 }
 
-/** A client with its own secret, which is told once. */
+/** A client with its secret, which is printed only once. */
 export function shownTokens({
   id,
   name,
@@ -84,12 +84,12 @@ export function shownTokens({
     ...(name === undefined ? [] : [['name', name]]),
     ['client token (public, in URLs)', clientToken],
     ['secret client token', secretClientToken],
-    ...(oldSecretUntil === undefined ? [] : [['old secret works until', oldSecretUntil]]),
+    ...(oldSecretUntil === undefined ? [] : [['old secret valid until', oldSecretUntil]]),
   ]
-  return `${columns(rows)}\nKeep the secret now: it is not shown again.\n`
+  return `${columns(rows)}\nStore the secret now: it is not shown again.\n`
 }
 
-/** `presets only; widths 320, 640; 500 variants a file`, or nothing. */
+/** `presets only; widths 320, 640; at most 500 derivatives per file`, or an empty text. */
 export function shownRules({
   signedUrls,
   presetsOnly,
@@ -109,16 +109,14 @@ export function shownRules({
     signedUrls ? 'signed URLs only' : '',
     presetsOnly ? 'presets only' : '',
     allowedWidths ? `widths ${allowedWidths.join(', ')}` : '',
-    variantLimit === undefined ? '' : `${counted(variantLimit, 'variant')} a file`,
-    derivativesMaxBytes === undefined ? '' : `derivatives of ${counted(derivativesMaxBytes, 'byte')}`,
+    variantLimit === undefined ? '' : `at most ${counted(variantLimit, 'derivative')} per file`,
+    derivativesMaxBytes === undefined ? '' : `derivatives of at most ${counted(derivativesMaxBytes, 'byte')}`,
     fetchHosts === undefined ? '' : `fetches from ${shownHosts(fetchHosts)}`,
-    fetchDenyHosts ? `never from ${shownHosts(fetchDenyHosts)}` : '',
-    keepDeletedSeconds === undefined ? '' : `deleted kept for ${shownDuration(keepDeletedSeconds * 1000)}`,
-    dedupe === 'reuse' ? 'equal files reused' : '',
-    uploadMaxBytes === undefined ? '' : `uploads of ${counted(uploadMaxBytes, 'byte')}`,
-    ...Object.entries(rates).map(
-      ([name, points]) => `${name} rate ${points === 0 ? 'without limit' : points}`,
-    ),
+    fetchDenyHosts ? `never fetches from ${shownHosts(fetchDenyHosts)}` : '',
+    keepDeletedSeconds === undefined ? '' : `soft delete for ${shownDuration(keepDeletedSeconds * 1000)}`,
+    dedupe === 'reuse' ? 'identical files are reused' : '',
+    uploadMaxBytes === undefined ? '' : `uploads of at most ${counted(uploadMaxBytes, 'byte')}`,
+    ...Object.entries(rates).map(([name, points]) => `${name} rate limit ${points === 0 ? 'off' : points}`),
     own.length > 0 ? `presets ${own.join(', ')}` : '',
   ]
     .filter(Boolean)
@@ -127,5 +125,5 @@ export function shownRules({
 
 function shownHosts(hosts: readonly string[] | 'any'): string {
   if (hosts === 'any') return 'any host'
-  return hosts.length === 0 ? 'nowhere' : hosts.join(', ')
+  return hosts.length === 0 ? 'no host' : hosts.join(', ')
 }

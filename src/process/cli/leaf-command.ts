@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 
-/** Has a command of the service done with these arguments, and shows what comes of it. */
+/** Runs a command of the service with these arguments, and prints its result. */
 export type Perform = (command: string, args: object, options: { json?: boolean }) => Promise<void>
 
-/** One that does something, below others that only lead to it. */
+/** Adds a command that runs something, with `--json`; its parents only group commands. */
 export function subcommand(parent: Command, name: string, description: string): Command {
-  return parent.command(name).description(description).option('--json', 'print JSON lines, for programs')
+  return parent.command(name).description(description).option('--json', 'print JSON lines')
 }

@@ -1,21 +1,21 @@
 import { FINDINGS, type Finding, type FindingKind } from '../../core/files/finding.ts'
 
-/** Where a command's outcome is shown. */
+/** Prints the progress and the result of a command. */
 export interface CommandOutput {
-  /** What the command tells while it works. */
+  /** A finding or the progress, while the command runs. */
   told(item: unknown): void
-  /** Its answer, at the end. */
+  /** The result, at the end. */
   answer(value: unknown): void
-  /** Findings so far: the command was not in vain, but not all is well. */
+  /** Number of findings so far. */
   readonly findings: number
-  /** Takes back what must not stay on the terminal. */
+  /** Erases the progress line from the terminal. */
   clear(): void
 }
 
 type Told = { finding?: Finding; progress?: Readonly<Record<string, number>> }
 type Write = (text: string) => void
 
-/** A JSON line for each finding, and one for the answer. */
+/** A JSON line for each finding, and one for the result. */
 export function jsonOutput(write: Write): CommandOutput {
   let findings = 0
   return {
@@ -34,8 +34,8 @@ export function jsonOutput(write: Write): CommandOutput {
 }
 
 /**
- * For people. `show` makes text of the answer.
- * @param status where the progress goes, one line that replaces itself; absent where nobody would see it
+ * Text for a terminal. `show` formats the result.
+ * @param status writes the progress, one line that replaces itself; undefined without a terminal
  */
 export function humanOutput({
   write,
@@ -81,7 +81,7 @@ export function humanOutput({
   }
 }
 
-/** Text as a terminal may show it: what would move its cursor or turn its lines around is spelled out. */
+/** Text that is safe on a terminal: control characters and text direction marks are escaped. */
 function printable(text: string): string {
   return text.replace(
     /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
@@ -89,7 +89,7 @@ function printable(text: string): string {
   )
 }
 
-/** Why a command has failed, and what is at the bottom of it. */
+/** The message of an error, with the message of its root cause. */
 export function failureText(error: Error): string {
   let root = error
   while (root.cause instanceof Error) root = root.cause

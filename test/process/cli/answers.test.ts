@@ -12,8 +12,8 @@ describe('the output of a command for a person', () => {
       urlKeys: [2, 3],
       rules: { keepDeletedSeconds: 30 * 86_400 },
     })
-    expect(text).to.match(/^keys that count +2, 3$/m)
-    expect(text).to.match(/^rules +deleted kept for 30d$/m)
+    expect(text).to.match(/^active keys +2, 3$/m)
+    expect(text).to.match(/^rules +soft delete for 30d$/m)
   })
 
   it('has no line for keys when there are none', () => {
@@ -27,7 +27,7 @@ describe('the output of a command for a person', () => {
     ])
     expect(text.split('\n').map((line) => line.split(/ {2,}/))).to.deep.equal([
       [
-        ...['CLIENT', 'FILES', 'BYTES', 'DELETED BYTES', 'UPLOADS', 'UPLOADED BYTES', 'DELIVERIES'],
+        ...['CLIENT', 'FILES', 'BYTES', 'SOFT-DELETED BYTES', 'UPLOADS', 'UPLOADED BYTES', 'DELIVERIES'],
         ...['DELIVERED BYTES', 'TRANSFORMATIONS'],
       ],
       ['a', '6', '7', '9', '1', '2', '3', '4', '5'],

@@ -9,6 +9,6 @@ describe('--keep-deleted', () => {
 
   for (const text of ['91d', '0s'])
     it(`names itself and its bounds in the error for ${text}`, () => {
-      expect(() => keepDeleted(text)).to.throw('--keep-deleted must be from 1s to at most 90d')
+      expect(() => keepDeleted(text)).to.throw('--keep-deleted must be from 1s to 90d')
     })
 })

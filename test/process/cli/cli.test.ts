@@ -140,20 +140,22 @@ describe('the sluice command', function () {
       )
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
       expect(stdout).to.equal(
-        `client  ${client.id}\nrules   presets only; widths 320, 640; 7 variants a file\n`,
+        `client  ${client.id}\nrules   presets only; widths 320, 640; at most 7 derivatives per file\n`,
       )
       expect(await get('w=20')).to.equal(403)
       expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(
-        / {2}active {2,}presets only; widths 320, 640; 7 variants a file$/,
+        / {2}active {2,}presets only; widths 320, 640; at most 7 derivatives per file$/,
       )
       expect((await sluiceJson<object[]>(['client', 'list'], env))[1]).to.deep.include({
         rules: { presetsOnly: true, allowedWidths: [320, 640], variantLimit: 7 },
       })
 
-      expect((await set('--presets-only', 'off')).stdout).to.match(/^rules +widths 320, 640; 7 variants/m)
+      expect((await set('--presets-only', 'off')).stdout).to.match(
+        /^rules +widths 320, 640; at most 7 derivatives/m,
+      )
       expect(await get('w=20')).to.equal(200)
       const last = await set('--allowed-widths', 'any', '--variant-limit', 'default')
-      expect(last.stdout).to.match(/^rules +none: as for everyone$/m)
+      expect(last.stdout).to.match(/^rules +none \(the defaults apply\)$/m)
       expect((await sluiceJson<object[]>(['client', 'list'], env))[1]).to.not.have.property('rules')
       const refused = await set('--allowed-widths', '320,5001')
       expect(refused.code).to.equal(1)
@@ -171,12 +173,12 @@ describe('the sluice command', function () {
         'rules   fetches from example.com, *.cdn.example',
       )
       expect(await set('--fetch-hosts', 'any', '--fetch-deny-hosts', 'a.example')).to.equal(
-        'rules   fetches from any host; never from a.example',
+        'rules   fetches from any host; never fetches from a.example',
       )
       expect(await set('--fetch-hosts', 'none', '--fetch-deny-hosts', 'none')).to.equal(
-        'rules   fetches from nowhere',
+        'rules   fetches from no host',
       )
-      expect(await set('--fetch-hosts', 'default')).to.equal('rules   none: as for everyone')
+      expect(await set('--fetch-hosts', 'default')).to.equal('rules   none (the defaults apply)')
       const refused = await sluice(['client', 'set', 'first', '--fetch-hosts', 'http://a.example'], env)
       expect(refused.code).to.equal(1)
       expect(refused.stderr).to.match(/^sluice: expected at most 100 hosts like example.com/)
@@ -194,17 +196,17 @@ describe('the sluice command', function () {
       )
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
       expect(stdout).to.match(
-        /^rules +uploads of 50 bytes; zip rate 100; upload rate without limit; presets card$/m,
+        /^rules +uploads of at most 50 bytes; zip rate limit 100; upload rate limit off; presets card$/m,
       )
       expect((await fetch(`${src}?preset=card`)).status).to.equal(200)
       expect((await postFiles(asCaller(server, client), [{ name: 'a.png', bytes: png }])).status).to.equal(
         413,
       )
       expect((await set('--rate', 'zip=default')).stdout).to.match(
-        /^rules +uploads of 50 bytes; upload rate w/m,
+        /^rules +uploads of at most 50 bytes; upload rate limit o/m,
       )
       const last = await set('--upload-max-bytes', 'default', '--rate', 'upload=default', '--presets', 'none')
-      expect(last.stdout).to.match(/^rules +none: as for everyone$/m)
+      expect(last.stdout).to.match(/^rules +none \(the defaults apply\)$/m)
       await writeFile(file, JSON.stringify({ card: { w: 0 } }))
       const refused = await set('--presets', file)
       expect(refused.code).to.equal(1)
@@ -237,7 +239,7 @@ describe('the sluice command', function () {
       const given = await ended
       expect(given).to.include({ code: 0, stderr: '' })
       expect(given.stdout).to.match(
-        new RegExp(`^bucket +${bucket}, folder one/ at ${endpoint}, with the key testkey$`, 'm'),
+        new RegExp(`^bucket +${bucket}, folder one/ at ${endpoint}, access key testkey$`, 'm'),
       )
       expect(given.stdout).to.not.include(credentials.secretAccessKey)
       const record = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
@@ -279,15 +281,15 @@ describe('the sluice command', function () {
         env,
       )
       expect(code).to.equal(0)
-      expect(stdout).to.match(/^for +uploads only, in a\/b$/m)
+      expect(stdout).to.match(/^scope +upload only, in a\/b$/m)
       const [, secretId = ''] = /^secret id +(\S+)$/m.exec(stdout) ?? []
       const [, secret = ''] = /^secret client token +(sec_\w+)$/m.exec(stdout) ?? []
       expect(await isAccepted(asCaller(server, client), secret)).to.equal(true)
 
-      expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(/ {2}active, 1 secret with a scope$/)
+      expect((await lines(sluice(['client', 'list'], env)))[2]).to.match(/ {2}active, 1 scoped secret$/)
       const shown = (await sluice(['client', 'show', client.id], env)).stdout
       expect(shown).to.not.include('sec_')
-      expect(shown).to.match(new RegExp(`^${secretId} +app +uploads only, in a/b +\\d{4}-\\S+Z$`, 'm'))
+      expect(shown).to.match(new RegExp(`^${secretId} +app +upload only, in a/b +\\d{4}-\\S+Z$`, 'm'))
       const json = await sluiceJson<{ secrets: object[] }>(['client', 'show', client.id], env)
       expect(json.secrets[0]).to.include({ id: secretId, name: 'app', only: 'upload', folder: 'a/b' })
 
@@ -343,7 +345,7 @@ describe('the sluice command', function () {
       const { code, stdout, stderr } = await sluice(['check'], env)
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' })
       expect(stdout).to.match(new RegExp(`^record missing +first +${s3PathOriginal}$`, 'm'))
-      expect(stdout).to.match(/^1 {2}record missing {2}the bucket has the bytes/m)
+      expect(stdout).to.match(/^1 {2}record missing {2}the bytes are in the bucket/m)
       expect(stdout).to.not.include('agree')
       const json = await lines(sluice(['check', '--json'], env))
       expect(json.map((line) => JSON.parse(line))).to.deep.equal([
@@ -368,7 +370,7 @@ describe('the sluice command', function () {
       const { code, stdout } = await sluice(['client', 'remove', client.id, '--files'], env)
       expect({ code, stdout }).to.deep.equal({
         code: 0,
-        stdout: 'removed, with 1 original and all that was derived\n',
+        stdout: 'removed, with 1 original and all derivatives\n',
       })
       expect(await isAccepted(asCaller(server, client))).to.equal(false)
       expect(await filesInBucket(dataDir)).to.deep.equal([])

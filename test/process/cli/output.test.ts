@@ -35,8 +35,8 @@ describe('the output of a command', () => {
     expect(lines[1]).to.equal('failed                       7JAiMJ5xg1x  a/b.png')
     expect(lines.slice(3)).to.deep.equal([
       '',
-      '2  size differs  the bucket holds another number of bytes than the index knows',
-      '1  failed        it could not be looked at or taken in',
+      '2  size differs  the size in the bucket differs from the index',
+      '1  failed        could not be read or added',
       '',
       'answer 42',
       '',
