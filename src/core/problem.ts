@@ -1,24 +1,27 @@
 import { truncate } from './text/truncate.ts'
 
-/** What a {@link Problem} tells the caller; every field is public. */
-export interface ProblemOptions {
+/** The public part of a {@link Problem}, as JSON: what other processes, queues and callers may receive. */
+export interface ProblemJson {
   /** HTTP status, 400 to 599. */
   status: number
   /** Stable, snake case; clients may switch on it. */
   code: string
-  /** One sentence for a person: what was expected, for what, what came. */
+  /** One sentence for a person: what was expected, for which parameter, and the received value. */
   detail: string
-  /** Further members of the problem document, for example `param` or `retryAfterSeconds`. */
+  /** Additional members of the problem document, for example `param` or `retryAfterSeconds`. */
   members?: Readonly<Record<string, string | number>>
   /** Response headers that belong to the status, for example `Allow`. */
   headers?: Readonly<Record<string, string>>
-  /** What caused it: for the log only, never for the caller. */
+}
+
+export interface ProblemOptions extends ProblemJson {
+  /** The error that caused this one. It is logged, and never sent to the caller. */
   cause?: unknown
 }
 
 /**
- * A failure with a public face. Whatever throws one decides what the caller sees; `http/problem.ts` is the only
- * place that turns it into a response. Any other error is a 500 without details.
+ * An error with a public status, code and text. The code that throws it decides what the caller sees. Only
+ * `http/problem.ts` turns it into a response. Any other error becomes a 500 without details.
  *
  * @see RFC 9457
  */
@@ -35,6 +38,34 @@ export class Problem extends Error {
     this.code = options.code
     this.members = options.members ?? {}
     this.headers = options.headers ?? {}
+  }
+
+  /** The problem that {@link toJSON} has written. It has no cause. */
+  static fromJSON({ status, code, detail, members = {}, headers = {} }: ProblemJson): Problem {
+    return new Problem({ status, code, detail, members, headers })
+  }
+
+  /** The public part: without the cause, and without members or headers when there are none. */
+  toJSON(): ProblemJson {
+    const { status, code, message: detail, members, headers } = this
+    return {
+      status,
+      code,
+      detail,
+      ...(Object.keys(members).length > 0 ? { members } : {}),
+      ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    }
+  }
+
+  /** A copy with changes. `members` and `headers` are added to those of this problem; its cause stays. */
+  with({ members, headers, ...changes }: Partial<ProblemOptions>): Problem {
+    return new Problem({
+      ...this.toJSON(),
+      ...('cause' in this ? { cause: this.cause } : {}),
+      ...changes,
+      members: { ...this.members, ...members },
+      headers: { ...this.headers, ...headers },
+    })
   }
 }
 

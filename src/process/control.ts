@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { anySignal } from '../core/async/any-signal.ts'
 import type { CommandRun, Commands } from '../core/command.ts'
 import type { Log } from '../core/log.ts'
-import { Problem } from '../core/problem.ts'
+import { Problem, type ProblemJson } from '../core/problem.ts'
 
 /** A server for commands of the operator on a unix socket. */
 export interface Control {
@@ -21,10 +21,7 @@ const PATH_MAX_BYTES = process.platform === 'linux' ? 107 : 103
 
 /** A request is one line. The reply is any number of lines with `told`, then one with `answer` or `problem`. */
 type Request = { command: string; args: unknown }
-type Reply =
-  | { told: unknown }
-  | { answer: unknown }
-  | { problem: { status: number; code: string; detail: string } }
+type Reply = { told: unknown } | { answer: unknown } | { problem: ProblemJson }
 
 /** The path of the socket of the process that uses the data folder. */
 export function controlPath(dataDir: string): string {
@@ -138,8 +135,8 @@ async function send(socket: Socket, reply: Reply, signal: AbortSignal): Promise<
 const line = (reply: Reply) => `${JSON.stringify(reply)}\n`
 
 /** The user of the socket may read the log too. Still, stacks are only logged. */
-function publicFace(error: unknown): { status: number; code: string; detail: string } {
-  if (error instanceof Problem) return { status: error.status, code: error.code, detail: error.message }
+function publicFace(error: unknown): ProblemJson {
+  if (error instanceof Problem) return error.toJSON()
   const detail = error instanceof Error ? error.message : String(error)
   return { status: 500, code: 'internal', detail }
 }
@@ -180,7 +177,7 @@ export async function callControl({
       const reply = JSON.parse(text) as Reply
       if ('told' in reply) await tell(reply.told)
       else if ('answer' in reply) return reply.answer
-      else throw new Problem(reply.problem)
+      else throw Problem.fromJSON(reply.problem)
     }
     throw new Error('the server exited during the command')
   } catch (error) {

@@ -32,6 +32,39 @@ describe('problems', () => {
     expect(notTransformable('broken', 'why').cause).to.equal('why')
   })
 
+  it('cross processes as JSON, without their cause', () => {
+    const json = {
+      status: 503,
+      code: 'unavailable',
+      detail: 'Redis is down.',
+      members: { retryAfterSeconds: 5 },
+      headers: { 'Retry-After': '5' },
+    }
+    const text = JSON.stringify(new Problem({ ...json, cause: new Error('secret host') }))
+    expect(JSON.parse(text)).to.deep.equal(json)
+    const copy = Problem.fromJSON(JSON.parse(text))
+    expect(copy).to.be.instanceOf(Problem)
+    expect(copy.toJSON()).to.deep.equal(json)
+    expect('cause' in copy).to.equal(false)
+  })
+
+  it('omit empty members and headers from their JSON', () => {
+    expect(fileNotFound().toJSON()).to.have.all.keys('status', 'code', 'detail')
+    expect(Problem.fromJSON(fileNotFound().toJSON())).to.deep.include({ members: {}, headers: {} })
+  })
+
+  it('have copies with more members, headers, another text or another cause', () => {
+    const cause = new Error('ECONNREFUSED')
+    const problem = unavailable('Redis is down.', { cause })
+    const copy = problem.with({ members: { transform: 1 }, headers: { Connection: 'close' } })
+    expect(copy).to.include({ status: 503, code: 'unavailable', message: 'Redis is down.', cause })
+    expect(copy.members).to.deep.equal({ retryAfterSeconds: 5, transform: 1 })
+    expect(copy.headers).to.deep.equal({ 'Retry-After': '5', Connection: 'close' })
+    expect(problem.members).to.deep.equal({ retryAfterSeconds: 5 })
+    expect(problem.with({ detail: 'Wait.', cause: problem })).to.include({ message: 'Wait.', cause: problem })
+    expect('cause' in fileNotFound().with({})).to.equal(false)
+  })
+
   it('name the expected and the received value of a parameter', () => {
     const problem = badParameter({ param: 'w', expected: 'an integer from 1 to 5000', received: 'abc' })
     expect(problem).to.include({ status: 400, code: 'bad_parameter' })

@@ -38,8 +38,8 @@ export function checkKind(kind: string): void {
 /** The public description of an error: that of a Problem, and a general text for any other error. */
 export function failureOf(error: unknown): JobFailure {
   if (error instanceof Problem) {
-    const { status, code, message: detail, members } = error
-    return { status, code, detail, ...(Object.keys(members).length > 0 ? { members } : {}) }
+    const { headers, ...failure } = error.toJSON()
+    return failure
   }
   return { status: 500, code: 'internal', detail: 'internal error' }
 }

@@ -12,14 +12,13 @@ export function outcomeText(outcome: Outcome<unknown>): string {
   const { error } = outcome
   if (!(error instanceof Problem))
     return JSON.stringify({ failure: error instanceof Error ? error.message : String(error) })
-  const { status, code, message: detail, members, headers } = error
-  return JSON.stringify({ problem: { status, code, detail, members, headers } })
+  return JSON.stringify({ problem: error })
 }
 
 /** Parses the text of {@link outcomeText}. */
 export function outcomeOf(text: string): Outcome<unknown> {
   const parsed = JSON.parse(text)
-  if (parsed.problem) return { error: new Problem(parsed.problem) }
+  if (parsed.problem) return { error: Problem.fromJSON(parsed.problem) }
   if ('failure' in parsed) return { error: new Error(parsed.failure) }
   return { value: parsed.value }
 }

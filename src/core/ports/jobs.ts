@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts'
+import { Problem, type ProblemJson } from '../problem.ts'
 
 /** Names a job: an id is unique within its kind. */
 export interface JobRef {
@@ -143,10 +143,5 @@ interface JobCounts {
   progress: number
 }
 
-/** Why a job failed for good: what a Problem tells the public. */
-export interface JobFailure {
-  status: number
-  code: string
-  detail: string
-  members?: Readonly<Record<string, string | number>>
-}
+/** Why a job failed permanently: the public part of a Problem. Headers are for responses only. */
+export type JobFailure = Omit<ProblemJson, 'headers'>

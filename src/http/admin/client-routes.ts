@@ -115,13 +115,7 @@ function withoutServerResponse(error: unknown): never {
   const { step, reason } = error.members
   const why =
     reason === 'unreachable' ? 'no S3 store responds at this endpoint; the log has the reason' : reason
-  throw new Problem({
-    status: error.status,
-    code: error.code,
-    members: error.members,
-    cause: error,
-    detail: `the bucket cannot be used: could not ${step}: ${why}`,
-  })
+  throw error.with({ cause: error, detail: `the bucket cannot be used: could not ${step}: ${why}` })
 }
 
 /**

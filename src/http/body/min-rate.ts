@@ -31,17 +31,18 @@ export function watchRate(
     seconds += LOOK_EVERY_MS / 1000
     if (seconds <= GRACE_SECONDS || req.socket.bytesRead - before >= minBytesPerSecond * seconds) return
     stop()
-    tooSlow(slowBody(minBytesPerSecond))
+    tooSlow(slowBody(minBytesPerSecond, 'nothing was stored'))
   }
   const looking = setInterval(look, LOOK_EVERY_MS)
   return stop
 }
 
-function slowBody(minBytesPerSecond: number): Problem {
+/** 408. `effect`: what has happened to the bytes that were received, as the end of a sentence. */
+export function slowBody(minBytesPerSecond: number, effect: string): Problem {
   return new Problem({
     status: 408,
     code: 'slow_body',
-    detail: `expected at least ${minBytesPerSecond} bytes of the body per second but received fewer; nothing was stored`,
+    detail: `expected at least ${minBytesPerSecond} bytes of the body per second but received fewer; ${effect}`,
     members: { minBytesPerSecond },
     headers: { Connection: 'close' },
   })

@@ -1,12 +1,12 @@
 import { type Request, type Response, Router } from 'express'
 import type { Client } from '../../core/clients/client.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
-import { Problem } from '../../core/problem.ts'
+import type { Problem } from '../../core/problem.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import { uploadNotFound } from '../../service/upload/resumable-problems.ts'
 import type { Bearer } from '../../service/upload/resumables.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
-import { watchRate } from '../body/min-rate.ts'
+import { slowBody, watchRate } from '../body/min-rate.ts'
 import { callerBySecret } from '../caller/caller.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { methodNotAllowed } from '../problem.ts'
@@ -57,8 +57,9 @@ export function tusRoutes({
       await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
     const body = takeBody(req)
     let slow: Problem | undefined
-    const stopWatching = watchRate(req, minBytesPerSecond, (problem) => {
-      slow = problem
+    const stopWatching = watchRate(req, minBytesPerSecond, () => {
+      // Unlike a form, an upload in several requests can resume.
+      slow = slowBody(minBytesPerSecond, 'the received bytes are stored')
       body.end()
     })
     const recordHeader = async (complete: string): Promise<Record<string, string>> => {
@@ -83,7 +84,7 @@ export function tusRoutes({
         },
         options,
       )
-      if (slow) throw slowButStored(slow)
+      if (slow) throw slow
       for (const [name, value] of answer.headers)
         if (!name.startsWith('access-control-')) res.setHeader(name, value)
       if (method === 'HEAD' && id !== undefined && isComplete(answer.headers))
@@ -184,10 +185,4 @@ function isOfUpload(name: string): boolean {
 
 function isComplete(headers: Headers): boolean {
   return headers.get('upload-offset') === headers.get('upload-length')
-}
-
-/** 408: unlike in a form, the received bytes are stored. */
-function slowButStored({ status, code, message, members, headers }: Problem): Problem {
-  const detail = message.replace('nothing was stored', 'the received bytes are stored')
-  return new Problem({ status, code, detail, members, headers })
 }

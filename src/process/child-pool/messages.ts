@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts'
-import { Problem, type ProblemOptions } from '../../core/problem.ts'
+import { Problem, type ProblemJson } from '../../core/problem.ts'
 
 /** The metadata of a file whose bytes follow on the channel. */
 export interface FileHead {
@@ -28,14 +28,11 @@ export type FromChild =
   | { failed: SentError }
 
 /** A serialized error: the public part of a Problem, or message and stack of any other error. */
-export type SentError = { problem: Omit<ProblemOptions, 'cause'> } | { message: string; stack: string }
+export type SentError = { problem: ProblemJson } | { message: string; stack: string }
 
 /** Serializes an error for the other process. */
 export function sentError(error: unknown): SentError {
-  if (error instanceof Problem) {
-    const { status, code, message: detail, members, headers } = error
-    return { problem: { status, code, detail, members, headers } }
-  }
+  if (error instanceof Problem) return { problem: error.toJSON() }
   if (!(error instanceof Error)) return { message: String(error), stack: '' }
   // The cause has the plugin's own message, which is what an operator needs in the log.
   const cause = error.cause instanceof Error ? `\nCaused by: ${error.cause.stack}` : ''
@@ -44,6 +41,6 @@ export function sentError(error: unknown): SentError {
 
 /** Restores an error of the other process. A Problem remains a Problem. */
 export function receivedError(sent: SentError): Error {
-  if ('problem' in sent) return new Problem(sent.problem)
+  if ('problem' in sent) return Problem.fromJSON(sent.problem)
   return Object.assign(new Error(sent.message), { stack: sent.stack })
 }

@@ -30,12 +30,6 @@ export async function withEachClient(
       await work(client)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      const { status, code, message } = error
-      throw new Problem({
-        status,
-        code,
-        detail: `files of the client ${client.id}: ${message}`,
-        cause: error,
-      })
+      throw error.with({ detail: `files of the client ${client.id}: ${error.message}`, cause: error })
     }
 }
