@@ -15,13 +15,7 @@ export type Duplicates = (
 // Equal bytes of another type beside it, by their names: text formats.
 const CANDIDATES = 10
 
-export function createDuplicates({
-  index,
-  buckets,
-}: {
-  index: FileLists
-  buckets: Buckets
-}): Duplicates {
+export function createDuplicates({ index, buckets }: { index: FileLists; buckets: Buckets }): Duplicates {
   async function stored(client: Client, record: OriginalRecord): Promise<OriginalRecord | undefined> {
     const place = record.key.slice(0, record.key.lastIndexOf('/') + 1)
     const { files } = await index.page(client.id, {
