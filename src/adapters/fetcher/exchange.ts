@@ -3,6 +3,7 @@ import { request as requestSecure } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FetchRequest } from '../../core/ports/fetcher.ts'
+import { headerText } from '../../core/text/header-text.ts'
 import { limitInterim } from './interim.ts'
 import { remoteTimeout } from './refusals.ts'
 
@@ -145,15 +146,8 @@ function answering(addresses: readonly string[]): LookupFunction {
 function headersOf({ headersDistinct }: IncomingMessage): Answer['headers'] {
   return Object.fromEntries(
     Object.entries(headersDistinct).map(([name, values = []]) => {
-      const texts = values.map(textOf)
+      const texts = values.map(headerText)
       return [name, texts.length > 1 ? texts : texts[0]]
     }),
   )
-}
-
-/** Many servers send file names and URLs as raw UTF-8, which Node decodes as Latin-1. */
-function textOf(latin1: string): string {
-  const bytes = Buffer.from(latin1, 'latin1')
-  const text = bytes.toString('utf8')
-  return text.includes('\uFFFD') ? latin1 : text
 }

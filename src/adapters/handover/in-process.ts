@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { deferred } from '../../core/async/deferred.ts'
 import type { Handover } from '../../core/ports/handover.ts'
 import { heldByAnother } from './held.ts'
 
@@ -16,7 +17,7 @@ export function inProcessHandover(): Handover {
         await inTime(holder.over, { restMs, signal })
       }
       signal.throwIfAborted()
-      const { promise: over, resolve: end } = deferred()
+      const { promise: over, resolve: end } = deferred<void>()
       holders.set(name, { wanted, over })
       return async () => {
         holders.delete(name)
@@ -38,12 +39,4 @@ async function inTime(over: Promise<void>, { restMs, signal }: { restMs: number;
     signal.removeEventListener('abort', leave)
     leave()
   }
-}
-
-function deferred() {
-  let resolve: () => void = () => {}
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
 }

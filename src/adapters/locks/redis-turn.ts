@@ -1,3 +1,4 @@
+import { deferred } from '../../core/async/deferred.ts'
 import type { SingleFlight } from '../../core/async/single-flight.ts'
 import { unavailable } from '../../core/problem.ts'
 import type { Claim } from './redis-claim.ts'
@@ -166,16 +167,4 @@ async function outcomeFor<T>(work: () => Promise<T>): Promise<{ outcome: Outcome
   } catch (error) {
     return { outcome: { error }, text: outcomeText({ error }) }
   }
-}
-
-/** A promise that is settled from outside. Its rejection may remain unhandled. */
-function deferred<T>() {
-  let resolve: (value: T) => void = () => {}
-  let reject: (reason: unknown) => void = () => {}
-  const promise = new Promise<T>((succeed, fail) => {
-    resolve = succeed
-    reject = fail
-  })
-  promise.catch(() => {})
-  return { promise, resolve, reject }
 }

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 import type { Caller } from '../../core/clients/caller.ts'
 
 /**
- * Where a request comes from, as limits count it: an IPv4 address, or the first 64 bits of an IPv6 one, which is what one
- * subscriber has. What `X-Forwarded-For` says is heard from the proxies of `TRUST_PROXY` only.
+ * The client IP address of a request, as limits count it: an IPv4 address, or the first 64 bits of an IPv6 address, which one
+ * subscriber has for itself. `X-Forwarded-For` is used only if the request comes from a proxy that `TRUST_PROXY` names.
  */
 export function clientIp({ ip = '' }: Pick<Request, 'ip'>): string {
   if (!ipaddr.isValid(ip)) return 'unknown'

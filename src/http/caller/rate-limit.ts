@@ -7,7 +7,7 @@ import type { Asker } from '../../service/remote/fetch-places.ts'
 import { clientIp } from './client-ip.ts'
 
 interface Taken {
-  /** As the headers call it: `zip` for a client's, `zip_address` for an address's. */
+  /** The name in the headers: `zip` for the limit of a client, `zip_address` for that of an IP address. */
   policy: string
   limiter: RateLimiter
   verdict: RateVerdict
@@ -17,17 +17,17 @@ interface Asked {
   limited: LimitName
   client?: Client
   asker?: Asker
-  /** Whether only the points of the address count; called after one of them was taken. */
+  /** Whether only the points of the IP address count; called after one of them was taken. */
   isKnownAddress?: () => Promise<boolean>
 }
 
 /**
- * Takes a point of the caller's address, then one of the client, and says in `RateLimit` and `RateLimit-Policy` what is left
- * of both; of what is read only to whoever is refused, since caches keep the other answers for everybody.
+ * Takes a point of the caller's IP address, then one of the client. `RateLimit` and `RateLimit-Policy` state how many are left
+ * of both. Responses to GET and HEAD have these headers only when they are refused, since shared caches store the others.
  *
- * @param client whose points are taken; absent for what nobody is known to ask for yet
- * @param asker `anyone`: counted apart, so that strangers leave who has a secret alone; fetches with a secret take no point of an
- *   address, since a back end is a single one
+ * @param client whose points are taken; absent while the client is unknown
+ * @param asker `anyone` has points of its own, so that strangers cannot use up those of callers with a secret. A fetch with a
+ *   secret takes no point of an IP address: a back end has only one
  * @throws Problem 429 with `Retry-After`
  * @see draft-ietf-httpapi-ratelimit-headers-10
  */
@@ -58,7 +58,7 @@ export async function consumeRateLimit(
   if (refused) throw tooOften(refused)
 }
 
-// The address first: who is refused by it takes nothing from a client, whose name anybody can use.
+// The IP address first: a caller that is refused by it takes no point of the client, whose token is public.
 function countersOf(
   limit: Limit,
   { limited, req, client, asker = 'secret' }: Asked & { req: Request },
@@ -66,7 +66,7 @@ function countersOf(
   const byAddress = limited === 'fetch' && asker === 'secret' ? undefined : limit.byAddress
   return [
     [addressPolicyOf(limited), byAddress, clientIp(req)],
-    // What no client asks for has one count for all.
+    // Requests without a client share one counter.
     [
       limited,
       ofClient(limit, limited === 'sign_in' ? undefined : client?.rules?.rates?.[limited]),
@@ -79,7 +79,7 @@ function addressPolicyOf(limited: LimitName): string {
   return `${limited}_address`
 }
 
-/** @param own what the client's rules say; 0: as often as it likes */
+/** @param own the limit in the client's rules; 0: no limit */
 function ofClient({ byClient, byClientWith }: Limit, own: number | undefined): RateLimiter | undefined {
   if (own === undefined) return byClient
   return own === 0 ? undefined : byClientWith(own)

@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net'
 
-/** Bytes on the wire, headers included. */
+/** Bytes of a connection, headers included. */
 export interface Traffic {
-  /** To the client. */
+  /** Sent to the client. */
   bytes: number
-  /** From the client. */
+  /** Received from the client. */
   receivedBytes: number
 }
 
-// What the requests of a connection that have ended have accounted for.
+// Bytes that requests of a connection were charged for at their end.
 const counted = new WeakMap<Socket, Traffic>()
 
 /**
- * What has passed over a connection since the last call: what one request has moved, when it is called at the end of
- * each. Of requests sent without waiting for answers only the sum is exact.
+ * The bytes of a connection since the last call. Called at the end of each request, it returns the bytes of that request. For
+ * pipelined requests, only the sum is exact.
  */
 export function trafficSince(socket: Socket): Traffic {
   const before = counted.get(socket) ?? { bytes: 0, receivedBytes: 0 }

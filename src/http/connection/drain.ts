@@ -1,31 +1,31 @@
 import type { RequestHandler } from 'express'
 import { stateOf } from '../request-state.ts'
 
-/** How long a client may go on sending after it was told no. */
+/** How long a client may continue to send a request body after the response, in milliseconds. */
 export const LATE_SENDER_MS = 5_000
 
 /**
- * Lets an early refusal reach the client: the rest of the body is read and discarded, for a while; then the connection
- * is closed. Closing at once would reset it, and the client, or the proxy in front, would see that instead of the
- * answer.
+ * Delivers a response that is sent before the request body was read. The rest of the body is read and discarded for a limited
+ * time, then the connection is closed. To close it at once would reset it: the client, or a proxy, would see the reset instead
+ * of the response.
  *
  * @see RFC 9112 section 9.6
  */
 export const drainAfterAnswer: RequestHandler = (req, res, next) => {
   const { socket } = req
-  // Before Node's own listener, which closes a connection that is not kept alive.
+  // Before Node's own listener, which closes the connection if it is not kept alive.
   res.prependOnceListener('finish', () => {
-    // Behind one request too many come others, which are no body, and have no end.
+    // After too many pipelined requests, the remaining bytes are further requests, not a body, and may never end.
     const endless = stateOf(req).exceedsPipeline
     if (req.destroyed || (req.complete && !endless)) return
-    // What Node closes with, bytes that have come or not. The client is told the end of the answer, and may go on.
+    // Node closes the connection by destroySoon, even with unread bytes. Close only our side: the client may still send.
     const { destroySoon } = socket
     let ending = false
     socket.destroySoon = () => {
       ending = true
       socket.end()
     }
-    // Node does so by itself only when nobody had begun to read, and then for as long as something comes.
+    // Node itself discards a body only if no listener has begun to read it, and without a time limit.
     req.resume()
     const timer = setTimeout(() => socket.destroy(), LATE_SENDER_MS)
     const stop = () => clearTimeout(timer)
@@ -33,7 +33,7 @@ export const drainAfterAnswer: RequestHandler = (req, res, next) => {
     if (endless) return
     req.once('end', () => {
       stop()
-      // The connection may be kept for a thousand more of these.
+      // The connection may be kept alive for thousands of requests: remove the listener.
       socket.off('close', stop)
       socket.destroySoon = destroySoon
       if (ending) socket.destroySoon()

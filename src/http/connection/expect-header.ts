@@ -3,7 +3,7 @@ import { Problem } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 
 /**
- * Refuses to be expected to do anything but to say `100 Continue`, which Node does by itself.
+ * Refuses every expectation except `100-continue`, which Node handles.
  *
  * @throws Problem 417
  * @see RFC 9110 section 10.1.1

@@ -10,9 +10,9 @@ import { trafficSince } from './byte-counter.ts'
 import { LATE_SENDER_MS } from './drain.ts'
 
 /**
- * Answers what node:http cannot read as a request with a problem document, and closes the connection: where the next
- * request would begin is unknown, which request smuggling needs. Logged is what was wrong, never the bytes, which may hold a secret; the metrics
- * count it as a request without a route, and without a method where there was none.
+ * Responds to malformed requests, which node:http cannot parse, with a problem document. Then the connection is closed: the
+ * start of the next request is unknown, which request smuggling exploits. The log has the error, but not the bytes, which may
+ * contain a secret. The metrics count a request without a route, and without a method if none was received.
  */
 export function handleParseErrors(
   server: Server,
@@ -27,10 +27,10 @@ export function handleParseErrors(
     metrics.requestEnded({ route: undefined, method, status, seconds: 0, ...trafficSince(socket) })
   const refused = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException & { reason?: string }, socket: Socket) => {
-    // Told already, and still sending.
+    // The response was sent already, and the client is still sending.
     if (refused.has(socket)) return
     refused.add(socket)
-    // The client has left, in the middle of its request or by a reset: nobody to tell.
+    // The client has disconnected within its request, or reset the connection: there is no one to respond to.
     if (error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy()
       return
@@ -39,17 +39,17 @@ export function handleParseErrors(
     const requestId = randomUUID()
     const { status, code } = problem
     log.info({ requestId, status, code, reason: error.reason ?? error.message }, 'malformed request')
-    // Into an answer that is on its way another one would be written.
+    // A response in progress must not be followed by a second one in the middle of its body.
     const unanswered = answering(socket)
     if (unanswered.some(({ headersSent }) => headersSent)) {
       socket.destroy()
       return
     }
-    // A body that turned out to be none: its request is counted when that ends.
+    // A malformed body: its request is counted when it ends.
     const ended = () => unanswered.length > 0 || count(socket, 'none', problem)
     refuse(socket, problem, { requestId, ended })
   })
-  // Node would close the connection without a word.
+  // Node would close the connection without a response.
   server.on('connect', (_req, socket: Socket) => {
     const requestId = randomUUID()
     const { status, code } = noProxy
@@ -63,7 +63,7 @@ function refuse(
   problem: Problem,
   { requestId, ended }: { requestId: string; ended: () => void },
 ): void {
-  // Whoever hangs up now has nothing left to be told.
+  // A disconnect at this point needs no handling.
   socket.on('error', () => {})
   socket.end(answer(problem, requestId), ended)
   const timer = setTimeout(() => socket.destroy(), LATE_SENDER_MS)
@@ -76,7 +76,7 @@ const noProxy = new Problem({
   detail: 'CONNECT is not supported: this service is not a proxy.',
 })
 
-/** The answers that a connection waits for, of which the first may have begun. */
+/** Tracks the pending responses of each connection. The first one may be in progress. */
 function answersOf(server: Server): (socket: Duplex) => ServerResponse[] {
   const answers = new WeakMap<Duplex, ServerResponse[]>()
   const answering = (socket: Duplex) =>

@@ -3,31 +3,30 @@ import type { RequestHandler } from 'express'
 import { Problem } from '../../core/problem.ts'
 import { stateOf } from '../request-state.ts'
 
-// Hardly anybody pipelines at all, and those who do send a few; a connection with these waiting holds about 100 KB.
+// Few clients pipeline, and those that do send a few requests. A connection with this many waiting holds about 100 KB.
 const WAITING_MAX = 32
 
 interface Line {
   waiting: Array<() => void>
-  /** One has been refused: its answer is the last one of the connection. */
+  /** A request was refused: its response is the last one of the connection. */
   ended: boolean
 }
 
-// Of connections on which a request is being handled, or none is any more.
+// Keyed by connections with a request in progress, and by those that have ended.
 const lines = new WeakMap<Socket, Line>()
 
 /**
- * Handles the requests of a connection one after another, however many have been sent without waiting for answers: what
- * a connection costs does not grow with them, and nobody gets more than one at a time by it. The first middleware: until
- * its turn nothing of a request has begun, its body is not read, and no time runs against it. It has the connection
- * then, so that its response closes when that does. A request whose turn never comes, since the client has left or an
- * answer has ended the connection, is not handled.
+ * Handles pipelined requests one after another, so that the cost of a connection does not grow with them, and a client cannot
+ * exceed other limits by pipelining. This is the first middleware: before its turn, a request has no timers, and its body is
+ * not read. During its turn the request owns the connection: its response closes when the connection does. A request is never
+ * handled if the client disconnects before its turn, or if a response has ended the connection.
  *
  * @see RFC 9112 section 9.3.2
  */
 export const serializePipelined: RequestHandler = (req, res, next) => {
   const { socket } = req
   const begin = () => {
-    // Node has given the connection to the next answer by then.
+    // By then, Node has assigned the connection to the next response.
     res.once('close', () => {
       const line = lines.get(socket)
       const following = line?.waiting.shift()
@@ -45,7 +44,7 @@ export const serializePipelined: RequestHandler = (req, res, next) => {
       if (res.socket) begin()
     })
   } else {
-    // At once: Node keeps the answer until its turn, and stops reading when it keeps 16 KB of them.
+    // Respond at once: Node buffers the response until its turn, and stops reading when 16 KB are buffered.
     line.ended = true
     stateOf(req).exceedsPipeline = true
     next()
@@ -53,7 +52,7 @@ export const serializePipelined: RequestHandler = (req, res, next) => {
 }
 
 /**
- * Refuses what {@link serializePipelined} has found to be too many, once there is an id to refuse it with.
+ * Refuses the requests that {@link serializePipelined} has marked. It runs later, when the request has an id and is logged.
  *
  * @throws Problem 429, which closes the connection
  */

@@ -2,31 +2,31 @@ import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
 import { stateOf } from '../request-state.ts'
 
-/** How many requests of one kind begin in one turn of the event loop. */
+/** How many requests of one lane begin in one turn of the event loop. */
 const MOST_PER_TURN = 32
 
 /** Options of {@link inPortions}. */
 export interface PortionOptions {
-  /** Whether a request waits for no others but those of its kind. */
+  /** Whether a request uses the urgent lane, and waits only for other urgent requests. */
   isUrgent: (req: IncomingMessage) => boolean
-  /** Calls back after the event loop has looked for what has come. */
+  /** Calls back in the next turn of the event loop, after it has polled for input. */
   later?: (turn: () => void) => void
 }
 
 interface Lane {
-  /** In the order of arrival. */
+  /** Requests that wait, in the order of arrival. */
   waiting: Array<{ req: IncomingMessage; begin: () => void }>
-  /** In this turn of the event loop. */
+  /** How many have begun in this turn of the event loop. */
   begun: number
 }
 
 /**
- * Begins at most 32 requests in one turn of the event loop, and 32 urgent ones; the others wait for the next turns, in the order of
- * arrival. When thousands of clients connect at the same moment, Node reads up to 900 of their requests in one turn: to begin all
- * of them took up to 1 s, in which no health check was answered. Few requests begin at once.
+ * Begins at most 32 requests, and 32 urgent ones, in one turn of the event loop. The others wait for the next turns, in the order
+ * of arrival. When thousands of clients connect at the same moment, Node reads up to 900 of their requests in one turn. To begin
+ * all of them took up to 1 s, during which health checks had no response.
  *
- * A request whose connection closes before it has begun is not handled. To be used after `serializePipelined`: one request of a connection waits
- * here at most.
+ * A request whose connection closes before it has begun is not handled. Use it after `serializePipelined`, so that at most one
+ * request of a connection waits here.
  */
 export function inPortions({ isUrgent, later = setImmediate }: PortionOptions): RequestHandler {
   const urgent: Lane = { waiting: [], begun: 0 }
@@ -41,7 +41,7 @@ export function inPortions({ isUrgent, later = setImmediate }: PortionOptions): 
   }
   const turn = () => {
     isScheduled = false
-    // Before the requests, so that one that throws does not stop those behind it.
+    // Schedule first, so that a request that throws does not block the ones after it.
     if (lanes.some(({ waiting }) => waiting.length > 0)) schedule()
     for (const lane of lanes) {
       lane.begun = 0
@@ -62,7 +62,7 @@ export function inPortions({ isUrgent, later = setImmediate }: PortionOptions): 
   }
 
   return (req, _res, next) => {
-    // Node stops reading a connection when it keeps 16 KB of answers: those that refuse requests have to be written at once.
+    // Respond to refused requests at once: Node stops reading a connection when it has buffered 16 KB of responses.
     if (stateOf(req).exceedsPipeline) return next()
     const lane = isUrgent(req) ? urgent : others
     if (lane.waiting.length === 0 && lane.begun < MOST_PER_TURN) beginIn(lane, next)

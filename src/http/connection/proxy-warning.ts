@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express'
 import type { Log } from '../../core/log.ts'
 
 /**
- * Tells the operator, once, of a proxy in front that `TRUST_PROXY` does not name: limits by address take all callers behind
- * it for one. It may as well be a caller's own header, so nothing else follows from it.
+ * Warns the operator once about a proxy that `TRUST_PROXY` does not name: rate limits by IP address count all callers behind it
+ * as one. The header may also have been sent by a caller, so it has no other effect.
  */
 export function unnamedProxy({
   trustProxy,

@@ -4,8 +4,8 @@ import { Problem } from '../../core/problem.ts'
 import { stateOf } from '../request-state.ts'
 
 /**
- * Shows a handler only paths: of `http://host/path` what follows the host. It stands before Express, which answers by
- * itself what it cannot parse, and parses in a way that prints some addresses, with a secret perhaps, on stderr.
+ * Replaces an absolute URL in the request line by its path. It runs before Express, which responds to URLs that it cannot parse
+ * by itself, and whose parser prints some of them on stderr, perhaps with a secret.
  *
  * @see RFC 9112 section 3.2
  */
@@ -19,7 +19,7 @@ export function normalizeTarget(handle: RequestListener): RequestListener {
 }
 
 /**
- * Refuses what {@link normalizeTarget} has found to be no address, once there is an id to refuse it with.
+ * Refuses the requests that {@link normalizeTarget} has marked. It runs later, when the request has an id and is logged.
  *
  * @throws Problem 400
  */
@@ -33,9 +33,9 @@ export const rejectBadTarget: RequestHandler = (req, _res, next) => {
 }
 
 function pathOf(target: string): string | undefined {
-  // OPTIONS asks so for the server itself.
+  // The target of OPTIONS for the server itself.
   if (target === '*') return target
-  // There should be no fragment, and Express would look for a host before one.
+  // A fragment is invalid here, and Express would look for a host in front of it.
   if (target.startsWith('/')) return target.split('#', 1)[0]
   if (!/^https?:\/\//i.test(target) || !URL.canParse(target)) return undefined
   const { pathname, search } = new URL(target)

@@ -3,14 +3,14 @@ import { Problem } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
 
 /**
- * Refuses a body in another transfer coding than chunks: it would be taken as it comes, compressed.
+ * Refuses transfer codings other than `chunked`: a compressed body would be stored as it was received.
  *
  * @throws Problem 501
  * @see RFC 9112 section 6.1
  */
 export const requireChunked: RequestHandler = ({ headers }, _res, next) => {
   const coding = headers['transfer-encoding']
-  // What does not end in chunks is a 400 from Node: nobody knows where it would end.
+  // If the last coding is not `chunked`, the end of the body is unknown: Node responds with a 400.
   if (coding === undefined || !/,\s*chunked\s*$/i.test(coding)) return next()
   throw new Problem({
     status: 501,

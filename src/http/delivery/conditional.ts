@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import { parseHttpDate } from './http-date.ts'
 
 /**
- * What a request's conditions say: `failed` is a 412, `not-modified` a 304; `whole`: go on, but without the range,
- * because `If-Range` names another version; `proceed`: go on.
+ * The result of a request's conditions. `failed`: respond with 412. `not-modified`: respond with 304. `whole`: send the complete
+ * file, because `If-Range` names another version. `proceed`: send what was requested.
  */
 export type Verdict = 'failed' | 'not-modified' | 'whole' | 'proceed'
 
 /**
  * Evaluates the conditions of a GET or HEAD in the order of precedence.
  *
- * @param current `etag` quoted and strong; `lastModified` counts to the second, as HTTP dates do
+ * @param current `etag` is quoted and strong; `lastModified` is compared in seconds, like HTTP dates
  * @see RFC 9110 section 13.2.2
  */
 export function evaluateConditions(
@@ -18,7 +18,7 @@ export function evaluateConditions(
   current: { etag: string; lastModified: Date },
 ): Verdict {
   const modifiedAt = Math.floor(current.lastModified.getTime() / 1000) * 1000
-  // What is no date is passed over: nothing compares with NaN.
+  // An invalid date is ignored: comparisons with NaN are false.
   const since = (header = '') => parseHttpDate(header) ?? Number.NaN
 
   if (headers['if-match'] !== undefined) {
@@ -39,15 +39,15 @@ export function evaluateConditions(
   return same ? 'proceed' : 'whole'
 }
 
-/** Whether a request that changes something is meant for this version; one without `If-Match` is for any. @see RFC 9110 section 13.1.1 */
+/** Whether a request that changes a file applies to this version. Without `If-Match`, it applies to any. @see RFC 9110 section 13.1.1 */
 export function ifMatchHolds({ headers }: IncomingMessage, etag: string): boolean {
   return headers['if-match'] === undefined || listed(headers['if-match'], etag, 'strong')
 }
 
-// A whole element of a list, so that no part of another text counts.
+// Matches whole elements of a list, so that a part of another text is no match.
 const TAG = /(?:^|,)[ \t]*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")(?=[ \t]*(?:,|$))/g
 
-/** RFC 9110 section 8.8.3.2: a weak tag never matches strongly; weakly, only what is quoted counts. */
+/** RFC 9110 section 8.8.3.2: in a strong comparison, weak tags never match; in a weak one, only the quoted text is compared. */
 function listed(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
   if (header === '*') return true
   return [...header.matchAll(TAG)].some(

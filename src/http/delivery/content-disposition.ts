@@ -1,27 +1,27 @@
 import { cleanFileName } from '../../core/files/file-name.ts'
 
 /**
- * The `Content-Disposition` that has a file saved under this name. Those who read RFC 8187 (every browser, wget) take
- * the name as it is. The other one is for curl, and holds only what no reader takes for anything else: no quotes and
- * backslashes, at which curl cuts the name, no percent signs, which some browsers decode, nothing past ASCII. It is a
- * file name by the same rules as the one that it stands for.
+ * The `Content-Disposition` by which a file is saved under this name. Programs that implement RFC 8187 (all browsers, wget) use
+ * `filename*`, the exact name. `filename` is for curl, and has only characters that all programs read alike: no quotes and
+ * backslashes, at which curl truncates the name, no percent signs, which some browsers decode, and only ASCII. It is cleaned
+ * by the same rules as the exact name.
  *
- * @param name as `cleanFileName` leaves it
+ * @param name as `cleanFileName` returns it
  * @see RFC 6266 sections 4.3 and 5
  */
 export function attachment(name: string): string {
-  // "é" is "e" and an accent: better than nothing of it.
+  // Decomposed, "é" is "e" and an accent: the "e" can be sent.
   const spelled = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\x20-\x7e]|["%\\/]/gu, '_')
-  // Only now is "‥" the folder above, and one "ﷺ" are 18 letters.
+  // After decomposition: "‥" has become the parent folder, and one "ﷺ" 18 letters.
   const ascii = cleanFileName(spelled) || '_'
   const extended = ascii === name ? '' : `; filename*=UTF-8''${extendedValue(name)}`
   return `attachment; filename="${ascii}"${extended}`
 }
 
-/** RFC 8187 section 3.2: what encodeURIComponent leaves and is no `attr-char` has to go as well. */
+/** RFC 8187 section 3.2: also encodes characters that encodeURIComponent leaves, but that are no `attr-char`. */
 function extendedValue(text: string): string {
   return encodeURIComponent(text).replace(
     /['()*]/g,

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 
-/** Pages of any site may show and read what is at this address. */
+/** Permits pages of any origin to display and read the response. */
 export const corsPublicRead: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')

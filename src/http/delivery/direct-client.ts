@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 const PROXY_HEADERS = /^(via|forwarded|x-forwarded-.*|cf-ray|x-varnish)$/
 
 /**
- * Whether a request comes straight from a client: HTTP/1.1 or later and without the marks that proxies and caches
- * leave. Behind nginx's proxy_cache a `Content-Range` on a 200 breaks videos, Varnish answers 503.
+ * Whether a request comes directly from a client: HTTP/1.1 or later, and without the headers that proxies and caches add. With
+ * a `Content-Range` on a 200, videos fail behind nginx's proxy_cache, and Varnish responds with 503.
  */
 export function isDirect({ headers, httpVersionMajor, httpVersionMinor }: IncomingMessage): boolean {
   if (httpVersionMajor < 1 || (httpVersionMajor === 1 && httpVersionMinor < 1)) return false
@@ -12,8 +12,8 @@ export function isDirect({ headers, httpVersionMajor, httpVersionMinor }: Incomi
 }
 
 /**
- * Whether the client is aria2, whatever it calls itself: it asks for digests in the way of RFC 3230, which nobody else
- * does. From a `Content-Range` without a slash it reads that the file is empty, and ends well with no bytes.
+ * Whether the client is aria2, whatever its `User-Agent`: no other client requests digests as in RFC 3230. From a
+ * `Content-Range` without a slash it concludes that the file is empty, and succeeds without any bytes.
  */
 export function isAria2({ headers }: IncomingMessage): boolean {
   return headers['want-digest'] !== undefined

@@ -26,14 +26,14 @@ interface Dependencies {
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
 }
 
 /**
- * `GET /v1/image/fetch/<client token>/<URL>`: a picture of another server, transformed as the query says.
- * `GET /v1/<group>/fetch/keep/<client token>/<URL>`: the same of any file, which is stored at its first request. The URL is
- * one segment, percent-encoded once.
+ * `GET /v1/image/fetch/<client token>/<URL>`: an image of another server, transformed by the parameters of the query.
+ * `GET /v1/<group>/fetch/keep/<client token>/<URL>`: the same for any file, which is stored at the first request. The URL is
+ * one segment of the path, percent-encoded once.
  */
 export function fetchRoutes({
   clients,
@@ -89,7 +89,7 @@ export function fetchRoutes({
         etag: delivery.etag,
         download,
         fullContentRange,
-        // What is rendered is stored nowhere.
+        // A rendered image is only in memory, unless it is in a temporary file.
         isHeld: delivery.asset.file === undefined,
         readers,
         signal,

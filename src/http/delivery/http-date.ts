@@ -13,8 +13,8 @@ const FORMS = [
 ]
 
 /**
- * Reads a date as HTTP writes it, in the current form or one of the two old ones. `Date.parse` takes what HTTP must
- * ignore (`2030-01-01`), and the last form for local time.
+ * Parses an HTTP date, in the current form or one of the two obsolete ones. `Date.parse` also accepts dates that HTTP must
+ * ignore (`2030-01-01`), and reads the last form as local time.
  *
  * @returns milliseconds since 1970; undefined for anything else
  * @see RFC 9110 section 5.6.7
@@ -30,7 +30,7 @@ export function parseHttpDate(text: string): number | undefined {
   return date + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000
 }
 
-/** Two digits that seem to lie more than 50 years ahead mean the century before. */
+/** A year of two digits that would be more than 50 years ahead is in the previous century. */
 function fullYear(year: string): number {
   if (year.length === 4) return Number(year)
   const now = new Date().getUTCFullYear()

@@ -22,17 +22,17 @@ interface Dependencies {
   informations: FileInfos
   limits: Limits
   readers: Readers
-  /** Names in a query that are passed over, beside those of every installation. */
+  /** Query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
 }
 
-// More may be known by then: a limit was raised, a library has learnt a format.
+// More information may be available by then: a limit was raised, or a new version of a library reads the format.
 const PROBLEM_MAX_AGE_SECONDS = 60
 
-// Also where a photo was taken.
+// The parameter that adds the GPS position of a photo.
 const LOCATION = 'location'
 
-/** `GET /v1/<group>/info/<client token>/<path>`: what is known of an original, as JSON. */
+/** `GET /v1/<group>/info/<client token>/<path>`: information about an original, as JSON. */
 export function infoRoutes({ clients, informations, limits, ignoredParams, readers }: Dependencies): Router {
   const routes = Router({ strict: true, caseSensitive: true })
   const info = '/v1/:group/info/:token/*path'
@@ -57,7 +57,7 @@ export function infoRoutes({ clients, informations, limits, ignoredParams, reade
         mediaType: 'application/json',
         lastModified: new Date(found.record.storedAt),
       }),
-      // Of what is said, not of the file: more may be known of it one day.
+      // A tag of this JSON, not of the file: a later version may return more information.
       etag: sha256(bytes).slice(0, 32),
       fullContentRange: 'never',
       variesByAccept: false,
@@ -87,7 +87,7 @@ function unknownParameter(word: string): Problem {
   })
 }
 
-/** What is known of a file, by the names of the wire. The place of a photo only for who asks for it. */
+/** The information about a file as JSON members. The GPS position of a photo is included only if it was requested. */
 export function informationToWire(
   { name, record, image, media, problem }: Information,
   { withLocation }: { withLocation: boolean },

@@ -2,12 +2,12 @@ import { createPlaces } from '../../core/budgets/places.ts'
 import { busy, Problem, retryAfter } from '../../core/problem.ts'
 
 /**
- * Takes a place for a response that stays open. @returns a function that gives it back
+ * Takes a place for a response that stays open. @returns a function that releases it
  * @throws Problem 429 when the address has no place left, 503 when the process has none
  */
 export type TakeFollowerPlace = (address: string) => () => void
 
-/** Open event streams at once, of this process and of one IP address. */
+/** The maximum of open event streams, in this process and for one IP address. */
 export interface FollowerLimits {
   atMost: number
   addressAtMost: number

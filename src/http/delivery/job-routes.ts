@@ -14,7 +14,7 @@ import { createSharedLooks } from './shared-looks.ts'
 interface Dependencies {
   clients: Clients
   media: MediaJobs
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   /** Default: 2000, and 100 from one address. */
   followers?: FollowerLimits
@@ -23,14 +23,14 @@ interface Dependencies {
 
 const EVENT_STREAM = 'text/event-stream'
 const LOOK_EVERY_MS = 500
-// A proxy ends a connection on which nothing comes, the usual one after 60 s.
+// Proxies close idle connections, usually after 60 s.
 const HEARTBEAT_MS = 15_000
-// A browser comes back by itself when it is over, to whichever process there is then.
+// A browser reconnects by itself, to any process.
 const FOLLOW_MS = 300_000
 
 /**
- * `GET /v1/jobs/<client token>/<derivative key>`: how the making of a derivative goes, as JSON; as events until it has ended
- * for who accepts `text/event-stream`. Whoever knows the key may ask for the file as well.
+ * `GET /v1/jobs/<client token>/<derivative key>`: the state of a media job, as JSON; as server-sent events until it ends, for
+ * clients that accept `text/event-stream`. The key permits the same as for the file itself.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
@@ -66,17 +66,17 @@ export function jobsRoutes({
 
 interface Followed {
   first: MediaJob
-  /** Looks at it again, in a while. */
+  /** Reads the job again, after an interval. */
   next: () => Promise<MediaJob>
   toWire: (found: MediaJob) => object
 }
 
-/** Writes an event for each change. It ends when the job has ended, when the time is over, or when the client has left. */
+/** Writes an event for each change. Ends when the job has ended, after the time limit, or when the client disconnects. */
 async function follow(res: Response, { first, next, toWire }: Followed): Promise<void> {
   const signal = clientGone(res)
   const until = performance.now() + FOLLOW_MS
   res.setHeader('Content-Type', EVENT_STREAM)
-  // nginx would gather events before it passes them on.
+  // nginx would buffer the events.
   res.setHeader('X-Accel-Buffering', 'no')
   let told = ''
   let toldAt = performance.now()
@@ -99,7 +99,7 @@ function wantsEvents(req: Request): boolean {
   return req.accepts(['application/json', EVENT_STREAM]) === EVENT_STREAM
 }
 
-/** By the names of the wire. `url` once there is something at it, `error` once it has failed. */
+/** A job as JSON. It has `url` when that can be played or downloaded, and `error` after a failure. */
 function jobToWire(
   { key, original, status, isPlayable }: MediaJob,
   { baseUrl, token, signed }: { baseUrl: string; token: string; signed: (url: string) => string },

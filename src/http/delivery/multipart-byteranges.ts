@@ -2,26 +2,26 @@ import { randomBytes } from 'node:crypto'
 import { type Asset, type ByteRange, lengthOf, type OpenOptions } from '../../core/bytes/asset.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 
-/** What the body of an answer is. */
+/** The body of a response. */
 export interface Payload {
-  /** As sent in `Content-Type`. */
+  /** The value of `Content-Type`. */
   readonly mediaType: string
   /** Bytes. */
   readonly size: number
-  /** Resolves once its first bytes are certain; the pieces fail rather than be fewer than `size` bytes. */
+  /** Resolves when the first bytes are available. The iteration throws if it cannot return `size` bytes. */
   open(options: OpenOptions): Promise<AsyncIterable<Buffer>>
-  /** All of it at once, where it is one part of a file. */
+  /** Reads the complete body at once; absent for several ranges. */
   read?(signal: AbortSignal): Promise<Buffer>
 }
 
 /**
- * Several parts of a file as one `multipart/byteranges`, in the order given. Its size is known before anything is read,
- * and a part is opened when those before it have been read: one stream is open at a time.
+ * Several ranges of a file as one `multipart/byteranges`, in the given order. Its size is known before the file is read. A range
+ * is opened after the ones before it have been read, so one stream is open at a time.
  *
  * @see RFC 9110 section 14.6
  */
 export function byteranges(asset: Asset, ranges: readonly ByteRange[]): Payload {
-  // 144 random bits: in no file by chance, and nobody can put them into one beforehand.
+  // 144 random bits: no file contains them by chance, and no uploader can predict them.
   const boundary = randomBytes(18).toString('hex')
   const headOf = (range: ByteRange) =>
     Buffer.from(
@@ -48,7 +48,7 @@ export function byteranges(asset: Asset, ranges: readonly ByteRange[]): Payload 
   }
 }
 
-/** As in a header. @see RFC 9110 section 14.4 */
+/** The value of a `Content-Range` header. @see RFC 9110 section 14.4 */
 export function contentRange({ start, end }: ByteRange, { size }: Pick<Asset, 'size'>): string {
   return `bytes ${start}-${end}/${size}`
 }

@@ -22,15 +22,15 @@ interface Dependencies {
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
-  /** Names in a query that are passed over, beside those of every installation. */
+  /** Query parameters that are ignored, in addition to the built-in ones. */
   ignoredParams: readonly string[]
 }
 
 /**
- * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed as the query says.
- * `GET /v1/bucket/<client token>/<key>`: an object as it lies in the bucket.
+ * `GET /v1/<group>/upload/<client token>/<path>`: a file, transformed by the parameters of the query.
+ * `GET /v1/bucket/<client token>/<key>`: a stored object, unmodified.
  */
 export function deliverRoutes({
   clients,
@@ -69,7 +69,7 @@ export function deliverRoutes({
   return routes
 }
 
-/** 400: to whoever transforms here, the untouched file would look like a fault of the transformation. */
+/** 400: if the parameters were ignored, the unmodified file would look like a failed transformation. */
 function parameterOfObject(
   [name, value]: readonly [name: string, value: string],
   { path, ...place }: { path: string; baseUrl: string; token: string },

@@ -5,7 +5,7 @@ import type { Delivery } from '../../service/delivery/deliveries.ts'
 import { limitedPairs, onlyValue, type QueryPairs } from '../request.ts'
 import { type SendOptions, sendAsset } from './send.ts'
 
-// What was asked for may be there by then: a limit was raised, a load is over, there is room to store it.
+// The requested file may be available by then: a limit was raised, the load is over, or there is room to store it.
 const PASSING_MAX_AGE_SECONDS = 60
 
 /** Separates the parameters of delivery itself from those of the transformation. @throws Problem 400 */
@@ -18,18 +18,17 @@ export function deliveryQuery(query: QueryPairs) {
   }
 }
 
-/** What is sent, and how. */
 export interface SendDeliveryOptions
   extends Pick<SendOptions, 'etag' | 'fullContentRange' | 'isHeld' | 'readers' | 'signal'> {
   delivery: Pick<
     Delivery,
     'asset' | 'originalName' | 'newFormat' | 'variesByAccept' | 'fallbackReason' | 'isUnstored' | 'notes'
   >
-  /** The name to save the file by, empty for its own; absent where it is only to be shown. */
+  /** The name to save the file under, empty for its own name; absent when it is displayed, not downloaded. */
   download?: string | undefined
 }
 
-/** Sends a file, and tells what was done otherwise than asked. @throws Problem 412, 416 */
+/** Sends a file, with a header if it is not what was requested. @throws Problem 412, 416 */
 export async function sendDelivery(
   req: Request,
   res: Response,
@@ -47,7 +46,7 @@ export async function sendDelivery(
   })
 }
 
-/** Tells what was done otherwise than asked. */
+/** States in `X-Sluice-Transform` how the file differs from what was requested. */
 export function setTransformHeader(
   res: Response,
   { fallbackReason, notes }: Pick<Delivery, 'fallbackReason' | 'notes'>,

@@ -13,31 +13,31 @@ import { attachment } from './content-disposition.ts'
 import { isAria2, isDirect } from './direct-client.ts'
 import { byteranges, contentRange, type Payload } from './multipart-byteranges.ts'
 
-/** When a full 200 carries `Content-Range: bytes 0 - <size>`: `auto` is to direct clients that can bear it. */
+/** When a complete 200 has `Content-Range: bytes 0 - <size>`. `auto`: for clients without a proxy that accept it. */
 export type FullContentRange = 'auto' | 'always' | 'never'
 
 export interface SendOptions {
   asset: Asset
-  /** Unquoted: the object's key. Undefined for what may be another in a moment: it is sent whole, and nobody keeps it. */
+  /** The object's key, unquoted. Undefined for a file that may still change: it is sent completely, and not cached. */
   etag: string | undefined
   fullContentRange: FullContentRange
   /** Adds `Content-Disposition: attachment` with this name. */
   downloadName?: string
   variesByAccept: boolean
-  /** How long caches may keep it; a week when absent: files do not change. */
+  /** How long caches may store the response. Default: a week, since files do not change. */
   maxAgeSeconds?: number
   readers: Readers
-  /** It is in memory, and stored nowhere. */
+  /** Whether the file is only in memory. */
   isHeld?: boolean | undefined
-  /** The client has left. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
 }
 
-// A week.
+// One week.
 export const MAX_AGE_SECONDS = 604_800
 
 /**
- * Sends a file: conditional requests, ranges, HEAD, and the headers of all three.
+ * Sends a file. Handles conditional requests, ranges and HEAD.
  *
  * @throws Problem 412, 416
  * @see RFC 9110 sections 13 and 14
@@ -73,7 +73,7 @@ export async function sendAsset(req: Request, res: Response, options: SendOption
   await sendPieces(res, payload.open, { readers, signal }).finally(end)
 }
 
-// RFC 9110 section 8.8.3: an opaque tag holds neither quotes, spaces nor bytes past Latin-1, folders may.
+// RFC 9110 section 8.8.3: folders may contain quotes, spaces and characters beyond Latin-1, entity tags may not.
 function entityTag(key: string): string {
   return `"${/^[\x21\x23-\x7e]*$/.test(key) ? key : encodeURI(key)}"`
 }
@@ -88,7 +88,7 @@ function setValidators(
   res.setHeader('Cache-Control', etag ? cacheControl(req, maxAgeSeconds) : 'no-store')
   if (!etag) return
   res.setHeader('ETag', etag)
-  // Another machine's clock may be ahead, but no date may be after that of the answer: RFC 9110 section 8.8.2.1.
+  // The clock of another machine may be ahead, but this date must not be later than the response: RFC 9110 section 8.8.2.1.
   res.setHeader('Last-Modified', new Date(Math.min(+asset.lastModified, Date.now())).toUTCString())
   res.setHeader('Accept-Ranges', 'bytes')
 }
@@ -115,13 +115,13 @@ function setContent(
   }
   if (ranges) {
     res.status(206)
-    // Several parts have one each, in the body, and then there must be none here: section 15.3.7.2.
+    // Several ranges have one header each, in the body. Then the response must not have one: RFC 9110 section 15.3.7.2.
     const [range, another] = ranges
     if (range && !another) res.setHeader('Content-Range', contentRange(range, asset))
     return
   }
-  // Part of the public contract, though RFC 9110 has no such header there. Caches in front take the answer for a
-  // part, so they never see it.
+  // Part of the public contract, although RFC 9110 defines no such header for a 200. Caches would take the response for a
+  // part of the file, so it is not sent to them.
   const wanted =
     fullContentRange === 'always' || (fullContentRange === 'auto' && isDirect(req) && !isAria2(req))
   if (wanted) res.setHeader('Content-Range', `bytes 0 - ${asset.size}`)
@@ -139,14 +139,14 @@ function payloadOf(asset: Asset, ranges: readonly ByteRange[] | undefined): Payl
   }
 }
 
-/** A part of larger bytes would keep all of them in memory until it is sent. */
+/** A slice of a larger buffer would keep all of that buffer in memory until it is sent. */
 function unshared(bytes: Buffer): Buffer {
   return 2 * bytes.length < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes
 }
 
-/** At least one; undefined for the whole file. */
+/** The requested ranges, at least one; undefined for the complete file. */
 function requestedRanges(req: Request, size: number): ByteRange[] | undefined {
-  // RFC 9110 section 14.2: of GET only.
+  // RFC 9110 section 14.2: ranges apply to GET only.
   if (req.method !== 'GET' || req.headers.range === undefined) return undefined
   const ranges = parseRange(req.headers.range, size)
   if (ranges !== 'unsatisfiable') return ranges

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * The next look at what has this name, at most one interval from now. All callers until then share its outcome.
+ * The next read of the job with this name, at most one interval from now. All callers until then share its result.
  *
  * @param look called once for all of them
  * @throws what `look` throws
  */
 export type NextLook<T> = (name: string, look: () => Promise<T>) => Promise<T>
 
-/** One look per name and interval, however many wait for it. `everyMs`: from one look to the next. */
+/** Reads a job once per interval, however many callers wait for it. `everyMs`: the interval. */
 export function createSharedLooks<T>({ everyMs }: { everyMs: number }): NextLook<T> {
   const coming = new Map<string, Promise<T>>()
 

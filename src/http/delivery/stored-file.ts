@@ -16,17 +16,17 @@ import { derivativeUrl } from '../wire/urls.ts'
 import { type FullContentRange, MAX_AGE_SECONDS } from './send.ts'
 import { deliveryQuery, sendDelivery, setTransformHeader } from './send-delivery.ts'
 
-/** A file of a client, as a route has found it named. */
+/** A file of a client, as a URL names it. */
 export interface StoredFile {
   client: Client
   group: MediaGroup
   /** The query of the URL without its signature. */
   query: QueryPairs
-  /** What the URL's path stands for. */
+  /** Returns the path of the file. It may have to be stored first. */
   findPath: (signal: AbortSignal) => Promise<string>
 }
 
-/** Sends a stored file, transformed as the query of the request says. */
+/** Sends a stored file, transformed by the parameters of the query. */
 export function storedFiles({
   clients,
   deliveries,
@@ -40,7 +40,7 @@ export function storedFiles({
   limits: Limits
   fullContentRange: FullContentRange
   readers: Readers
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
 }): (req: Request, res: Response, file: StoredFile) => Promise<void> {
   return async (req, res, { client, group, query: pairs, findPath }) => {
@@ -79,12 +79,12 @@ export function storedFiles({
   }
 }
 
-/** Unquoted; undefined for what may be another in a moment. */
+/** The entity tag, unquoted; undefined for playlists that still change. */
 export function etagOf({ key, isPartial }: Delivery): string | undefined {
   return isPartial ? undefined : key
 }
 
-/** What tells of a job, with an address of it that the caller may use. */
+/** The same error; if it has the URL of a job, that URL is signed like the request's. */
 function withJob(error: unknown, signed: (url: string) => string): unknown {
   if (!(error instanceof Problem) || typeof error.members.job !== 'string') return error
   const { status, code, message: detail, headers, members } = error
@@ -97,7 +97,7 @@ function withJob(error: unknown, signed: (url: string) => string): unknown {
   })
 }
 
-/** To where the addresses in a playlist, which are relative, mean the files beside it. @see RFC 8216 section 4.1 */
+/** Redirects to the playlist's own URL, so that its relative URLs resolve. @see RFC 8216 section 4.1 */
 function redirect(req: Request, res: Response, { delivery, url }: { delivery: Delivery; url: string }): void {
   setTransformHeader(res, delivery)
   if (delivery.variesByAccept) res.vary('Accept')
@@ -105,7 +105,7 @@ function redirect(req: Request, res: Response, { delivery, url }: { delivery: De
   res.redirect(302, url)
 }
 
-// Half of what usual proxies let a request wait.
+// Half of the usual timeout of proxies.
 const WAIT_SPEC: ParameterSpec = {
   type: 'integer',
   min: 1,

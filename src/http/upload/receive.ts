@@ -2,13 +2,14 @@ import type { Request, Response } from 'express'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { Grant } from '../../core/clients/grant.ts'
+import { dispositionName } from '../../core/files/disposition-name.ts'
 import type { Format } from '../../core/media/formats.ts'
+import { headerText } from '../../core/text/header-text.ts'
 import type { EagerTransform, EagerTransforms } from '../../service/delivery/eager-transforms.ts'
 import type { FileInfos } from '../../service/delivery/file-info.ts'
 import type { UploadedFile, UploadRequest } from '../../service/upload/upload-request.ts'
 import { clientGone, isOfType } from '../request.ts'
 import { optionsToWire, uploadToWire } from '../wire/file.ts'
-import { dispositionName } from './disposition-name.ts'
 import { type AskedOfUpload, type UploadFields, uploadFields } from './form-fields.ts'
 import { type FilePart, fileParts } from './multipart.ts'
 import { rawFile } from './raw-body.ts'
@@ -55,7 +56,7 @@ export function createReception({
     const files: AsyncIterable<FilePart> = isForm
       ? fileParts(req, { maxFiles, minBytesPerSecond, onField, signal })
       : rawFile(req, {
-          name: name || dispositionName(req.headers['content-disposition']),
+          name: name || dispositionName(headerText(req.headers['content-disposition'] ?? '')),
           minBytesPerSecond,
           signal,
         })

@@ -1,3 +1,4 @@
+import { deferred } from '../../core/async/deferred.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 
 /** Derivatives of this process that were answered and are still being stored. */
@@ -22,15 +23,12 @@ export function createAnswered({ waitMs = WAIT_MS }: { waitMs?: number } = {}): 
       const name = nameOf(original)
       const all = underWay.get(name) ?? new Set()
       underWay.set(name, all)
-      let end = () => {}
-      const one = new Promise<void>((resolve) => {
-        end = resolve
-      })
-      all.add(one)
+      const one = deferred<void>()
+      all.add(one.promise)
       return () => {
-        all.delete(one)
+        all.delete(one.promise)
         if (all.size === 0) underWay.delete(name)
-        end()
+        one.resolve()
       }
     },
     async ended(original) {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { parse as parseDisposition } from 'content-disposition'
 import type { Client } from '../../core/clients/client.ts'
+import { dispositionName } from '../../core/files/disposition-name.ts'
 import { namesHost } from '../../core/net/host-patterns.ts'
 import { urlNotAllowed } from '../../core/net/remote-url.ts'
 import type { FetchAccess, Fetched, Fetcher } from '../../core/ports/fetcher.ts'
@@ -106,15 +106,6 @@ function remoteStatus(remote: number): Problem {
   }
   const detail = `expected the remote server to respond with 200 but received ${remote}`
   return new Problem({ status: 502, code: 'remote_status', detail, members })
-}
-
-/** @see RFC 6266 */
-function dispositionName(header: string | undefined): string {
-  try {
-    return header === undefined ? '' : (parseDisposition(header).parameters.filename ?? '')
-  } catch {
-    return ''
-  }
 }
 
 function urlName(url: string): string {

@@ -28,6 +28,7 @@ onOneBackend('storing a remote file', (start) => {
       '/empty': '',
       '/named': NAMED('attachment; filename="of the header.txt"'),
       '/named-in-utf-8': NAMED("attachment; filename=x.txt; filename*=UTF-8''%C3%BCber.txt"),
+      '/named-in-raw-utf-8': NAMED(Buffer.from('attachment; filename="Łódź 写.txt"').toString('latin1')),
       '/named-oddly': NAMED('attachment; filename="../../etc/passwd'),
       '/named-as-path': NAMED('inline; filename="../../etc/passwd"'),
       '/moved': (_req, res) => void res.writeHead(302, { Location: '/photos/a%20b.png' }).end(),
@@ -104,6 +105,7 @@ onOneBackend('storing a remote file', (start) => {
   for (const [path, name] of [
     ['/named', 'of the header.txt'],
     ['/named-in-utf-8', 'über.txt'],
+    ['/named-in-raw-utf-8', 'Łódź 写.txt'],
     ['/named-oddly', 'named-oddly'],
     ['/named-as-path', 'passwd'],
     ['/moved', 'a b.png'],
