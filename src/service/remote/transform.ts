@@ -160,7 +160,7 @@ export function createRemotePictures({
         rates: client.rules?.rates,
         asset: await assets.of(client, planned),
         async storePart() {
-          throw new Error('a picture has no parts')
+          throw new Error('an image has no parts')
         },
         limits,
         signal,

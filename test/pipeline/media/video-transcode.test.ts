@@ -215,7 +215,7 @@ describe('a video of a video', () => {
     for (const [what, bytes, message] of [
       ['of an empty file', async () => Buffer.alloc(0), BROKEN],
       ['of zeros', async () => Buffer.alloc(100_000), BROKEN],
-      ['of sound', sound, 'expected a video stream but this file has only sound'],
+      ['of sound', sound, 'expected a video stream but this file has only audio'],
       ['of a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
     ] as const) {
       it(what, async () => {
